@@ -139,8 +139,8 @@ def __getattr__(name: str) -> Any:
             module, attribute = _LAZY.get(name) or _IPYTHON[name]
         except KeyError:
             raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
-        loaded = importlib.import_module(module)
-        value = getattr(loaded, attribute) if attribute else loaded
+        module_object = importlib.import_module(module)
+        value = getattr(module_object, attribute) if attribute else module_object
     globals()[name] = value
     return value
 

@@ -72,8 +72,8 @@ def _loops_over_arrays(function: ast.AST) -> bool:
 
 def _is_elementwise(function: ast.AST) -> bool:
     """Return whether a function has so much arithmetic on slices that it is worth staging without a loop."""
-    found = (node for node in _evaluated_nodes(function) if isinstance(node, ast.BinOp))
-    return sum(map(_calculates_with_slices, found)) >= ENOUGH
+    operations = (node for node in _evaluated_nodes(function) if isinstance(node, ast.BinOp))
+    return sum(map(_calculates_with_slices, operations)) >= ENOUGH
 
 
 def _evaluated_nodes(function: ast.AST) -> Iterator[ast.AST]:

@@ -102,13 +102,13 @@ class Counts:
 
     def fell_back(self, fallback: Fallback) -> Fallback:
         """Count a call that ran unjitted, and return the entry that counts all calls with its key."""
-        known = self._fallback_by_key.get(fallback.key)
-        if known is None:
+        entry = self._fallback_by_key.get(fallback.key)
+        if entry is None:
             self._fallback_by_key[fallback.key] = fallback
             self.fallbacks.append(fallback)
             return fallback
-        known.calls += fallback.calls
-        return known
+        entry.calls += fallback.calls
+        return entry
 
     def to_data(self) -> dict[str, Any]:
         """Return the counters as plain data, which a worker process can send."""

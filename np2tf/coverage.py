@@ -44,15 +44,15 @@ def coverage(part: str = "") -> dict[str, Module]:
     # The main namespace comes first, then the names of NumPy 1, then the other modules by name.
     modules = dict.fromkeys(["numpy", REMOVED_NAMES, *sorted({_module(rule) for rule in every})])
     path = "numpy" + part[2:] if part == "np" or part.startswith("np.") else part
-    found = {module: Module() for module in modules}
+    entries = {module: Module() for module in modules}
     for rule in every:
         module = _module(rule)
         if module == path if path in modules else _has(rule, path):
             name = (
                 rule.name.rpartition(".")[2] if module != REMOVED_NAMES else rule.name.removeprefix(_PREFIX)
             )
-            found[module].add(name, rule)
-    return {name: module for name, module in found.items() if any(module.counts)}
+            entries[module].add(name, rule)
+    return {name: module for name, module in entries.items() if any(module.counts)}
 
 
 def _every_rule() -> list[rules.Rule]:

@@ -61,16 +61,16 @@ def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_
         return _page(data, path, root, options)
     try:
         source = Source.of(data, str(path))
-        made = translate(source, options)
-        encoded = source.bytes_of(made.text)
-        wrong = unsafe(source, made.text, made.touched_nodes, encoded) if is_safe else None
+        result = translate(source, options)
+        new_data = source.bytes_of(result.text)
+        wrong = unsafe(source, result.text, result.touched_nodes, new_data) if is_safe else None
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
         if options.docs:
-            made = _with_doctests(source, made, options)
-            encoded = source.bytes_of(made.text)
-        found = (made.diagnostics, made.facts, made.suppressed_findings)
-        return Outcome(path, root, source.original, made.text, encoded, *found)
+            result = _with_doctests(source, result, options)
+            new_data = source.bytes_of(result.text)
+        fields = (result.diagnostics, result.facts, result.suppressed_findings)
+        return Outcome(path, root, source.original, result.text, new_data, *fields)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except UnsafeError as error:
@@ -84,16 +84,16 @@ def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_
 def _with_doctests(source: Source, result: Result, options: Options) -> Result:
     """Return a translation in which the doctests of the docstrings are also translated."""
     text, further = with_doctests(source.original, result.text, source.path, options)
-    found = sorted([*result.diagnostics, *further], key=lambda finding: (finding.line, finding.column))
-    return replace(result, text=text, changed=text != source.original, diagnostics=found)
+    findings = sorted([*result.diagnostics, *further], key=lambda finding: (finding.line, finding.column))
+    return replace(result, text=text, changed=text != source.original, diagnostics=findings)
 
 
 def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
     """Translate the blocks of code in a page; the rest of the page does not change."""
     try:
         text = data.decode("utf-8")
-        after, found = translated_page(text, str(path), options)
-        return Outcome(path, root, text, after, after.encode("utf-8"), found)
+        after, findings = translated_page(text, str(path), options)
+        return Outcome(path, root, text, after, after.encode("utf-8"), findings)
     except UnicodeDecodeError as error:
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF902", path, str(error))])
     except SourceError as error:
@@ -107,26 +107,30 @@ def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
     if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
-        refused = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
-        return Outcome(path, root, data=data, diagnostics=[refused])
+        refusal = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
+        return Outcome(path, root, data=data, diagnostics=[refusal])
     notebook = None
     try:
         notebook = Notebook.of(data, str(path))
         source = Source.of(notebook.text, str(path))
-        made = translate(source, options)
-        wrong = unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) if is_safe else None
+        result = translate(source, options)
+        wrong = (
+            unsafe(source, result.text, result.touched_nodes, source.bytes_of(result.text))
+            if is_safe
+            else None
+        )
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
-        after = notebook.with_program(made.text) if made.changed else notebook.data
-        told = (
-            [notebook.in_cell(finding) for finding in made.diagnostics],
+        after = notebook.with_program(result.text) if result.changed else notebook.data
+        fields = (
+            [notebook.in_cell(finding) for finding in result.diagnostics],
             None,
-            [notebook.in_cell(finding) for finding in made.suppressed_findings],
+            [notebook.in_cell(finding) for finding in result.suppressed_findings],
         )
-        return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *told)
+        return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *fields)
     except SourceError as error:
-        found = [error.diagnostic if notebook is None else notebook.in_cell(error.diagnostic)]
-        return Outcome(path, root, data=data, diagnostics=found)
+        findings = [error.diagnostic if notebook is None else notebook.in_cell(error.diagnostic)]
+        return Outcome(path, root, data=data, diagnostics=findings)
     except NoPlaceError as error:
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF909", path, str(error))])
     except Exception as error:  # as above

@@ -120,7 +120,7 @@ def translate(source: Source, options: Options) -> Result:
         node.name.value for node in facts.compiler_nodes if isinstance(node, cst.FunctionDef)
     )
     changed = text != before
-    found = (
+    fields = (
         list(report),
         changed,
         tree,
@@ -130,4 +130,4 @@ def translate(source: Source, options: Options) -> Result:
         facts,
         report.suppressed_findings,
     )
-    return Result(text, *found)
+    return Result(text, *fields)

@@ -96,12 +96,12 @@ class Project:
         from np2tf.conversion.workers import in_order
 
         with closing(in_order(work, _crash_result, tasks, max(1, min(jobs, len(tasks))))) as results:
-            for read in results:
-                if not read.outcome.failed:
-                    self.add(read.path, read.summary, read.outcome.before)
-                self._fates[read.path] = read.fates
-                self.names[read.path] = read.names
-                yield read.outcome
+            for result in results:
+                if not result.outcome.failed:
+                    self.add(result.path, result.summary, result.outcome.before)
+                self._fates[result.path] = result.fates
+                self.names[result.path] = result.names
+                yield result.outcome
 
     def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
         """Record a file that was translated, or in which nothing can be translated.
@@ -129,26 +129,28 @@ class Project:
         """Yield the reports with these findings, one for each file, including the findings that comments
         hide.
         """
-        linked = self._link()
+        project = self._link()
         for path, text in self._texts.items():
-            yield linked_report(linked, self._summaries[path], text)
+            yield linked_report(project, self._summaries[path], text)
 
     def fates(self) -> Iterator[tuple[Path, Fate]]:
         """Yield the fate of each function, in the order of the files. `outcomes` must have translated all of
         them.
         """
-        linked = self._link()
-        for path, found in self._fates.items():
-            for fate in found:
-                why = linked.why(str(path), fate.name) if fate.fate != PLAIN else None
+        project = self._link()
+        for path, fates in self._fates.items():
+            for fate in fates:
+                why = project.why(str(path), fate.name) if fate.fate != PLAIN else None
                 by_callee = fate.fate != HOST or "which cannot be staged" in fate.reason
                 yield path, replace(fate, fate=HOST, reason=why) if why is not None and by_callee else fate
 
     def _link(self) -> LinkedProject:
         if self._linked_project is None:
             files = [(str(path), str(root)) for path, root in self._files if path.suffix != SUFFIX]
-            known = list(self._summaries.values())
-            self._linked_project = LinkedProject(files, known, self._summary_of_plain, self._deriving_from)
+            summaries = list(self._summaries.values())
+            self._linked_project = LinkedProject(
+                files, summaries, self._summary_of_plain, self._deriving_from
+            )
         return self._linked_project
 
     def _summary_of_plain(self, path: str) -> ModuleSummary | None:
@@ -186,5 +188,5 @@ def _crash_result(task: _Task, error: BaseException) -> _FileFacts:
 def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:
     """Return the place of a function's definition, and the place where its name ends."""
     header = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")[line - 1]
-    found = re.match(rf"(\s*)[^#]*?\bdef\s+{re.escape(name)}\b", header)
-    return (line, len(found[1]) + 1, (line, found.end() + 1)) if found is not None else (line, 1, None)
+    match = re.match(rf"(\s*)[^#]*?\bdef\s+{re.escape(name)}\b", header)
+    return (line, len(match[1]) + 1, (line, match.end() + 1)) if match is not None else (line, 1, None)

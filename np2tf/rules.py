@@ -161,7 +161,7 @@ def _chapter(stem: str) -> dict[str, Rule]:
     unknown |= set(exceptions) - set(table.get("facts_of_all", {}))
     if unknown:
         raise ValueError(f"rules/{stem}.toml has exceptions that it does not list: {sorted(unknown)}")
-    found = {}
+    entries = {}
     for name, kind in kinds.items():
         of_all = {
             key: value
@@ -173,21 +173,21 @@ def _chapter(stem: str) -> dict[str, Rule]:
         fact["parameters"] = tuple(fact.get("parameters", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
         full = f"{prefix}.{name}"
-        found[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
+        entries[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
         for method, of_method in table.get("of_each", {}).items():
             of_owner = {key: fact[key] for key in ("since", "until") if key in fact}
             of_owner |= {**of_method, "writes": tuple(of_method.get("writes", ()))}
-            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, owner=full, **of_owner)
-    return found
+            entries[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, owner=full, **of_owner)
+    return entries
 
 
 @lru_cache(maxsize=1)
 def rules() -> Mapping[str, Rule]:
     """Return every rule, by qualified NumPy name (`numpy.linalg.norm`, `numpy.ndarray.sort`)."""
-    found: dict[str, Rule] = {}
+    entries: dict[str, Rule] = {}
     for stem in chapters():
-        found.update(_chapter(stem))
-    return found
+        entries.update(_chapter(stem))
+    return entries
 
 
 def find(qualified_name: str) -> Rule | None:
@@ -221,10 +221,10 @@ def kept_names() -> Mapping[str, Rule]:
     These are the names of NumPy's further modules (`numpy.ma`), and the attributes of its classes
     (`numpy.random.Generator`).
     """
-    found: dict[str, Rule] = {}
+    entries: dict[str, Rule] = {}
     for path in sorted((rules_folder() / "modules").glob("*.toml")):
-        found.update(_chapter(f"modules/{path.stem}"))
-    return found
+        entries.update(_chapter(f"modules/{path.stem}"))
+    return entries
 
 
 @lru_cache(maxsize=1)
@@ -232,10 +232,10 @@ def scipy() -> Mapping[str, Rule]:
     """Return the functions of SciPy that have a TensorFlow version, by qualified name
     (`scipy.linalg.solve`).
     """
-    found: dict[str, Rule] = {}
+    entries: dict[str, Rule] = {}
     for path in sorted((rules_folder() / "scipy").glob("*.toml")):
-        found.update(_chapter(f"scipy/{path.stem}"))
-    return found
+        entries.update(_chapter(f"scipy/{path.stem}"))
+    return entries
 
 
 @lru_cache(maxsize=1)
@@ -243,7 +243,7 @@ def examples() -> Mapping[str, tuple[str, ...]]:
     """Return the example expressions of the rules, by qualified NumPy name. The translator does not need
     them.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    entries: dict[str, tuple[str, ...]] = {}
     for stem in chapters():
         prefix = read_table(stem).get("prefix", "numpy")
         table: dict[str, list[str]] = tomllib.loads(_text(stem).partition(_EXAMPLES)[2])
@@ -251,5 +251,5 @@ def examples() -> Mapping[str, tuple[str, ...]]:
             full = f"{prefix}.{name}"
             if full not in rules():
                 raise ValueError(f"rules/{stem}.toml has examples of a name that it does not list: {name}")
-            found[full] = tuple(expressions)
-    return found
+            entries[full] = tuple(expressions)
+    return entries

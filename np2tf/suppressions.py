@@ -84,48 +84,48 @@ class Suppressions:
     @classmethod
     def of(cls, text: str) -> Suppressions:
         """Return the suppressions of a source; none if the source has errors that keep it from being read."""
-        found = cls()
+        suppressions = cls()
         if _HINT.search(text):
             try:
-                for comment, covered in _comments_with_lines(text):
-                    found._take(comment, covered)
+                for comment, lines in _comments_with_lines(text):
+                    suppressions._take(comment, lines)
             except (tokenize.TokenError, SyntaxError):
                 return cls()
-        return found
+        return suppressions
 
     def suppression_of_finding(self, code: str, line: int) -> Suppression | None:
         """Return the suppression that hides a finding; a suppression of its statement is preferred to one of
         the file.
         """
-        found = [comment for comment in self.comments if comment.hides(code, line)]
-        return min(found, key=lambda comment: (comment.is_file, not comment.codes), default=None)
+        comments = [comment for comment in self.comments if comment.hides(code, line)]
+        return min(comments, key=lambda comment: (comment.is_file, not comment.codes), default=None)
 
     def suppression_of_suppression(self, code: str, line: int) -> Suppression | None:
         """Return the suppression that hides a finding about a suppression.
 
         It must name the code, and must cover the comment or be the comment itself.
         """
-        found = [
+        comments = [
             comment
             for comment in self.comments
             if code in comment.codes and (comment.hides(code, line) or comment.line == line)
         ]
-        return min(found, key=lambda comment: comment.is_file, default=None)
+        return min(comments, key=lambda comment: comment.is_file, default=None)
 
     def _take(self, comment: _Comment, covered_lines: tuple[int, int]) -> None:
-        for meant in _COMMENT.finditer(comment.text):
-            text = meant[0].rstrip()
-            start = comment.column + meant.start()
+        for occurrence in _COMMENT.finditer(comment.text):
+            text = occurrence[0].rstrip()
+            start = comment.column + occurrence.start()
             place = (comment.line, start, start + len(text))
-            written = _SUPPRESSION.match(text)
-            codes = tuple(code.strip() for code in (written[2] or "").split(",")) if written else ()
-            reason = _wrong_with(text, written, codes)
-            if written is None or reason:
+            match = _SUPPRESSION.match(text)
+            codes = tuple(code.strip() for code in (match[2] or "").split(",")) if match else ()
+            reason = _wrong_with(text, match, codes)
+            if match is None or reason:
                 self.malformed_comments.append(MalformedComment(*place, text, reason))
                 continue
-            is_file = written[1] != "ignore"
+            is_file = match[1] != "ignore"
             covers = _EVERYWHERE if is_file else covered_lines
-            self.comments.append(Suppression(codes if written[2] else (), is_file, *covers, *place))
+            self.comments.append(Suppression(codes if match[2] else (), is_file, *covers, *place))
 
 
 def _wrong_with(text: str, match: re.Match[str] | None, codes: tuple[str, ...]) -> str:

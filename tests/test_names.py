@@ -1,7 +1,4 @@
-"""Names are nouns for things and verbs for actions: no participle and no pronoun stands alone as a name.
-
-Of the variables of functions only pronouns are refused.
-"""
+"""Names are nouns for things and verbs for actions: no participle and no pronoun stands alone as a name."""
 
 from __future__ import annotations
 
@@ -34,15 +31,15 @@ IRREGULAR = _words(
     unset won worn written overridden rewritten unbound"""
 )
 #: Words that end like participles, and are none.
-OTHER_WORDS = _words("children even fromstring hamming hanning padlen ring seed then")
+OTHER_WORDS = _words("children even fromstring hamming hanning padlen ring seed string then token")
 #: Participles that are also the base form of their verb: a function of the name says what it does.
 VERBS = _words("cut put read run set split spread open flatten widen")
 #: Words of these forms that are nouns.
 NOUNS = _words(
-    """binding encoding finding listing lowering matching naming packing rebinding recording rounding routing
-    run setting spacing staging typing drawing tracing"""
+    """binding encoding finding heading listing lowering matching naming packing rebinding recording rounding
+    routing run setting spacing staging typing drawing tracing"""
 )
-#: Parameters: a side, kinds of integers, and words that NumPy, SciPy and JAX give to theirs.
+#: Parameters and variables: a side, kinds of integers, words that NumPy, SciPy and JAX give to parameters.
 PARAMETERS = _words("left signed unsigned casting descending desired indexing padding")
 #: Names that may stay, by the reason.
 ALLOWED: dict[str, frozenset[str]] = {
@@ -107,9 +104,9 @@ def is_fault(definition: Definition) -> bool:
         return False
     if word in PRONOUNS:
         return True
-    if definition.is_flag or definition.kind == "local":
+    if definition.is_flag:
         return False
-    if definition.kind == "parameter" and word in PARAMETERS:
+    if definition.kind in ("parameter", "local") and word in PARAMETERS:
         return False
     # A form in -ing names an activity as the subject of a module or class.
     endings = r"(ed|en)$" if definition.kind in ("module", "class") else r"(ed|en|ing)$"
@@ -167,16 +164,59 @@ def local_names(module: str, tree: ast.Module) -> Iterator[Definition]:
     for scope in ast.walk(tree):
         if not isinstance(scope, _SCOPES):
             continue
-        numbers = {name for node in ast.walk(scope) for name in _numbers(node)}
-        for node in ast.walk(scope):
-            is_variable = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            if is_variable and node.id not in numbers:  # type: ignore[attr-defined]
-                name = node.id  # type: ignore[attr-defined]
-            elif isinstance(node, ast.FunctionDef) and node is not scope:
-                name = node.name
-            else:
-                continue
-            yield Definition(f"{module}:{getattr(scope, 'name', 'comprehension')}, {name}", name, "local")
+        place = f"{module}:{getattr(scope, 'name', 'comprehension')}"
+        nodes = list(_own_nodes(scope))
+        numbers = {name for node in nodes for name in _numbers(node)}
+        others = _bound_to_others(nodes)
+        for node in nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in numbers:
+                yield Definition(f"{place}, {node.id}", node.id, "local", node.id not in others)
+            elif isinstance(node, ast.FunctionDef):
+                yield Definition(f"{place}, {node.name}", node.name, "function", _is_truth(node.returns))
+
+
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function or comprehension without those of the functions in it."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from _own_nodes(child)
+
+
+def _bound_to_others(nodes: list[ast.AST]) -> set[str]:
+    """Return the variables that a statement binds to anything but a truth value."""
+    truths: list[str] = []
+    every = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            targets, is_truth = node.targets, _gives_truth(node.value)
+        elif isinstance(node, ast.AnnAssign):
+            targets, is_truth = [node.target], _is_truth(node.annotation) or _gives_truth(node.value)
+        elif isinstance(node, ast.NamedExpr):
+            targets, is_truth = [node.target], _gives_truth(node.value)
+        else:
+            continue
+        truths += [target.id for target in targets if is_truth and isinstance(target, ast.Name)]
+    return {name for name in every if every.count(name) > truths.count(name)}
+
+
+def _gives_truth(value: ast.expr | None) -> bool:
+    """Return whether an expression clearly gives True or False."""
+    match value:
+        case ast.Constant():
+            return isinstance(value.value, bool)
+        case ast.Compare():
+            return True
+        case ast.UnaryOp():
+            return isinstance(value.op, ast.Not)
+        case ast.BoolOp():
+            return all(map(_gives_truth, value.values))
+        case ast.IfExp():
+            return _gives_truth(value.body) and _gives_truth(value.orelse)
+        case ast.Call():
+            name = ast.unparse(value.func).rpartition(".")[2].strip("_")
+            return bool(re.match(r"(is|has|are|can|may|must|does|same)_|(isinstance|any|all|bool)$", name))
+    return False
 
 
 _SCOPES = (
@@ -233,9 +273,7 @@ PARTS = sorted({".".join(module.split(".")[:3]) for module in MODULES})
 
 @pytest.mark.parametrize("part", PARTS)
 def test_names(part: str) -> None:
-    """No module, class, function, parameter, field or variable of a module is named by a mere participle or
-    pronoun, and no variable of a function by a pronoun.
-    """
+    """No module, class, function, parameter, field or variable is named by a mere participle or pronoun."""
     inside = {place for place in FAULTS if re.match(rf"{re.escape(part)}(?![\w])", place)}
     assert sorted(inside - EXCEPTIONS) == []
 
@@ -260,13 +298,14 @@ def test_the_test_sees_names() -> None:
     assert found == ["m.moved", *[f"m.moved:{name}" for name in expected]]
     text = (
         "class A:\n    def __eq__(self, other): ...\n    def join(self, other, *rest, met: bool, left): ...\n"
-        "def f(given, *, casting):\n    one, found = [others for others in given], 2\n    def each(): ...\n"
+        "def f(given, *, casting):\n    one, left = [others for others in given], 2\n    def each(): ...\n"
+        "    found = is_f(one) or left > 1\n    if found:\n        made = found\n"
         "def g(x):\n    zero, one = constant(0, x), constant(1, x)\n    return lambda made: zero + one\n"
     )
     tree = ast.parse(text)
     found = sorted(definition.place for definition in parameters("m", tree) if is_fault(definition))
     assert found == ["m:f(given)", "m:join(other)", "m:join(rest)", "m:lambda(made)"]
     found = sorted({definition.place for definition in local_names("m", tree) if is_fault(definition)})
-    assert found == ["m:comprehension, others", "m:f, each", "m:f, one", "m:f, others"]
+    assert found == ["m:comprehension, others", "m:f, each", "m:f, made", "m:f, one"]
     assert len(FAULTS) > 20
     assert len(PARTS) > 50

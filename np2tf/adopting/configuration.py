@@ -26,10 +26,10 @@ def configuration(aside: Sequence[str], is_own: bool) -> str:
     lines = [] if is_own else ["[tool.np2tf]"]
     lines += ['target = "np2tf"', 'select = ["ALL"]']
     if aside:
-        listed = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in aside)
+        patterns = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in aside)
         lines += [
             "# Files that judge or describe the programs stay on NumPy.",
-            f"extend-exclude = [{listed}]",
+            f"extend-exclude = [{patterns}]",
         ]
     return "\n".join(lines) + "\n"
 
@@ -47,12 +47,12 @@ def with_table(data: bytes, table: str) -> bytes:
         raise CannotAddError(f"it is not valid TOML: {error}") from None
     end = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text.strip() else end if text.endswith("\n") else end * 2
-    added = (gap + table.replace("\n", end)).encode("utf-8")
+    addition = (gap + table.replace("\n", end)).encode("utf-8")
     try:
-        after = tomllib.loads((data + added).decode("utf-8-sig"))
+        after = tomllib.loads((data + addition).decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise CannotAddError(f"`tool` can have no further table: {error}") from None
-    expected = {**before, "tool": {**before.get("tool", {}), **tomllib.loads(table)["tool"]}}
-    if after != expected:
+    target_document = {**before, "tool": {**before.get("tool", {}), **tomllib.loads(table)["tool"]}}
+    if after != target_document:
         raise CannotAddError("what it says would change")
-    return data + added
+    return data + addition

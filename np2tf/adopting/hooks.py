@@ -36,8 +36,8 @@ def has_hook(text: str) -> bool:
     Raises:
         CannotAddError: the text cannot be read.
     """
-    found = _load(text).get("repos") or []
-    hooks = (hook for repo in found if isinstance(repo, dict) for hook in repo.get("hooks") or [])
+    repos = _load(text).get("repos") or []
+    hooks = (hook for repo in repos if isinstance(repo, dict) for hook in repo.get("hooks") or [])
     return any(isinstance(hook, dict) and str(hook.get("id", "")).startswith("np2tf") for hook in hooks)
 
 
@@ -47,17 +47,17 @@ def with_entry(text: str, entry: dict[str, Any]) -> str:
     Raises:
         CannotAddError: the text cannot be read, or has no list of repositories.
     """
-    loaded = _load(text)
-    repos = loaded.get("repos")
+    document = _load(text)
+    repos = document.get("repos")
     if repos is not None and not isinstance(repos, list):
         raise CannotAddError("`repos` is no list")
-    expected = {**_plain(loaded), "repos": [*_plain(repos or []), entry]}
-    written = _insert_entry(text, loaded, entry)
-    if written is None or _plain(_load(written)) != expected:
-        written = _rewrite(loaded, entry, text)
-    if _plain(_load(written)) != expected:
+    target_document = {**_plain(document), "repos": [*_plain(repos or []), entry]}
+    new_text = _insert_entry(text, document, entry)
+    if new_text is None or _plain(_load(new_text)) != target_document:
+        new_text = _rewrite(document, entry, text)
+    if _plain(_load(new_text)) != target_document:
         raise CannotAddError("what it says would change")
-    return written
+    return new_text
 
 
 def _insert_entry(text: str, document: CommentedMap, entry: dict[str, Any]) -> str | None:
@@ -68,8 +68,8 @@ def _insert_entry(text: str, document: CommentedMap, entry: dict[str, Any]) -> s
     if not isinstance(repos, CommentedSeq) or not repos or repos.fa.flow_style():
         return None
     first, column = repos.lc.item(len(repos) - 1)
-    following = [line for key in document if (line := document.lc.key(key)[0]) > first]
-    last = min(following, default=len(lines))
+    next_lines = [line for key in document if (line := document.lc.key(key)[0]) > first]
+    last = min(next_lines, default=len(lines))
     while last > first + 1 and _is_empty(lines[last - 1]):
         last -= 1
     block = [" " * (column - 2) + line for line in textwrap.dedent(_dump([entry])).splitlines()]
@@ -102,21 +102,21 @@ def _yaml() -> YAML:
 
 
 def _dump(value: Any) -> str:
-    written = io.StringIO()
-    _yaml().dump(value, written)
-    return written.getvalue()
+    stream = io.StringIO()
+    _yaml().dump(value, stream)
+    return stream.getvalue()
 
 
 def _load(text: str) -> CommentedMap:
     try:
-        loaded = _yaml().load(text)
+        document = _yaml().load(text)
     except YAMLError as error:
         raise CannotAddError(f"it is not valid YAML: {str(error).splitlines()[0]}") from None
-    if loaded is None:
+    if document is None:
         return CommentedMap()
-    if not isinstance(loaded, CommentedMap):
+    if not isinstance(document, CommentedMap):
         raise CannotAddError("it is no table with `repos`")
-    return loaded
+    return document
 
 
 def _plain(value: Any) -> Any:

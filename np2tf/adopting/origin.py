@@ -38,12 +38,12 @@ def parse_origin(text: str) -> Distribution:
 def installed_distribution() -> Distribution:
     """Return the source of the running np2tf as pip has recorded it; an empty record for a checkout."""
     try:
-        found = distribution("np2tf")
+        package = distribution("np2tf")
     except PackageNotFoundError:
         return Distribution()
-    noted = found.read_text("direct_url.json")
-    if noted is None:
-        return Distribution(version=found.version) if found.read_text("INSTALLER") else Distribution()
-    told = json.loads(noted)
-    revision = told.get("vcs_info", {}).get("commit_id", "")
-    return Distribution(told["url"], revision) if revision else Distribution()
+    text = package.read_text("direct_url.json")
+    if text is None:
+        return Distribution(version=package.version) if package.read_text("INSTALLER") else Distribution()
+    record = json.loads(text)
+    revision = record.get("vcs_info", {}).get("commit_id", "")
+    return Distribution(record["url"], revision) if revision else Distribution()

@@ -29,8 +29,8 @@ class Repository:
     def of(cls, top: Path, files: Iterable[Path]) -> Repository:
         """Return the description of a folder with these Python files."""
         parts = {part for file in files for part in _parts(file, top)}
-        found = [f"{name}/" for name in _ASIDE if name in parts]
-        return cls(top, found + [name for name in _ASIDE_FILES if name in parts])
+        folders = [f"{name}/" for name in _ASIDE if name in parts]
+        return cls(top, folders + [name for name in _ASIDE_FILES if name in parts])
 
     @property
     def pyproject(self) -> Path:

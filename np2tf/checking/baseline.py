@@ -72,9 +72,9 @@ class Baseline:
             raise BaselineError(file, line, "it is not UTF-8") from None
         baseline = cls(file)
         for line, entry in _entries(file, text):
-            known, count = _parse_entry(file, line, entry)
-            baseline.counts[known] += count
-            baseline.lines.setdefault(known, line)
+            key, count = _parse_entry(file, line, entry)
+            baseline.counts[key] += count
+            baseline.lines.setdefault(key, line)
         return baseline
 
     def of(self, finding: Diagnostic, text: str) -> FindingKey:
@@ -101,12 +101,12 @@ class Baseline:
         Entries whose findings do not occur keep a positive count.
         """
         new = []
-        for found in findings:
-            known = self.of(found, texts.get(found.source, ""))
-            if found.code not in _ALWAYS_SHOWN and self.counts[known] > 0:
-                self.counts[known] -= 1
+        for finding in findings:
+            key = self.of(finding, texts.get(finding.source, ""))
+            if finding.code not in _ALWAYS_SHOWN and self.counts[key] > 0:
+                self.counts[key] -= 1
             else:
-                new.append(found)
+                new.append(finding)
         return new
 
     def stale(self, files: Sequence[CheckedFile], is_selected: IsSelectedIn) -> list[Diagnostic]:
@@ -115,12 +115,12 @@ class Baseline:
         Only entries count whose file has been checked with that code selected, or no longer exists.
         """
         looked_at = {self.name(str(file.path)): file for file in files}
-        found = []
-        for known, count in sorted(self.counts.items(), key=lambda item: self.lines.get(item[0], 0)):
-            if count > 0 and self._is_gone(known, looked_at.get(known.path), is_selected):
-                words = {"code": known.code, "file": known.path, "count": str(count), "source": known.source}
-                found.append(Diagnostic(STALE, str(self.file), self.lines[known], 1, tuple(words.items())))
-        return found
+        findings = []
+        for key, count in sorted(self.counts.items(), key=lambda item: self.lines.get(item[0], 0)):
+            if count > 0 and self._is_gone(key, looked_at.get(key.path), is_selected):
+                words = {"code": key.code, "file": key.path, "count": str(count), "source": key.source}
+                findings.append(Diagnostic(STALE, str(self.file), self.lines[key], 1, tuple(words.items())))
+        return findings
 
     def _is_gone(self, key: FindingKey, file: CheckedFile | None, is_selected: IsSelectedIn) -> bool:
         if file is None:
@@ -141,20 +141,22 @@ class Baseline:
         The run cannot check entries of other files, and entries of codes that were not selected.
         """
         looked_at = {self.name(str(file.path)): file for file in files}
-        kept = Baseline(self.file)
-        for known, count in self.counts.items():
-            if not self._is_gone(known, looked_at.get(known.path), is_selected):
-                kept.counts[known] = count
-        told = [found for found in findings if found.code not in _ALWAYS_SHOWN]
-        for known, count in Counter(self.of(found, texts.get(found.source, "")) for found in told).items():
-            kept.counts[known] = max(count, kept.counts[known])
-        return kept
+        baseline = Baseline(self.file)
+        for key, count in self.counts.items():
+            if not self._is_gone(key, looked_at.get(key.path), is_selected):
+                baseline.counts[key] = count
+        ordinary_findings = [finding for finding in findings if finding.code not in _ALWAYS_SHOWN]
+        for key, count in Counter(
+            self.of(finding, texts.get(finding.source, "")) for finding in ordinary_findings
+        ).items():
+            baseline.counts[key] = max(count, baseline.counts[key])
+        return baseline
 
     def write(self) -> int:
         """Write the file anew, and return how many findings it knows."""
         entries: list[object] = [_HEADER]
-        for known, count in sorted(self.counts.items()):
-            entries.append({**known._asdict(), "count": count})
+        for key, count in sorted(self.counts.items()):
+            entries.append({**key._asdict(), "count": count})
         body = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
         write(self.file, f"[\n{body}\n]\n".encode("utf-8", "backslashreplace"))
         return sum(self.counts.values())

@@ -35,16 +35,16 @@ def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, i
     """
     bom, body = _split(text)
     lines, places, there = lines_of(body), statements(body), Suppressions.of(body).comments
-    wanted: dict[Statement, list[str]] = {}
+    codes_by_place: dict[Statement, list[str]] = {}
     count = 0
-    for found in findings:
-        place = _around(places, found.line)
-        if place is None or found.severity == "error" or found.code in ABOUT_SUPPRESSIONS:
+    for finding in findings:
+        place = _around(places, finding.line)
+        if place is None or finding.severity == "error" or finding.code in ABOUT_SUPPRESSIONS:
             continue
-        wanted.setdefault(place, []).append(found.code)
+        codes_by_place.setdefault(place, []).append(finding.code)
         count += 1
     edits: list[tuple[int, int, int, str]] = []
-    for place, codes in wanted.items():
+    for place, codes in codes_by_place.items():
         old = next((suppression for suppression in there if _is_at(suppression, place)), None)
         if old is not None:
             new = _with_codes(_text_of(old, lines), sorted({*old.codes, *codes}))

@@ -60,7 +60,7 @@ def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> lis
     for outcome in project.outcomes(jobs):
         data = outcome.before.encode("utf-8") or outcome.data
         notebook = _notebook(outcome.path, data)
-        found = [*outcome.diagnostics, *outcome.suppressed_findings]
+        findings = [*outcome.diagnostics, *outcome.suppressed_findings]
         files[str(outcome.path)] = CheckedFile(
             outcome.path,
             notebook.text if notebook is not None else outcome.before or _relative_path(outcome.data),
@@ -70,7 +70,7 @@ def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> lis
             outcome.crashed,
             notebook,
             outcome.path.suffix in PAGES,
-            found if notebook is None else [notebook.in_program(finding) for finding in found],
+            findings if notebook is None else [notebook.in_program(finding) for finding in findings],
         )
     for report in project.reports():
         files[report.path].findings += [*report.findings, *report.suppressed_findings]

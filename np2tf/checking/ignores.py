@@ -43,31 +43,33 @@ class JudgedFindings:
 def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
     """Hide the findings that are suppressed or not selected, and find the suppressions that hide nothing."""
     suppressions = Suppressions.of(file.text) if not (file.is_failed or file.is_page) else Suppressions()
-    used: set[tuple[Suppression, str]] = set()
-    judged = JudgedFindings()
-    for found in file.findings:
+    uses: set[tuple[Suppression, str]] = set()
+    result = JudgedFindings()
+    for finding in file.findings:
         by = (
-            suppressions.suppression_of_finding(found.code, found.line) if found.severity != "error" else None
+            suppressions.suppression_of_finding(finding.code, finding.line)
+            if finding.severity != "error"
+            else None
         )
         if by is not None:
-            used.add((by, found.code))
-        elif is_selected(found.code):
-            judged.visible_findings.append(found)
-    judgement = _Judgement(file, suppressions, used, is_selected)
-    for found in judgement.comment_findings():
-        if is_selected(found.code) and not judgement.is_hidden(found):
-            judged.visible_findings.append(found)
-    named = {code for code in ABOUT_SUPPRESSIONS if is_selected(UNUSED_COMMENT)}
-    for unused in (
+            uses.add((by, finding.code))
+        elif is_selected(finding.code):
+            result.visible_findings.append(finding)
+    judgement = _Judgement(file, suppressions, uses, is_selected)
+    for finding in judgement.comment_findings():
+        if is_selected(finding.code) and not judgement.is_hidden(finding):
+            result.visible_findings.append(finding)
+    suppression_codes = {code for code in ABOUT_SUPPRESSIONS if is_selected(UNUSED_COMMENT)}
+    for suppression in (
         *judgement.unused_suppressions(frozenset(codes()) - ABOUT_SUPPRESSIONS),
-        *judgement.unused_suppressions(named),
+        *judgement.unused_suppressions(suppression_codes),
     ):
-        found = judgement.diagnostic(unused)
-        if is_selected(UNUSED_COMMENT) and not judgement.is_hidden(found):
-            judged.visible_findings.append(found)
-            judged.unused_suppressions.append(unused)
-    judged.visible_findings.sort(key=order)
-    return judged
+        finding = judgement.diagnostic(suppression)
+        if is_selected(UNUSED_COMMENT) and not judgement.is_hidden(finding):
+            result.visible_findings.append(finding)
+            result.unused_suppressions.append(suppression)
+    result.visible_findings.sort(key=order)
+    return result
 
 
 @dataclass
@@ -88,9 +90,9 @@ class _Judgement:
 
     def comment_findings(self) -> Iterator[Diagnostic]:
         """Yield findings about malformed comments, and about codes that do not exist."""
-        for malformed in self.suppressions.malformed_comments:
-            words = {"comment": malformed.text, "reason": malformed.reason}
-            yield self._make_diagnostic(MALFORMED_COMMENT, malformed, **words)
+        for malformed_comment in self.suppressions.malformed_comments:
+            words = {"comment": malformed_comment.text, "reason": malformed_comment.reason}
+            yield self._make_diagnostic(MALFORMED_COMMENT, malformed_comment, **words)
         for comment in self.suppressions.comments:
             for code in dict.fromkeys(comment.codes):
                 if code not in codes():
@@ -106,19 +108,19 @@ class _Judgement:
         """
         if self.file.is_translated:
             return []
-        found = []
+        suppressions = []
         for comment in self.suppressions.comments:
             if not comment.codes:
                 is_used = any(by == comment for by, _ in self.used_suppressions)
                 if not is_used and among - ABOUT_SUPPRESSIONS and self._looked_for_all():
-                    found.append(UnusedSuppression(comment))
+                    suppressions.append(UnusedSuppression(comment))
                 continue
             once = [code for code in dict.fromkeys(comment.codes) if code in among]
             idle = tuple(code for code in once if self._is_idle(comment, code))
             twice = tuple(code for code in once if code not in idle and comment.codes.count(code) > 1)
             if idle or twice:
-                found.append(UnusedSuppression(comment, idle, twice))
-        return found
+                suppressions.append(UnusedSuppression(comment, idle, twice))
+        return suppressions
 
     def _is_idle(self, comment: Suppression, code: str) -> bool:
         looked_for = self.is_selected(code) and (self.file.is_whole or code not in BY_OTHER_FILES)
@@ -129,14 +131,14 @@ class _Judgement:
 
     def diagnostic(self, suppression: UnusedSuppression) -> Diagnostic:
         """Return the finding that reports an unused suppression."""
-        named = ", ".join(
+        code_list = ", ".join(
             [
                 *(f"`{code}`" for code in suppression.codes),
                 *(f"`{code}`, again," for code in suppression.twice),
             ]
         )
         scope = "file-ignore" if suppression.comment.is_file else "ignore"
-        comment = f"{named} in `# np2tf: {scope}[…]`" if named else f"`# np2tf: {scope}`"
+        comment = f"{code_list} in `# np2tf: {scope}[…]`" if code_list else f"`# np2tf: {scope}`"
         return self._make_diagnostic(UNUSED_COMMENT, suppression.comment, comment=comment)
 
     def _make_diagnostic(self, code: str, place: Suppression | MalformedComment, **words: str) -> Diagnostic:
@@ -149,7 +151,7 @@ def _suggestion(word: str) -> str:
     clear.
     """
     digits = re.sub(r"(?i)^\s*(np2tf|np2f|nptf|np|n)?[-_ ]?", "", word)
-    known = f"NP2TF{digits}"
-    if digits and any(code.startswith(known) for code in codes()):
-        return f"; did you mean {known}?"
+    candidate = f"NP2TF{digits}"
+    if digits and any(code.startswith(candidate) for code in codes()):
+        return f"; did you mean {candidate}?"
     return ""

@@ -49,33 +49,36 @@ class Run:
             with_fates: whether to collect the fates of functions.
         """
         project = Project(files, with_fates, options_of)
-        read = check_files(project, folders, jobs)
-        judged = [judge(file, partial(_selected_in, is_selected, file.path)) for file in read]
-        for file, judged_file in zip(read, judged):
+        checked_files = check_files(project, folders, jobs)
+        verdicts = [judge(file, partial(_selected_in, is_selected, file.path)) for file in checked_files]
+        for file, verdict in zip(checked_files, verdicts):
             if file.notebook is not None:
-                judged_file.visible_findings = file.notebook.in_cells(judged_file.visible_findings)
-        return cls(project, read, judged)
+                verdict.visible_findings = file.notebook.in_cells(verdict.visible_findings)
+        return cls(project, checked_files, verdicts)
 
     @property
     def texts(self) -> dict[str, str]:
         """Return the text of every file by its path, and of every cell by its `Diagnostic.source`."""
-        found = {str(file.path): file.text for file in self.files}
+        texts = {str(file.path): file.text for file in self.files}
         for file in self.files:
             for cell in file.notebook.cells if file.notebook is not None else ():
-                found[f"{file.path}:cell {cell.number}"] = cell.text
-        return found
+                texts[f"{file.path}:cell {cell.number}"] = cell.text
+        return texts
 
     @property
     def findings(self) -> list[Diagnostic]:
         """Return the findings that are shown, file by file."""
-        return [*(found for judged in self.judged_files for found in judged.visible_findings), *self.further]
+        return [
+            *(finding for verdict in self.judged_files for finding in verdict.visible_findings),
+            *self.further,
+        ]
 
     @property
     def status(self) -> int:
         """Return the exit status that the findings call for. Notes do not change the exit status."""
         if any(file.is_crashed for file in self.files):
             return INTERNAL
-        return FINDINGS if any(found.severity != "note" for found in self.findings) else CLEAN
+        return FINDINGS if any(finding.severity != "note" for finding in self.findings) else CLEAN
 
     def add_suppressions(self) -> tuple[int, int]:
         """Suppress the findings that are shown.
@@ -84,13 +87,13 @@ class Run:
             How many findings that hides, and in how many files.
         """
         findings = files = 0
-        for file, judged in zip(self.files, self.judged_files):
+        for file, verdict in zip(self.files, self.judged_files):
             if file.is_failed or file.is_page:
                 continue
-            shown = judged.visible_findings
+            visible_findings = verdict.visible_findings
             if file.notebook is not None:
-                shown = [file.notebook.in_program(found) for found in shown]
-            text, count = with_suppressions(file.text, shown)
+                visible_findings = [file.notebook.in_program(finding) for finding in visible_findings]
+            text, count = with_suppressions(file.text, visible_findings)
             if text != file.text and self._rewrite(file, text):
                 findings, files = findings + count, files + 1
         return findings, files
@@ -98,11 +101,11 @@ class Run:
     def remove_unused(self) -> tuple[int, int]:
         """Remove suppressions that hide nothing. Return how many comments change, and in how many files."""
         comments = files = 0
-        for file, judged in zip(self.files, self.judged_files):
-            if judged.unused_suppressions and self._rewrite(
-                file, without(file.text, judged.unused_suppressions)
+        for file, verdict in zip(self.files, self.judged_files):
+            if verdict.unused_suppressions and self._rewrite(
+                file, without(file.text, verdict.unused_suppressions)
             ):
-                comments += len({suppression.comment for suppression in judged.unused_suppressions})
+                comments += len({suppression.comment for suppression in verdict.unused_suppressions})
                 files += 1
         return comments, files
 

@@ -85,8 +85,8 @@ def main(args: list[str] | None = None) -> Any:
     """
     try:
         return np2tf.main(args, prog_name="np2tf")
-    except DeferredAction as deferred:
-        action = deferred.action
+    except DeferredAction as deferral:
+        action = deferral.action
     except BrokenPipeError:
         # The reader of the pipe has closed it (`np2tf convert … | head`): nothing is wrong.
         sys.stderr.close()

@@ -23,34 +23,41 @@ def cache() -> None:
 @click.option("--json", is_flag=True, help="Print JSON.")
 def info(json: bool) -> None:
     """Say where the cache is, and how much is in it."""
-    kept = _cache()
-    entries = list(kept.entries())
+    translation_cache = _cache()
+    entries = list(translation_cache.entries())
     translations = sum(entry.path.endswith(".bin") for entry in entries)
     size = sum(entry.size for entry in entries)
-    unchanged = len(list(known.entries())) if (known := store.unchanged_files_cache()) is not None else 0
-    programs = len(list(decided.entries())) if (decided := store.decisions()) is not None else 0
+    files = (
+        len(list(file_cache.entries())) if (file_cache := store.unchanged_files_cache()) is not None else 0
+    )
+    programs = len(list(decisions.entries())) if (decisions := store.decisions()) is not None else 0
     if json:
-        told = {"folder": kept.folder, "translations": translations, "bytes": size, "limit": kept.limit}
-        told |= {"programs": programs, "unchanged": unchanged}
-        click.echo(to_json.dumps(told))
+        data = {
+            "folder": translation_cache.folder,
+            "translations": translations,
+            "bytes": size,
+            "limit": translation_cache.limit,
+        }
+        data |= {"programs": programs, "unchanged": files}
+        click.echo(to_json.dumps(data))
         return
-    click.echo(f"folder: {kept.folder}")
+    click.echo(f"folder: {translation_cache.folder}")
     click.echo(f"translations: {translations}")
     click.echo(f"programs of which it is known what to compile: {programs}")
-    click.echo(f"files that stay as they are: {unchanged}")
-    click.echo(f"size: {size / 1e6:.1f} MB of at most {kept.limit / 1e6:.0f}")
+    click.echo(f"files that stay as they are: {files}")
+    click.echo(f"size: {size / 1e6:.1f} MB of at most {translation_cache.limit / 1e6:.0f}")
 
 
 @cache.command()
 def clear() -> None:
     """Remove all that is kept; nothing else in the folder is touched."""
     parts = (_cache(), store.decisions(), store.unchanged_files_cache())
-    removed = sum(part.clear() for part in parts if part is not None)
-    click.echo(f"{removed} files removed")
+    count = sum(part.clear() for part in parts if part is not None)
+    click.echo(f"{count} files removed")
 
 
 def _cache() -> Cache:
-    kept = store.cache()
-    if kept is None:
+    translation_cache = store.cache()
+    if translation_cache is None:
         raise click.UsageError("the cache is turned off by NP2TF_CACHE")
-    return kept
+    return translation_cache

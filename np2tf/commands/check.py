@@ -85,7 +85,7 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
     """
     _refuse(options)
     try:
-        known = _baseline(options["baseline"], options["write_baseline"])
+        baseline = _baseline(options["baseline"], options["write_baseline"])
     except BaselineError as error:
         raise click.UsageError(str(error)) from None
     configurations = configurations_of(options)
@@ -103,13 +103,13 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
     def run() -> Run:
         return Run.of(files, folders, selection, options_of, jobs, with_fates)
 
-    found = _edit_suppressions(run, options)
-    if known is not None and options["write_baseline"] is not None:
-        found = _write_baseline(found, known, selection, options["quiet"])
-    elif known is not None:
-        _hide(found, known, selection)
-    _show(found, options)
-    status = found.status
+    result = _edit_suppressions(run, options)
+    if baseline is not None and options["write_baseline"] is not None:
+        result = _write_baseline(result, baseline, selection, options["quiet"])
+    elif baseline is not None:
+        _hide(result, baseline, selection)
+    _show(result, options)
+    status = result.status
     sys.exit(CLEAN if exit_zero and status == FINDINGS else status)
 
 
@@ -128,12 +128,12 @@ def jobs_for(files: Sequence[tuple[Path, Path]]) -> int:
 
 def _refuse(options: dict[str, Any]) -> None:
     """Raise UsageError for options that exclude each other."""
-    writing = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if options[name]]
+    actions = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if options[name]]
     if options["write_baseline"] and options["baseline"]:
-        writing.append("baseline")
-    if len(writing) > 1:
+        actions.append("baseline")
+    if len(actions) > 1:
         raise click.UsageError(
-            " and ".join(f"--{name.replace('_', '-')}" for name in writing) + " exclude each other"
+            " and ".join(f"--{name.replace('_', '-')}" for name in actions) + " exclude each other"
         )
     form = options["form"]
     if form not in PLAIN:
@@ -154,29 +154,29 @@ def _baseline(read_path: Path | None, write_path: Path | None) -> Baseline | Non
 
 def _edit_suppressions(run: Callable[[], Run], options: dict[str, Any]) -> Run:
     """Return the findings, after the suppressions in the files have been edited as the options ask."""
-    found = run()
+    result = run()
     if options["add_ignore"]:
         if options["baseline"] is not None:
-            _hide(found, Baseline.read(options["baseline"]), None)
-        count, files = found.add_suppressions()
-        told = f"Suppressed {output.quantity(count, 'finding')} in {output.quantity(files, 'file')}."
+            _hide(result, Baseline.read(options["baseline"]), None)
+        count, files = result.add_suppressions()
+        text = f"Suppressed {output.quantity(count, 'finding')} in {output.quantity(files, 'file')}."
     elif options["fix_ignores"]:
-        count, files = found.remove_unused()
-        told = f"Removed {output.quantity(count, 'suppression')} in {output.quantity(files, 'file')}."
+        count, files = result.remove_unused()
+        text = f"Removed {output.quantity(count, 'suppression')} in {output.quantity(files, 'file')}."
     else:
-        return found
+        return result
     if not options["quiet"]:
-        click.echo(told, err=True)
+        click.echo(text, err=True)
     now = run()
-    now.further += found.further
+    now.further += result.further
     return now
 
 
 def _write_baseline(run: Run, baseline: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
     """Write the baseline, and return the run with the findings that the baseline does not hold."""
-    renewed = baseline.renew(run.files, run.findings, run.texts, selection)
+    new_baseline = baseline.renew(run.files, run.findings, run.texts, selection)
     try:
-        count = renewed.write()
+        count = new_baseline.write()
     except OSError as error:
         reason = (("reason", error.strerror or str(error)),)
         run.further.append(Diagnostic("NP2TF906", str(baseline.file), 1, 1, reason))
@@ -190,10 +190,10 @@ def _write_baseline(run: Run, baseline: Baseline, selection: IsSelectedIn, quiet
 def _hide(run: Run, baseline: Baseline, selection: IsSelectedIn | None) -> None:
     """Hide the findings that the baseline knows, and report its stale entries if that code is selected."""
     texts = run.texts
-    for judged in run.judged_files:
-        before = len(judged.visible_findings)
-        judged.visible_findings = baseline.new(judged.visible_findings, texts)
-        run.baseline_count += before - len(judged.visible_findings)
+    for verdict in run.judged_files:
+        before = len(verdict.visible_findings)
+        verdict.visible_findings = baseline.new(verdict.visible_findings, texts)
+        run.baseline_count += before - len(verdict.visible_findings)
     if selection is not None and selection("NP2TF914", baseline.file):
         run.further += baseline.stale(run.files, selection)
 
@@ -232,7 +232,7 @@ def _show(run: Run, options: dict[str, Any]) -> None:
 
 
 def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
-    counts = Counter(found.code for found in findings).most_common()
+    counts = Counter(finding.code for finding in findings).most_common()
     counts.sort(key=lambda entry: (-entry[1], entry[0]))
     if form == "json":
         entries = [
@@ -253,10 +253,10 @@ def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
 
 def _summary(run: Run) -> str:
     """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
-    failed = sum(file.is_failed for file in run.files)
-    changed = sum(file.would_change for file in run.files)
-    told = output.files_told(len(run.files), changed, failed, "would change")
+    failures = sum(file.is_failed for file in run.files)
+    changes = sum(file.would_change for file in run.files)
+    text = output.files_told(len(run.files), changes, failures, "would change")
     notes = [output.quantity(len(run.findings), "finding")] if run.findings else []
     if run.baseline_count:
         notes.append(f"{run.baseline_count} more in the baseline")
-    return told + (f"; {', '.join(notes)}" if notes else "")
+    return text + (f"; {', '.join(notes)}" if notes else "")

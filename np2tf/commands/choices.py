@@ -76,10 +76,10 @@ file_choices = with_options(*_OPTIONS)
 
 def configurations_of(choices: dict[str, Any]) -> Configurations:
     """Return the configurations of files, with these options of the command line applied."""
-    given = {key: choices.get(name) for name, key in _KEYS.items()}
+    values = {key: choices.get(name) for name, key in _KEYS.items()}
     for key in ("select", "ignore"):
-        given[key] = [code for text in given[key] or () for code in text.split(",") if code.strip()] or None
-    return Configurations(given)
+        values[key] = [code for text in values[key] or () for code in text.split(",") if code.strip()] or None
+    return Configurations(values)
 
 
 def search_of(choices: dict[str, Any], configurations: Configurations) -> Search:

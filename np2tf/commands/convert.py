@@ -75,27 +75,27 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
         delivery = _delivery_to_output(choices) or Stream()
         tasks = _standard_input(configurations, choices, delivery)
     else:
-        found = _find_files(paths, configurations, choices)
-        delivery = _delivery_to_output(choices) or _delivery_to_files(found, choices)
-        tasks, unread = _tasks([file for file in found if file.is_source], configurations, choices, delivery)
+        files = _find_files(paths, configurations, choices)
+        delivery = _delivery_to_output(choices) or _delivery_to_files(files, choices)
+        tasks, unread = _tasks([file for file in files if file.is_source], configurations, choices, delivery)
         if choices["copy_other"]:
-            unread += _copy_files(found, choices["out"])
+            unread += _copy_files(files, choices["out"])
     outcomes = [*unread, *_deliver(tasks, configurations, choices, delivery)]
     delivery.finish()
     if not choices["quiet"]:
         for outcome in outcomes:
             output.findings(outcome.diagnostics, to_stderr=True)
-        joined = list(_linking_findings(tasks, outcomes[len(unread) :], configurations))
-        output.findings(joined, to_stderr=True)
-        click.echo(output.summary(outcomes, delivery.verb, len(joined)), err=True)
+        linking_findings = list(_linking_findings(tasks, outcomes[len(unread) :], configurations))
+        output.findings(linking_findings, to_stderr=True)
+        click.echo(output.summary(outcomes, delivery.verb, len(linking_findings)), err=True)
     sys.exit(status(outcomes, delivery.is_written))
 
 
 def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together, and for paths that do not exist."""
-    given = [f"--{name}" for name in ("write", "check", "diff", "out") if choices[name]]
-    if len(given) > 1 and given != ["--check", "--diff"]:
-        raise click.UsageError(f"{given[0]} and {given[1]} exclude each other")
+    options = [f"--{name}" for name in ("write", "check", "diff", "out") if choices[name]]
+    if len(options) > 1 and options != ["--check", "--diff"]:
+        raise click.UsageError(f"{options[0]} and {options[1]} exclude each other")
     if choices["copy_other"] and choices["out"] is None:
         raise click.UsageError("--copy-other goes with --out")
     if "-" in paths:
@@ -148,9 +148,9 @@ def _tasks(
             unread.append(TaskResult(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
-    shared = passed_on((task.path, task.data) for task in tasks)
+    names = passed_on((task.path, task.data) for task in tasks)
     return [
-        replace(task, options=replace(task.options, passed_on=shared.get(task.path, ()))) for task in tasks
+        replace(task, options=replace(task.options, passed_on=names.get(task.path, ()))) for task in tasks
     ], unread
 
 
@@ -174,8 +174,8 @@ def _copy_files(files: list[FoundFile], out: Path) -> list[TaskResult]:
             try:
                 copy(file.path, out / file.path.relative_to(file.root))
             except OSError as error:
-                told = problem("NP2TF906", file.path, error.strerror or str(error))
-                problems.append(TaskResult(file.path, [told]))
+                finding = problem("NP2TF906", file.path, error.strerror or str(error))
+                problems.append(TaskResult(file.path, [finding]))
     return problems
 
 
@@ -184,21 +184,23 @@ def _deliver(
 ) -> list[TaskResult]:
     """Translate the files, and print or write each translation."""
     outcomes: list[TaskResult] = []
-    unchanged = UnchangedFiles(not choices["no_cache"])
+    cache = UnchangedFiles(not choices["no_cache"])
     is_alone = any(task.options.target == "tf" for task in tasks)
-    needed = files_with_importer((task.path, task.data) for task in tasks) if is_alone else {}
+    importers = files_with_importer((task.path, task.data) for task in tasks) if is_alone else {}
     with Bar(len(tasks), not choices["quiet"]) as bar:
-        for task, made in zip(tasks, convert_files(tasks, choices["jobs"], unchanged)):
-            if task.options.target == "tf" and made.changed and task.path in needed:
+        for task, result in zip(tasks, convert_files(tasks, choices["jobs"], cache)):
+            if task.options.target == "tf" and result.changed and task.path in importers:
                 # The module that imports the file is not translated with it, and would get tensors.
-                args = (("other", str(needed[task.path])),)
-                made = TaskResult(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
+                args = (("other", str(importers[task.path])),)
+                result = TaskResult(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
             if sys.stdout.isatty():
                 bar.hide()
-            done = deliver(delivery, task, made)
+            outcome = deliver(delivery, task, result)
             settings = configurations.of(task.path)
-            shown = [finding for finding in done.diagnostics if settings.is_selected(finding.code, task.path)]
-            outcomes.append(replace(done, diagnostics=shown))
+            findings = [
+                finding for finding in outcome.diagnostics if settings.is_selected(finding.code, task.path)
+            ]
+            outcomes.append(replace(outcome, diagnostics=findings))
             bar.advance()
     return outcomes
 
@@ -220,10 +222,10 @@ def _linking_findings(
 
     files = [(task.path, task.root) for task in tasks]
     project = Project(files, options_of=lambda path: configurations.of(path).options())
-    failed = {outcome.path for outcome in outcomes if outcome.failed}
+    failures = {outcome.path for outcome in outcomes if outcome.failed}
     for task in tasks:
-        if task.path not in failed:
+        if task.path not in failures:
             project.add(task.path, summaries[task.path], Source.of(task.data, str(task.path)).original)
-    for found in project.findings():
-        if configurations.of(Path(found.path)).is_selected(found.code, Path(found.path)):
-            yield found
+    for finding in project.findings():
+        if configurations.of(Path(finding.path)).is_selected(finding.code, Path(finding.path)):
+            yield finding

@@ -150,14 +150,14 @@ def deliver(delivery: Delivery, task: Task, result: TaskResult) -> TaskResult:
     except BrokenPipeError:
         raise
     except OSError as error:
-        found = problem("NP2TF906", result.path, error.strerror or str(error))
-        result = replace(result, changed=False, diagnostics=[*result.diagnostics, found])
+        finding = problem("NP2TF906", result.path, error.strerror or str(error))
+        result = replace(result, changed=False, diagnostics=[*result.diagnostics, finding])
     return replace(result, data=b"", patch=b"")
 
 
 def status(outcomes: list[TaskResult], is_written: bool) -> int:
     """Return the exit status: 123 for np2tf's own fault, 1 if a file has failed or would change, else 0."""
-    if any(done.crashed for done in outcomes):
+    if any(outcome.crashed for outcome in outcomes):
         return INTERNAL
-    left = any(done.failed or (done.changed and not is_written) for done in outcomes)
+    left = any(outcome.failed or (outcome.changed and not is_written) for outcome in outcomes)
     return FINDINGS if left else CLEAN

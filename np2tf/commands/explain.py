@@ -19,10 +19,10 @@ _KINDS = {
 @click.argument("names", nargs=-1, metavar="[CODE|NAME]…")
 def explain(names: tuple[str, ...]) -> None:
     """Explain diagnostic codes and NumPy names (np.sum); without arguments, list all codes."""
-    declared = codes()
+    entries = codes()
     if not names:
-        for code in sorted(declared):
-            output.prose(f"{code}  {declared[code].message}", 10)
+        for code in sorted(entries):
+            output.prose(f"{code}  {entries[code].message}", 10)
         return
     for name in names:
         output.prose(explanation(name))
@@ -36,11 +36,11 @@ def explanation(name: str) -> str:
     """
     if name.startswith(("np.", "numpy.")):
         return "\n".join(_about(name)) + "\n"
-    declared = codes()
+    entries = codes()
     code = name.upper() if name.upper().startswith("NP2TF") else f"NP2TF{name}"
-    if code not in declared:
+    if code not in entries:
         raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
-    entry = declared[code]
+    entry = entries[code]
     title = f"{entry.code} ({entry.severity})"
     return f"{title}\n\n{entry.message}\n\nWhy: {entry.why}\n\nRemedy: {entry.remedy}\n"
 
@@ -70,5 +70,5 @@ def _about(name: str) -> list[str]:
         lines.append("The shape of the result may depend on values.")
     if rule.random:
         lines.append("Draws from a stream of random numbers.")
-    shown = rules.examples().get(rule.name, ())
-    return lines + ["Example: " + example for example in shown]
+    examples = rules.examples().get(rule.name, ())
+    return lines + ["Example: " + example for example in examples]

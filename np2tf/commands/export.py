@@ -58,16 +58,16 @@ def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None
         _refuse("NP2TF931", name=file)
     keep_quiet()
     with _module(Path(file)) as module:
-        found = getattr(module, name, None)
-        if not callable(found):
+        function = getattr(module, name, None)
+        if not callable(function):
             _refuse("NP2TF952", file=file, name=name)
         from np2tf.serving.inputs import InputError
         from np2tf.serving.saving import save, stablehlo
         from np2tf.staging import StagingError
 
         try:
-            shown = stablehlo(found, inputs) if text is not None else ""
-            save(found, folder, [inputs], overwrite=overwrite)
+            program = stablehlo(function, inputs) if text is not None else ""
+            save(function, folder, [inputs], overwrite=overwrite)
         except StagingError as error:
             place = f"{error.place[0]}:{error.place[1]}: " if error.place else ""
             click.echo(f"np2tf export: {place}{error.code} `{name}` cannot be saved: {error}", err=True)
@@ -78,7 +78,7 @@ def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None
             sys.exit(2)
         click.echo(f"{name} is saved in {folder}")
         if text is not None:
-            text.write_text(shown, encoding="utf-8")
+            text.write_text(program, encoding="utf-8")
             click.echo(f"StableHLO of {name} is in {text}")
 
 
@@ -107,8 +107,8 @@ def _module(file: Path) -> Iterator[types.ModuleType]:
 
 def _is_beside(module: types.ModuleType, file: Path) -> bool:
     """Return whether a module comes from the folder of a file."""
-    found = getattr(module, "__file__", None)
-    return found is not None and file.resolve().parent in Path(found).resolve().parents
+    path = getattr(module, "__file__", None)
+    return path is not None and file.resolve().parent in Path(path).resolve().parents
 
 
 def _refuse(code: str, **words: Any) -> NoReturn:

@@ -63,7 +63,7 @@ def init(folder: Path, **options: Any) -> None:
     baseline of today's findings, and, with --ci, a job. Present entries stay as they are: a second
     run changes nothing. No program is changed.
     """
-    wanted = _source_of_np2tf(options)
+    distribution = _source_of_np2tf(options)
     top = top_of(folder)
     search = Search(Configurations())
     repository = Repository.of(top, [path for path, _ in python_files([top], search)])
@@ -73,9 +73,9 @@ def init(folder: Path, **options: Any) -> None:
     arguments = ["--baseline", _BASELINE] if hide or (top / _BASELINE).exists() else []
     steps = [_configure(repository)]
     if options["pre_commit"]:
-        steps.append(_step(top / _HOOKS, lambda data: _add_hooks(data, wanted, arguments)))
+        steps.append(_step(top / _HOOKS, lambda data: _add_hooks(data, distribution, arguments)))
     if options["ci"]:
-        steps.append(_ci(top / PLACE, workflow(wanted.requirement, arguments).encode()))
+        steps.append(_ci(top / PLACE, workflow(distribution.requirement, arguments).encode()))
     for step in steps:
         _take(step, options)
     if hide:
@@ -86,14 +86,14 @@ def init(folder: Path, **options: Any) -> None:
 def _source_of_np2tf(options: dict[str, Any]) -> origin.Distribution:
     """Return the source from which hooks and jobs install np2tf."""
     try:
-        found = (
+        distribution = (
             origin.parse_origin(options["source"]) if options["source"] else origin.installed_distribution()
         )
     except ValueError as error:
         raise click.UsageError(f"--from {error}") from None
-    if options["ci"] and not found.requirement:
+    if options["ci"] and not distribution.requirement:
         raise click.UsageError("say with --from URL@REV where the job installs np2tf from")
-    return found
+    return distribution
 
 
 def _as_configured(repository: Repository, options: dict[str, Any]) -> dict[str, Any]:
@@ -115,15 +115,15 @@ def _tell(survey: Survey) -> None:
     from np2tf.report.tables import count_fates, share_native, share_staged
     from np2tf.report.tables import names as used
 
-    changing = sum(file.changes for file in survey.files)
-    compiled, functions = share_staged(survey)
+    changes = sum(file.changes for file in survey.files)
+    staged_count, functions = share_staged(survey)
     fates = count_fates(survey.fates)
     native, uses = share_native(used(survey))
-    click.echo(f"{output.quantity(len(survey.files), 'file')}, of which a translation changes {changing}.")
+    click.echo(f"{output.quantity(len(survey.files), 'file')}, of which a translation changes {changes}.")
     click.echo(
-        f"Of {output.quantity(functions, 'function')} that compute with arrays {compiled} "
-        f"({percent(compiled, functions)}) are compiled: {fates['staged']} by themselves, {fates['called']} "
-        f"where something compiled calls them; {fates['host']} stay on the host."
+        f"Of {output.quantity(functions, 'function')} that compute with arrays {staged_count} "
+        f"({percent(staged_count, functions)}) are compiled: {fates['staged']} by themselves, "
+        f"{fates['called']} where something compiled calls them; {fates['host']} stay on the host."
     )
     click.echo(
         f"Of {output.quantity(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's."
@@ -138,9 +138,9 @@ def _has_findings(survey: Survey) -> bool:
 def _configure(repository: Repository) -> _Step:
     """Return the step for the configuration; an existing configuration stays."""
     own_file = repository.top / "np2tf.toml"
-    known = Configurations().of_folder(repository.top).file
-    if known is not None:
-        return _Step(known, note="is the configuration already")
+    file = Configurations().of_folder(repository.top).file
+    if file is not None:
+        return _Step(file, note="is the configuration already")
     if not repository.pyproject.is_file():
         return _Step(own_file, configuration(repository.aside, True).encode())
     table = configuration(repository.aside, False)
@@ -238,10 +238,10 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
         lambda path: configurations.of(path).options(),
         jobs_for(files),
     )
-    made = Baseline(file).renew(
+    baseline = Baseline(file).renew(
         run.files,
         run.findings,
         run.texts,
         lambda code, path: configurations.of(path).is_selected(code, path),
     )
-    click.echo(f"{name} is written; it knows {output.quantity(made.write(), 'finding')}")
+    click.echo(f"{name} is written; it knows {output.quantity(baseline.write(), 'finding')}")

@@ -28,12 +28,12 @@ def show_patch(text: str) -> None:
     """Print a patch on a terminal: in colour, and through a pager if it is longer than a page."""
     coloured = not os.environ.get("NO_COLOR")
     lines = text.splitlines(keepends=True)
-    shown = "".join(map(_color_line, lines)) if coloured else text
+    patch = "".join(map(_color_line, lines)) if coloured else text
     if len(lines) < shutil.get_terminal_size().lines or not sys.stdin.isatty():
-        click.echo(shown, nl=False)
+        click.echo(patch, nl=False)
     else:
         os.environ.setdefault("LESS", "FRX")  # as git does
-        click.echo_via_pager(shown, color=coloured)
+        click.echo_via_pager(patch, color=coloured)
 
 
 def _color_line(line: str) -> str:
@@ -127,11 +127,11 @@ def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: int = 0) ->
         verb: the words for files that change, such as "would change".
         further: the number of findings that are not in the outcomes.
     """
-    failed = sum(outcome.failed for outcome in outcomes)
-    changed = sum(outcome.changed for outcome in outcomes)
+    failures = sum(outcome.failed for outcome in outcomes)
+    changes = sum(outcome.changed for outcome in outcomes)
     notes = further + sum(len(outcome.diagnostics) for outcome in outcomes if not outcome.failed)
-    told = files_told(len(outcomes), changed, failed, verb)
-    return told + (f"; {quantity(notes, 'finding')}" if notes else "")
+    text = files_told(len(outcomes), changes, failures, verb)
+    return text + (f"; {quantity(notes, 'finding')}" if notes else "")
 
 
 def files_told(number: int, changed_count: int, failed_count: int, verb: str) -> str:

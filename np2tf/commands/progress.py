@@ -88,8 +88,10 @@ class Steps:
             return
         if self._bar is None:
             self._bar = self._start()
-        shown = "" if total is None else f"{done_count}/{total}"
-        self._bar[0].update(self._bar[1], description=title, completed=done_count, total=total, shown=shown)
+        fraction = "" if total is None else f"{done_count}/{total}"
+        self._bar[0].update(
+            self._bar[1], description=title, completed=done_count, total=total, shown=fraction
+        )
 
     def _start(self) -> tuple[Progress, TaskID]:
         from rich.console import Console

@@ -61,9 +61,9 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **options
     if html is not None:
         from np2tf.report.page import page
 
-        made = datetime.now(timezone.utc).strftime("on %Y-%m-%d at %H:%M UTC")
+        date = datetime.now(timezone.utc).strftime("on %Y-%m-%d at %H:%M UTC")
         try:
-            write(html, page(survey, title, made, __version__, run).encode("utf-8"))
+            write(html, page(survey, title, date, __version__, run).encode("utf-8"))
         except OSError as error:
             raise click.UsageError(f"{html}: {error.strerror or error}") from None
     if markdown or html is None:

@@ -30,7 +30,7 @@ class _Run(click.Command):
 
     def _separate_arguments(self, args: Sequence[str]) -> list[str]:
         """Return the arguments with `--` before the program's arguments, and `--report` with its value."""
-        valued = {
+        value_options = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }
         own_options: list[str] = []
@@ -46,7 +46,7 @@ class _Run(click.Command):
                 return [*own_options, "-m", word[2:], "--", *remaining_words]
             elif word == "--":
                 return [*own_options, word, *remaining_words]
-            elif word in valued:
+            elif word in value_options:
                 own_options += [word, *remaining_words[:1]]
                 del remaining_words[:1]
             elif word.startswith("-") and word != "-":
@@ -115,25 +115,25 @@ def run(
     if module is None and not program:
         raise click.UsageError("name a file, or a module after -m")
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
-        missing = codes()["NP2TF925"]
-        raise click.UsageError(f"{missing.code} {missing.message}: {missing.remedy}")
+        entry = codes()["NP2TF925"]
+        raise click.UsageError(f"{entry.code} {entry.message}: {entry.remedy}")
     target, arguments = (module, program) if module is not None else (program[0], program[1:])
-    wanted = Program(target, module is not None, tuple(arguments), include, exclude)
-    chosen = {name: value for name, value in settings.items() if value is not None}
+    main_program = Program(target, module is not None, tuple(arguments), include, exclude)
+    choices = {name: value for name, value in settings.items() if value is not None}
     if float32:
-        chosen["floats"] = "float32"
+        choices["floats"] = "float32"
     if not verbose:
         keep_quiet()
     warn_in_one_line()
-    for name, value in chosen.items():
+    for name, value in choices.items():
         setattr(config, name, value)
-    found = _device(device) if device else None
+    device_name = _device(device) if device else None
     if report is not None or report_file is not None:
         from np2tf.commands.printing.reporting import report_at_exit
 
         report_at_exit(report or "text", report_file)
-    told = {**chosen, **({"device": found} if found else {})}
-    raise DeferredAction(lambda: _start(wanted, told, full_traceback))
+    configuration = {**choices, **({"device": device_name} if device_name else {})}
+    raise DeferredAction(lambda: _start(main_program, configuration, full_traceback))
 
 
 def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
@@ -161,10 +161,10 @@ def _device(name: str) -> str:
     import tensorflow as tf
 
     kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")
-    wanted = f"{kind.upper()}:{number or 0}"
+    device_name = f"{kind.upper()}:{number or 0}"
     have = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
-    if wanted not in have:
+    if device_name not in have:
         _refuse(
             CannotRun("NP2TF934", name=name, devices=", ".join(device_kind.lower() for device_kind in have))
         )
-    return f"/device:{wanted}"
+    return f"/device:{device_name}"

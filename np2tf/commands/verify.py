@@ -123,8 +123,8 @@ def _check(options: dict[str, Any]) -> None:
 
         keep_quiet()
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
-        missing = codes()["NP2TF925"]
-        raise click.UsageError(f"{missing.code} {missing.message}: {missing.remedy}")
+        entry = codes()["NP2TF925"]
+        raise click.UsageError(f"{entry.code} {entry.message}: {entry.remedy}")
     if options["plot"]:
         try:
             check_plot(options["plot"])
@@ -147,18 +147,18 @@ def _programs(paths: tuple[Path, ...], options: dict[str, Any]) -> _Verification
     from np2tf.verify.compare import RTOL
 
     try:
-        found = find_projects(paths, options["wanted"])
+        project_definitions = find_projects(paths, options["wanted"])
     except ProjectError as error:
         raise click.UsageError(f"NP2TF926 {error}") from error
     programs = find_programs(paths, options["wanted"])
-    if not programs and not found:
+    if not programs and not project_definitions:
         raise click.UsageError("there is no such program in the given files and folders")
     rtol, small = options["rtol"], options["small"]
     rtols = (RTOL, projects_module.RTOL) if rtol is None else (rtol, rtol)
     repeat = max(2, options["repeat"] or 3)
     outcomes = _verify_each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
     projects = _verify_each(
-        found,
+        project_definitions,
         lambda project: verify_project(
             project,
             rtol=rtols[1],

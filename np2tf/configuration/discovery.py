@@ -46,44 +46,45 @@ class Configurations:
         return self._of(Path(os.path.abspath(folder)))
 
     def _of(self, folder: Path) -> Settings:
-        known = self._by_folder.get(folder)
-        if known is None:
-            known = self._read(folder)
-            if known is None:
+        settings = self._by_folder.get(folder)
+        if settings is None:
+            settings = self._read(folder)
+            if settings is None:
                 above = folder.parent
-                known = self._of(above) if above != folder else self._complete(Settings(self._here))
-            self._by_folder[folder] = known
-        return known
+                settings = self._of(above) if above != folder else self._complete(Settings(self._here))
+            self._by_folder[folder] = settings
+        return settings
 
     def _read(self, folder: Path) -> Settings | None:
         for name in _NAMES:
             file = folder / name
             if not file.is_file():
                 continue
-            found = read(file)
-            if found is None:
+            content = read(file)
+            if content is None:
                 continue
-            values = {key.replace("-", "_"): value for key, value in found.values.items()}
-            told = {
-                key: f"{file}:{found.lines[key]}" if key in found.lines else str(file) for key in found.values
+            values = {key.replace("-", "_"): value for key, value in content.values.items()}
+            origins = {
+                key: f"{file}:{content.lines[key]}" if key in content.lines else str(file)
+                for key in content.values
             }
-            return self._complete(Settings(folder, file=file, told_by=told, **values))
+            return self._complete(Settings(folder, file=file, told_by=origins, **values))
         return None
 
     def _complete(self, settings: Settings) -> Settings:
         """Return the settings with the options of the command line applied."""
         values: dict[str, Any] = {}
-        told = dict(settings.told_by)
+        origins = dict(settings.told_by)
         for key, value in self._overrides.items():
             name = key.replace("-", "_")
             if key in ("ignore", "extend-exclude"):
                 values[name] = (*getattr(settings, name), *value)
-                told[key] = f"{told[key]} and {COMMAND_LINE}" if key in told else COMMAND_LINE
+                origins[key] = f"{origins[key]} and {COMMAND_LINE}" if key in origins else COMMAND_LINE
             else:
                 values[name] = value
-                told[key] = COMMAND_LINE
+                origins[key] = COMMAND_LINE
         if "select" in self._overrides:
             # A user who selects exactly a code that the configuration ignores wants to see it.
-            kept = tuple(code for code in settings.ignore if code not in values["select"])
-            values["ignore"] = (*kept, *self._overrides.get("ignore", ()))
-        return replace(settings, **values, told_by=told)
+            codes = tuple(code for code in settings.ignore if code not in values["select"])
+            values["ignore"] = (*codes, *self._overrides.get("ignore", ()))
+        return replace(settings, **values, told_by=origins)

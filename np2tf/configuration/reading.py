@@ -104,8 +104,8 @@ def _target(value: Any) -> str:
     if not isinstance(value, str):
         raise _WrongValueError(f"must be a text, not {_kind(value)}")
     if value not in TARGETS:
-        told = ", ".join(f'"{target}"' for target in TARGETS)
-        raise _WrongValueError(f'must be {told}, not "{value}"{_suggestion(value, TARGETS)}')
+        choices = ", ".join(f'"{target}"' for target in TARGETS)
+        raise _WrongValueError(f'must be {choices}, not "{value}"{_suggestion(value, TARGETS)}')
     return value
 
 
@@ -159,7 +159,7 @@ def _per_file(value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise _WrongValueError(f"must be a table of patterns with lists of codes, not {_kind(value)}")
     _patterns([pattern.removeprefix("!") for pattern in value])
-    return tuple((pattern, _codes(ignored)) for pattern, ignored in value.items())
+    return tuple((pattern, _codes(codes)) for pattern, codes in value.items())
 
 
 #: Key -> the function that returns its value, or raises _WrongValueError with the reason.
@@ -186,7 +186,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
 
 
 def _kind(value: Any) -> str:
-    return next((told for kind, told in _KINDS if isinstance(value, kind)), type(value).__name__)
+    return next((name for kind, name in _KINDS if isinstance(value, kind)), type(value).__name__)
 
 
 def _suggestion(word: str, known_words: Iterable[str]) -> str:
@@ -200,16 +200,16 @@ def _place(file: Path, line: int | None) -> str:
 
 def _line_of(text: str, header: str, key: str) -> int | None:
     """Return the line in which a key of a table stands. Unusual spellings of the key are not found."""
-    spelled = rf"[\"']?{re.escape(key)}[\"']?"
+    key_pattern = rf"[\"']?{re.escape(key)}[\"']?"
     beneath = rf"{re.escape(header)}\s*\.\s*" if header else ""
     inside = not header
     for number, line in enumerate(text.splitlines(), 1):
         table = re.match(r"\s*\[+([^\]\[]*)\]", line)
         if table is not None:
             name = re.sub(r"\s", "", table[1])
-            if re.fullmatch(beneath + spelled + r"(\..*)?", name):
+            if re.fullmatch(beneath + key_pattern + r"(\..*)?", name):
                 return number
             inside = name == header
-        elif inside and re.match(rf"\s*{spelled}\s*[=.]", line):
+        elif inside and re.match(rf"\s*{key_pattern}\s*[=.]", line):
             return number
     return None

@@ -54,15 +54,15 @@ class Settings:
 
         Errors, for which a file is left alone, are always shown.
         """
-        known = codes().get(code)
-        if known is not None and known.severity == "error":
+        entry = codes().get(code)
+        if entry is not None and entry.severity == "error":
             return True
-        chosen = max((len(prefix) for prefix in self.select if code.startswith(prefix)), default=-1)
-        refused = max((len(prefix) for prefix in self.ignore if code.startswith(prefix)), default=-1)
-        if chosen <= refused:
+        select_length = max((len(prefix) for prefix in self.select if code.startswith(prefix)), default=-1)
+        ignore_length = max((len(prefix) for prefix in self.ignore if code.startswith(prefix)), default=-1)
+        if select_length <= ignore_length:
             return False
-        for pattern, ignored in self.per_file_ignores:
-            if code.startswith(ignored) and self._matches(pattern, path):
+        for pattern, prefixes in self.per_file_ignores:
+            if code.startswith(prefixes) and self._matches(pattern, path):
                 return False
         return True
 

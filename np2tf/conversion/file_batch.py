@@ -22,14 +22,14 @@ def convert_files(
         jobs: the number of processes; None takes one per processor if the files are large enough.
         unchanged_files: the files that a translation is known not to change.
     """
-    known = [unchanged_files.find(task) for task in tasks]
-    new_tasks = [task for task, found in zip(tasks, known) if found is None]
+    lookups = [unchanged_files.find(task) for task in tasks]
+    new_tasks = [task for task, result in zip(tasks, lookups) if result is None]
     with closing(_worked_on(new_tasks, jobs)) as results:
-        for task, found in zip(tasks, known):
-            if found is None:
-                found = next(results)
-                unchanged_files.keep(task, found)
-            yield found
+        for task, result in zip(tasks, lookups):
+            if result is None:
+                result = next(results)
+                unchanged_files.keep(task, result)
+            yield result
 
 
 def _worked_on(tasks: Sequence[Task], jobs: int | None) -> Generator[TaskResult, None, None]:

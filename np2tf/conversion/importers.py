@@ -18,13 +18,13 @@ def files_with_importer(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]
     """Return the files that another file imports, each with an importing file."""
     every = list(files)
     modules = {path: _parts(path) for path, _ in every}
-    found: dict[Path, Path] = {}
+    importers: dict[Path, Path] = {}
     for importer, data in every:
         for parts in _imports(importer, data):
             for path, module_parts in modules.items():
                 if path != importer and module_parts[-len(parts) :] == parts:
-                    found.setdefault(path, importer)
-    return found
+                    importers.setdefault(path, importer)
+    return importers
 
 
 def _parts(path: Path) -> tuple[str, ...]:

@@ -22,15 +22,15 @@ _OF_NUMPY = re.compile(rb"^[ \t]*(?:from[ \t]+numpy\b|import[^\n]*\bnumpy\b)", r
 
 def passed_on(files: Iterable[tuple[Path, bytes]]) -> dict[Path, tuple[str, ...]]:
     """Return the names that other files read from each file which imports NumPy."""
-    known = list(files)
-    binding = {_key(path): path for path, data in known if _OF_NUMPY.search(data)}
-    if len(known) < 2 or not binding:
+    pairs = list(files)
+    binding = {_key(path): path for path, data in pairs if _OF_NUMPY.search(data)}
+    if len(pairs) < 2 or not binding:
         return {}
     names: dict[str, set[str]] = {}
-    for path, data in known:
+    for path, data in pairs:
         for key, name in _read(path, data, binding):
             names.setdefault(key, set()).add(name)
-    return {path: tuple(sorted(names[_key(path)])) for path, _ in known if _key(path) in names}
+    return {path: tuple(sorted(names[_key(path)])) for path, _ in pairs if _key(path) in names}
 
 
 def _key(path: Path) -> str:
@@ -43,18 +43,20 @@ def _read(path: Path, data: bytes, binding: dict[str, Path]) -> Iterator[tuple[s
     aliases = {key: key for key in binding}
     for module, alias in _AS.findall(data):
         aliases[alias.decode()] = _last(module)
-    for dots, module, imported in _FROM.findall(data):
+    for dots, module, clause in _FROM.findall(data):
         key = _last(module) if module else _package(path, len(dots))
-        for name, alias in _names(imported):
+        for name, alias in _names(clause):
             if key in binding:
                 yield key, name
             if name in binding:
                 aliases[alias] = name
-    wanted = {alias: key for alias, key in aliases.items() if key in binding}
-    if wanted:
-        attribute = re.compile(rb"\b(%s)\.(\w+)" % b"|".join(re.escape(os.fsencode(name)) for name in wanted))
+    modules = {alias: key for alias, key in aliases.items() if key in binding}
+    if modules:
+        attribute = re.compile(
+            rb"\b(%s)\.(\w+)" % b"|".join(re.escape(os.fsencode(name)) for name in modules)
+        )
         for alias, name in attribute.findall(data):
-            yield wanted[alias.decode()], name.decode()
+            yield modules[alias.decode()], name.decode()
 
 
 def _last(module: bytes) -> str:

@@ -56,17 +56,17 @@ def run_task(task: Task) -> TaskResult:
     """Do a task. Every failure becomes a diagnostic."""
     from np2tf.files import summary_of, translated_bytes  # loads the translator
 
-    made = translated_bytes(task.data, task.path, task.root, task.options, task.is_safe)
-    summary = summary_of(made, task.options) if task.options.target == "np2tf" else None
-    if not made.changed:
-        return TaskResult(task.path, made.diagnostics, summary=summary)
+    outcome = translated_bytes(task.data, task.path, task.root, task.options, task.is_safe)
+    summary = summary_of(outcome, task.options) if task.options.target == "np2tf" else None
+    if not outcome.changed:
+        return TaskResult(task.path, outcome.diagnostics, summary=summary)
     patch = b""
     if task.patch == "bytes":
-        patch = patch_of(task.path, task.data, made.data)
+        patch = patch_of(task.path, task.data, outcome.data)
     elif task.patch == "text":
-        text = patch_text(task.path.as_posix(), made.before, made.after)
+        text = patch_text(task.path.as_posix(), outcome.before, outcome.after)
         patch = text.encode("utf-8", "surrogateescape")
-    return TaskResult(task.path, made.diagnostics, True, made.data, patch, summary)
+    return TaskResult(task.path, outcome.diagnostics, True, outcome.data, patch, summary)
 
 
 def failure(path: Path, error: BaseException) -> TaskResult:

@@ -20,19 +20,19 @@ def targets(files: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
     Raises:
         TargetError: two files have the same target, or a target is one of the source files.
     """
-    taken: dict[str, Path] = {}
-    made: dict[Path, Path] = {}
+    source_by_target: dict[str, Path] = {}
+    target_paths: dict[Path, Path] = {}
     sources = {os.path.realpath(file.path) for file in files}
     for file in files:
         target = out / file.path.relative_to(file.root)
         real = os.path.realpath(target)
-        if real in taken:
-            raise TargetError(f"{taken[real]} and {file.path} would both be written to {target}")
+        if real in source_by_target:
+            raise TargetError(f"{source_by_target[real]} and {file.path} would both be written to {target}")
         if real in sources:
             raise TargetError(f"{target} is one of the sources; `--write` translates in place")
-        taken[real] = file.path
-        made[file.path] = target
-    return made
+        source_by_target[real] = file.path
+        target_paths[file.path] = target
+    return target_paths
 
 
 def copy(path: Path, target: Path) -> None:

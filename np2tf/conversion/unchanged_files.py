@@ -29,19 +29,21 @@ class UnchangedFiles:
         """Return the result of a task whose file is known not to change; None if that is not known."""
         if self._cache is None:
             return None
-        found = self._cache.load(self._key(task))
-        if not isinstance(found, list):
+        entries = self._cache.load(self._key(task))
+        if not isinstance(entries, list):
             return None
         path = str(task.path)
-        diagnostics = [Diagnostic(code, path, line, column, args) for code, line, column, args in found]
+        diagnostics = [Diagnostic(code, path, line, column, args) for code, line, column, args in entries]
         return TaskResult(task.path, diagnostics)
 
     def keep(self, task: Task, result: TaskResult) -> None:
         """Record the result of a task, if its file does not change and has not failed."""
         if self._cache is None or result.changed or result.failed:
             return
-        told = [(finding.code, finding.line, finding.column, finding.args) for finding in result.diagnostics]
-        self._cache.store(self._key(task), told)
+        entries = [
+            (finding.code, finding.line, finding.column, finding.args) for finding in result.diagnostics
+        ]
+        self._cache.store(self._key(task), entries)
 
     def _key(self, task: Task) -> str:
         return key_from(begin_hash(("unchanged", task.options)), task.data, os.path.abspath(task.path))

@@ -60,8 +60,8 @@ def in_order(
         return
     pool = _Pool(work, make_failure, jobs)
     try:
-        waiting = iter(tasks)
-        while pool.fill(waiting):
+        queue = iter(tasks)
+        while pool.fill(queue):
             yield pool.next()
     finally:
         pool.close()
@@ -110,9 +110,9 @@ class _Pool(Generic[In, Out]):
         try:
             return self._executor.submit(self._work, task)
         except BrokenProcessPool as error:
-            broken: Future[Out] = Future()
-            broken.set_exception(error)
-            return broken
+            future: Future[Out] = Future()
+            future.set_exception(error)
+            return future
 
     def _do_again(self) -> None:
         """Do the tasks that were under way when a worker died, each by itself; continue with new workers."""
@@ -123,17 +123,17 @@ class _Pool(Generic[In, Out]):
         self._executor = self._start_pool(self._jobs)
 
     def _alone(self, task: In) -> Future[Out]:
-        told: Future[Out] = Future()
+        future: Future[Out] = Future()
         with self._start_pool(1) as executor:
             try:
-                told.set_result(executor.submit(self._work, task).result())
+                future.set_result(executor.submit(self._work, task).result())
             except BrokenProcessPool:
-                told.set_result(
+                future.set_result(
                     self._make_failure(task, ChildProcessError("the process that translated the file died"))
                 )
             except Exception as error:
-                told.set_result(self._make_failure(task, error))
-        return told
+                future.set_result(self._make_failure(task, error))
+        return future
 
     def _start_pool(self, jobs: int) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(jobs, self._context, initializer=_begin)

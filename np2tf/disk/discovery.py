@@ -95,27 +95,27 @@ class Search:
         base = str(settings.folder)
         if settings.relative(whole) is None:  # no configuration, and not below the current folder
             base = _repository(above[-1]) or Path(whole).anchor
-        excluding, ignoring = [_Patterns(base, _exclusions(settings))], self._gitignores(above[-1])
+        exclusions, gitignores = [_Patterns(base, _exclusions(settings))], self._gitignores(above[-1])
         for folder in above:
             if _relative(folder, base) is not None and os.path.exists(os.path.join(folder, "pyvenv.cfg")):
                 return True
-            if self._is_taken_out(folder + "/", excluding, ignoring):
+            if self._is_taken_out(folder + "/", exclusions, gitignores):
                 return True
-        return self._is_taken_out(whole + "/" * path.is_dir(), excluding, ignoring)
+        return self._is_taken_out(whole + "/" * path.is_dir(), exclusions, gitignores)
 
     def _below(self, root: Path) -> Iterator[FoundFile]:
         whole = os.path.abspath(root)
-        ignoring: list[_Patterns] = []
+        gitignores: list[_Patterns] = []
         if not os.path.lexists(os.path.join(whole, ".git")):  # only a .gitignore inside applies
-            ignoring = self._gitignores(os.path.dirname(whole))
-        yield from self._in(root, root, whole, ignoring)
+            gitignores = self._gitignores(os.path.dirname(whole))
+        yield from self._in(root, root, whole, gitignores)
 
     def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[FoundFile]:
         whole, real = os.path.abspath(folder), os.path.realpath(folder)
         settings = self.configurations.of_folder(whole)
-        ignoring = [*above, *(_gitignore(whole) if self.gitignore else ())]
-        excluding = [_Patterns(str(settings.folder), _exclusions(settings)).beneath(whole_root)]
-        including = _Patterns(str(settings.folder), settings.include).beneath(whole_root)
+        gitignores = [*above, *(_gitignore(whole) if self.gitignore else ())]
+        exclusions = [_Patterns(str(settings.folder), _exclusions(settings)).beneath(whole_root)]
+        inclusions = _Patterns(str(settings.folder), settings.include).beneath(whole_root)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
@@ -123,20 +123,20 @@ class Search:
             return
         folders = []
         for entry in entries:
-            path, shown = folder / entry.name, os.path.join(whole, entry.name)
+            path, full_path = folder / entry.name, os.path.join(whole, entry.name)
             if entry.is_dir(follow_symlinks=False):
-                if not self._is_taken_out(shown + "/", excluding, ignoring):
+                if not self._is_taken_out(full_path + "/", exclusions, gitignores):
                     folders.append(path)
                 continue
-            if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
+            if not _is_regular(entry) or self._is_taken_out(full_path, exclusions, gitignores):
                 continue
-            is_source = including.says(shown) is True or entry.name.endswith(self.pages)
-            known = None if entry.is_symlink() else os.path.join(real, entry.name)
-            if (is_source or self.finds_other_files) and self._is_new(path, known):
+            is_source = inclusions.says(full_path) is True or entry.name.endswith(self.pages)
+            real_path = None if entry.is_symlink() else os.path.join(real, entry.name)
+            if (is_source or self.finds_other_files) and self._is_new(path, real_path):
                 yield FoundFile(path, root, is_source)
         for inner in folders:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):
-                yield from self._in(inner, root, whole_root, ignoring)
+                yield from self._in(inner, root, whole_root, gitignores)
 
     def _is_taken_out(self, path: str, excludes: list[_Patterns], ignores: list[_Patterns]) -> bool:
         return _last_word(excludes, path) is True or _last_word(ignores, path) is True
@@ -168,17 +168,17 @@ class Search:
         chain = [folder]
         while chain[-1] != top:
             chain.append(os.path.dirname(chain[-1]))
-        found = _patterns_in(os.path.join(top, ".git", "info", "exclude"), top)
+        patterns = _patterns_in(os.path.join(top, ".git", "info", "exclude"), top)
         for parent in reversed(chain):
-            found += _patterns_in(os.path.join(parent, ".gitignore"), parent)
-        return found
+            patterns += _patterns_in(os.path.join(parent, ".gitignore"), parent)
+        return patterns
 
 
 def python_files(paths: Iterable[Path], search: Search | None = None) -> Iterator[tuple[Path, Path]]:
     """Yield each file to translate with the folder under which it was found."""
-    for found in (search or Search()).files(paths):
-        if found.is_source:
-            yield found.path, found.root
+    for file in (search or Search()).files(paths):
+        if file.is_source:
+            yield file.path, file.root
 
 
 def _repository(folder: str) -> str | None:
@@ -194,9 +194,9 @@ def _repository(folder: str) -> str | None:
 def _last_word(patterns: list[_Patterns], path: str) -> bool | None:
     """Return the verdict of the last of the patterns that match; None if none matches."""
     for pattern in reversed(patterns):
-        said = pattern.says(path)
-        if said is not None:
-            return said
+        verdict = pattern.says(path)
+        if verdict is not None:
+            return verdict
     return None
 
 
@@ -221,8 +221,8 @@ def _gitignore(folder: str) -> list[_Patterns]:
 def _patterns_in(file: str, base: str) -> list[_Patterns]:
     """Return the patterns of a file, if it exists. Lines that git would not accept are skipped."""
     try:
-        with open(file, encoding="utf-8-sig", errors="surrogateescape") as opened:
-            lines = tuple(line for line in opened.read().split("\n") if _is_pattern(line))
+        with open(file, encoding="utf-8-sig", errors="surrogateescape") as stream:
+            lines = tuple(line for line in stream.read().split("\n") if _is_pattern(line))
     except OSError:
         return []
     return [_Patterns(base, lines)] if lines else []

@@ -49,17 +49,17 @@ class Outcome:
     @property
     def findings(self) -> list[Diagnostic]:
         """Return the diagnostics that are more than a note."""
-        return [found for found in self.diagnostics if found.severity != "note"]
+        return [finding for finding in self.diagnostics if finding.severity != "note"]
 
 
 def has_failed(diagnostics: list[Diagnostic]) -> bool:
     """Return whether a file with these diagnostics could not be translated."""
-    return any(found.severity == "error" for found in diagnostics)
+    return any(finding.severity == "error" for finding in diagnostics)
 
 
 def is_own_fault(diagnostics: list[Diagnostic]) -> bool:
     """Return whether one of these diagnostics reports a fault of np2tf itself."""
-    return any(found.code in _OWN_FAULTS for found in diagnostics)
+    return any(finding.code in _OWN_FAULTS for finding in diagnostics)
 
 
 def problem(code: str, path: Path, reason: str) -> Diagnostic:

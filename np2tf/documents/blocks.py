@@ -57,12 +57,12 @@ class Block:
         result: list[str] = []
         for kind, start, _, first, last in SequenceMatcher(None, self.lines, new, False).get_opcodes():
             for k in range(first, last):
-                made = (
+                line = (
                     f"{self.margin}{prompts[k]}{new[k]}" if new[k] else f"{self.margin}{prompts[k]}".rstrip()
                 )
                 old_line = old[start + k - first] if kind == "equal" else ""
-                is_kept = old_line and (not self.is_session or old_line.startswith(made.rstrip()))
-                result.append(old_line if is_kept else made + end)
+                is_kept = old_line and (not self.is_session or old_line.startswith(line.rstrip()))
+                result.append(old_line if is_kept else line + end)
         return result
 
 
@@ -81,15 +81,15 @@ def in_markdown(lines: Sequence[str]) -> Iterator[Block]:
     """Yield the blocks between fences that name Python."""
     number = 0
     while number < len(lines):
-        opened = _FENCE.match(lines[number])
+        fence = _FENCE.match(lines[number])
         number += 1
-        if opened is None:
+        if fence is None:
             continue
         first = number
-        closing = re.compile(rf"^[ \t]*{re.escape(opened[2])}[`~]*[ \t]*$")
-        while number < len(lines) and not closing.match(lines[number]):
+        end_fence = re.compile(rf"^[ \t]*{re.escape(fence[2])}[`~]*[ \t]*$")
+        while number < len(lines) and not end_fence.match(lines[number]):
             number += 1
-        if _PYTHON.match(opened[3]):
+        if _PYTHON.match(fence[3]):
             yield from _inside(lines, first, number)
         number += 1
 
@@ -151,9 +151,9 @@ def _inside(lines: Sequence[str], first: int, last: int) -> Iterator[Block]:
 
 def _session(lines: Sequence[str], first: int, last: int) -> Block:
     """Return one example: a line with a prompt, and the lines that continue it."""
-    found = _PROMPT.match(lines[first])
-    assert found is not None
-    margin = found[1]
+    match = _PROMPT.match(lines[first])
+    assert match is not None
+    margin = match[1]
     further = re.compile(rf"^{re.escape(margin)}\.\.\.(?: |$)")
     end = first + 1
     while end < last and further.match(lines[end]):

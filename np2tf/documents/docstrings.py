@@ -28,8 +28,8 @@ def with_doctests(before: str, after: str, path: str, options: Options) -> tuple
         return after, []
     lines = before.splitlines(keepends=True)
     bare = [line.rstrip("\r\n") for line in lines]
-    tree, translated = ast.parse(before), ast.parse(after)
-    head, known = _numpys(tree), _of_np2tf(translated)
+    tree, new_tree = ast.parse(before), ast.parse(after)
+    head, imports = _numpys(tree), _of_np2tf(new_tree)
     result, at, diagnostics = after, 0, []
     for node in _docstrings(tree):
         first, last = node.lineno - 1, node.end_lineno or node.lineno
@@ -40,8 +40,8 @@ def with_doctests(before: str, after: str, path: str, options: Options) -> tuple
         place = result.find(old, at)
         if not blocks or not is_plain or place < 0 or "numpy" not in f"{head}{old}":
             continue
-        new, found = _translate(lines, blocks, (first, last), head, known, path, options)
-        diagnostics += found
+        new, findings = _translate(lines, blocks, (first, last), head, imports, path, options)
+        diagnostics += findings
         result = f"{result[:place]}{new}{result[place + len(old) :]}"
         at = place + len(new)
     if result != after and _without_docstrings(result) != _without_docstrings(after):
@@ -64,57 +64,57 @@ def _translate(
     imports_numpy = any("import numpy" in block.text or "from numpy" in block.text for block in blocks)
     beside = [] if imports_numpy or not known_imports else [Block(first, tuple(head.splitlines()), "")]
     try:
-        made = translated_blocks([*beside, *blocks], path, options)
+        program = translated_blocks([*beside, *blocks], path, options)
     except SourceError:
         return old, []
-    found = [finding for finding in made.diagnostics if not beside or finding.line > first + 1]
-    if made.texts is None:
-        return old, found
-    texts = made.texts[len(beside) :]
-    if not all(texts) or (beside and not _of_np2tf(ast.parse(made.texts[0])) <= known_imports):
-        return old, found  # an example would be empty, or the module lacks a name that the examples need
+    findings = [finding for finding in program.diagnostics if not beside or finding.line > first + 1]
+    if program.texts is None:
+        return old, findings
+    texts = program.texts[len(beside) :]
+    if not all(texts) or (beside and not _of_np2tf(ast.parse(program.texts[0])) <= known_imports):
+        return old, findings  # an example would be empty, or the module lacks a name that the examples need
     result, at = [], first
     for block, text in zip(blocks, texts):
         result += [*lines[at : block.first], *block.replace_code(lines, text)]
         at = block.first + len(block.lines)
-    return "".join([*result, *lines[at:last]]), found
+    return "".join([*result, *lines[at:last]]), findings
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
     """Yield the docstrings of a module, its classes and functions, in the order of the text."""
-    found = []
+    docstrings = []
     for node in ast.walk(tree):
         if isinstance(node, _OWNERS) and node.body and isinstance(node.body[0], ast.Expr):
             value = node.body[0].value
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                found.append(value)
-    yield from sorted(found, key=lambda node: node.lineno)
+                docstrings.append(value)
+    yield from sorted(docstrings, key=lambda node: node.lineno)
 
 
 def _numpys(tree: ast.Module) -> str:
     """Return the imports of NumPy at a module's top, each on its own line."""
-    found = []
+    imports = []
     for node in tree.body:
         if isinstance(node, ast.Import):
-            found += [
+            imports += [
                 ast.unparse(ast.Import([alias]))
                 for alias in node.names
                 if alias.name.split(".")[0] == "numpy"
             ]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numpy":
-            found.append(ast.unparse(node))
-    return "\n".join(found)
+            imports.append(ast.unparse(node))
+    return "\n".join(imports)
 
 
 def _of_np2tf(tree: ast.Module) -> set[str]:
     """Return the imports of np2tf at the top of a text, as source text."""
-    found: set[str] = set()
+    imports: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.Import):
-            found |= {ast.unparse(alias) for alias in node.names if alias.name == "np2tf"}
+            imports |= {ast.unparse(alias) for alias in node.names if alias.name == "np2tf"}
         elif isinstance(node, ast.ImportFrom) and node.module == "np2tf":
-            found |= {ast.unparse(alias) for alias in node.names}
-    return found
+            imports |= {ast.unparse(alias) for alias in node.names}
+    return imports
 
 
 def _without_docstrings(text: str) -> str:

@@ -48,13 +48,13 @@ def translated_page(text: str, path: str, options: Options) -> tuple[str, list[D
     """
     lines = text.splitlines(keepends=True)
     bare = [line.rstrip("\r\n") for line in lines]
-    found = in_rst(bare) if path.endswith(".rst") else in_markdown(bare)
-    blocks = [block for block in found if is_python(block.text)]
+    fenced_blocks = in_rst(bare) if path.endswith(".rst") else in_markdown(bare)
+    blocks = [block for block in fenced_blocks if is_python(block.text)]
     result, diagnostics = list(lines), []
     for program in _programs(blocks):
-        made = translated_blocks(program, path, options)
-        diagnostics += made.diagnostics
-        for block, new in reversed(list(zip(program, made.texts or ()))):
+        translation = translated_blocks(program, path, options)
+        diagnostics += translation.diagnostics
+        for block, new in reversed(list(zip(program, translation.texts or ()))):
             result[block.first] = "".join(block.replace_code(lines, new))
             result[block.first + 1 : block.first + len(block.lines)] = [""] * (len(block.lines) - 1)
     diagnostics.sort(key=lambda finding: (finding.line, finding.column))
@@ -77,16 +77,18 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
         firsts.append(line + 1)
         line += part.count("\n")
     source = Source.of("".join(parts), path)
-    made = translate(source, options)
-    diagnostics = [_move_finding(finding, blocks, firsts) for finding in made.diagnostics]
+    result = translate(source, options)
+    diagnostics = [_move_finding(finding, blocks, firsts) for finding in result.diagnostics]
     wrong = (
-        unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) if made.changed else None
+        unsafe(source, result.text, result.touched_nodes, source.bytes_of(result.text))
+        if result.changed
+        else None
     )
     if wrong is not None:
         raise UnsafeError(wrong)
-    texts = _BLOCK_MARK.split(made.text)
+    texts = _BLOCK_MARK.split(result.text)
     is_unchanged_order = not texts[0] and [int(number) for number in texts[1::2]] == list(range(len(blocks)))
-    return Program(texts[2::2] if is_unchanged_order and made.changed else None, diagnostics)
+    return Program(texts[2::2] if is_unchanged_order and result.changed else None, diagnostics)
 
 
 def _move_finding(finding: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:

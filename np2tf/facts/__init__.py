@@ -60,8 +60,8 @@ class Facts:
         instances = Instances(attributes, scopes, parents)
         kinds, compiler_nodes = Kinds(scopes, imports, parents), read_by_compilers(module)
         folders = frozenset(PurePath(path).parts[:-1])
-        found = (kinds, instances, compiler_nodes, folders, by_class, Positions(module, parents))
-        return cls(module, parents, scopes, imports, *found)
+        fields = (kinds, instances, compiler_nodes, folders, by_class, Positions(module, parents))
+        return cls(module, parents, scopes, imports, *fields)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Return every node of exactly this class, in source order."""

@@ -89,14 +89,14 @@ class ArrayWork:
     @property
     def is_reached(self) -> bool:
         """Return whether the function, or a function of the module that it calls, uses arrays."""
-        pending, seen = [self.function], {self.function}
-        while pending:
-            function = pending.pop()
+        stack, functions = [self.function], {self.function}
+        while stack:
+            function = stack.pop()
             if self._works.of(function).uses_arrays:
                 return True
-            new = [callee for callee in self._effects.callees(function) if callee not in seen]
-            seen.update(new)
-            pending += new
+            new = [callee for callee in self._effects.callees(function) if callee not in functions]
+            functions.update(new)
+            stack += new
         return False
 
     @property
@@ -148,8 +148,8 @@ class ArrayWork:
     def _is_numpy_call(self, node: cst.CSTNode) -> bool:
         if type(node) is not cst.Call:
             return False
-        qualified = self._facts.imports.numpy_name(node.func)
-        rule = rules.find(qualified) if qualified is not None else None
+        full_name = self._facts.imports.numpy_name(node.func)
+        rule = rules.find(full_name) if full_name is not None else None
         return rule is not None and (rule.kind == "native" or rule.random)
 
     def _is_operation(self, node: cst.CSTNode) -> bool:
@@ -200,9 +200,9 @@ class ArrayWork:
         call = self._facts.parents[up] if isinstance(up, cst.Arg) else None
         if not isinstance(call, cst.Call) or up is not call.args[0]:
             return False
-        qualified = self._facts.imports.numpy_name(call.func) or ""
-        rule = rules.find(qualified)
-        return rule is not None and (not rule.creates or qualified.endswith(("_like", "array")))
+        full_name = self._facts.imports.numpy_name(call.func) or ""
+        rule = rules.find(full_name)
+        return rule is not None and (not rule.creates or full_name.endswith(("_like", "array")))
 
 
 def _calculates(loop: cst.CSTNode) -> bool:
@@ -245,8 +245,8 @@ def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
         return _is_sliced(node.left) or _is_sliced(node.right)
     if not isinstance(node.operator, cst.Multiply):
         return False
-    sliced, partner = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
-    return _is_sliced(sliced) and (isinstance(partner, cst.Float) or _is_sliced(partner))
+    operand, partner = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
+    return _is_sliced(operand) and (isinstance(partner, cst.Float) or _is_sliced(partner))
 
 
 def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bool:

@@ -103,8 +103,8 @@ class Classes:
         return only if isinstance(only, cst.ClassDef) and only in self._members else None
 
     def _bases(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        found = [self.class_named(arg.value) for arg in node.bases]
-        return [base for base in found if base is not None and base is not node]
+        classes = [self.class_named(arg.value) for arg in node.bases]
+        return [base for base in classes if base is not None and base is not node]
 
     def _derived_classes(self, node: cst.ClassDef) -> list[cst.ClassDef]:
         direct = [derived_class for derived_class in self._members if node in self._bases(derived_class)]
@@ -134,17 +134,17 @@ class Classes:
 
     def _arrays(self, node: cst.ClassDef) -> set[str]:
         if node not in self._array_names:
-            found = set().union(*map(self._arrays, self._bases(node)))
+            names = set().union(*map(self._arrays, self._bases(node)))
             for method in self._members[node].values():
                 for part in walk(method):
                     if isinstance(part, cst.Assign) and self.facts.kinds.kind(part.value) is Kind.ARRAY:
                         targets = [assign_target.target for assign_target in part.targets]
-                        found |= {
+                        names |= {
                             target.attr.value
                             for target in targets
                             if isinstance(target, cst.Attribute) and self.is_self(target.value)
                         }
-            self._array_names[node] = found
+            self._array_names[node] = names
         return self._array_names[node]
 
     def _around(self, node: cst.CSTNode) -> cst.FunctionDef | None:
@@ -167,13 +167,13 @@ class Classes:
         start = self._owner[around]
         places = self._bases(start) if of_super else [start]
         first = [
-            found for place in places for found in [self.inherited_method(place, node.attr.value)] if found
+            method for place in places for method in [self.inherited_method(place, node.attr.value)] if method
         ]
-        overriding = [
+        overrides = [
             self._members[derived_class].get(node.attr.value)
             for derived_class in self._derived_classes(start)
         ]
-        every = [*first[:1], *(method for method in overriding if method is not None)]
+        every = [*first[:1], *(method for method in overrides if method is not None)]
         return list(dict.fromkeys(every)) if first else []
 
     def lineage(self, node: cst.ClassDef) -> list[cst.ClassDef]:
@@ -185,7 +185,7 @@ class Classes:
         if name in self._members[node]:
             return self._members[node][name]
         return next(
-            (found for base in self._bases(node) if (found := self.inherited_method(base, name))), None
+            (method for base in self._bases(node) if (method := self.inherited_method(base, name))), None
         )
 
 

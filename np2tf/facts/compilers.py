@@ -28,7 +28,7 @@ def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
         names = _names_of(node)
         return bool(names) and (names[0] in compiler_names or names[-1] in _DECORATORS)
 
-    given = {
+    argument_names = {
         arg.value.value
         for node in nodes
         if isinstance(node, cst.Call) and compiles(node.func)
@@ -39,7 +39,10 @@ def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
         inside
         for node in nodes
         if isinstance(node, (cst.FunctionDef, cst.ClassDef))
-        and (node.name.value in given or any(compiles(decorator.decorator) for decorator in node.decorators))
+        and (
+            node.name.value in argument_names
+            or any(compiles(decorator.decorator) for decorator in node.decorators)
+        )
         for inside in walk(node)
     )
 

@@ -136,13 +136,13 @@ class Effects:
 
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """The functions, methods and properties of this module that it runs, each with one place."""
-        found = self._callees.get(function)
-        if found is None:
-            found = self._callees[function] = {}
+        callees = self._callees.get(function)
+        if callees is None:
+            callees = self._callees[function] = {}
             for node in staged_parts(function):
                 for callee in self.callees_at(node):
-                    found.setdefault(callee, node)
-        return found
+                    callees.setdefault(callee, node)
+        return callees
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
         """Return the nodes where a function runs another function of the module."""
@@ -162,8 +162,8 @@ class Effects:
     def _is_told_when_reached(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         """Return whether `np2tf.call` can report a callee's effect when a trace reaches it under a test."""
         acts = isinstance(call.func, cst.Name) and call.func.value in _ACTING_OPENLY
-        known = acts or self.facts.imports.numpy_name(call.func) is not None
-        return known and self.is_under_a_test(call, function)
+        is_reportable = acts or self.facts.imports.numpy_name(call.func) is not None
+        return is_reportable and self.is_under_a_test(call, function)
 
     def callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
         kind = type(node)
@@ -178,8 +178,8 @@ class Effects:
 
     def _methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
         """Return the methods that a call of `node` may run, if none is under a decorator that hides it."""
-        found = self.classes.called_methods(node)
-        return [] if any(map(_is_hidden, found)) else found
+        methods = self.classes.called_methods(node)
+        return [] if any(map(_is_hidden, methods)) else methods
 
     def handed_on(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
         """Return the functions, unknown to the text, that the function passes to a caller of them, such as
@@ -195,22 +195,22 @@ class Effects:
 
     def _callables_in(self, call: cst.Call) -> Iterator[cst.BaseExpression]:
         """Yield the arguments of a call that the callee will call, if the text does not show their code."""
-        qualified = self.facts.imports.numpy_name(call.func)
-        rule = rules.find(qualified) if qualified is not None else None
+        full_name = self.facts.imports.numpy_name(call.func)
+        rule = rules.find(full_name) if full_name is not None else None
         name = call.func.value if isinstance(call.func, cst.Name) else ""
         builtin = isinstance(call.func, cst.Name) and self.facts.scopes.of(call.func).owner_of(name) is None
         first = (builtin and name in ("map", "filter")) or (rule is not None and rule.calls_first)
         for place, arg in enumerate(call.args):
             keyword = arg.keyword.value if arg.keyword is not None else ""
-            taken = (first and place == 0) or (builtin and keyword == "key")
-            if taken and isinstance(arg.value, _REFERENCES) and not self._is_known(arg.value):
+            is_callback = (first and place == 0) or (builtin and keyword == "key")
+            if is_callback and isinstance(arg.value, _REFERENCES) and not self._is_known(arg.value):
                 yield arg.value
 
     def _is_known(self, node: cst.BaseExpression) -> bool:
         """Return whether the text shows a passed-on function: NumPy's, a builtin, or an inner function."""
-        qualified = self.facts.imports.numpy_name(node)
-        if qualified is not None:
-            return rules.against_staging(qualified) is None
+        full_name = self.facts.imports.numpy_name(node)
+        if full_name is not None:
+            return rules.against_staging(full_name) is None
         if not isinstance(node, cst.Name):
             return False
         owner = self.facts.scopes.of(node).owner_of(node.value)
@@ -274,9 +274,9 @@ class Effects:
             elif verdict is not None:
                 self._unknown[function].append(node)
         elif isinstance(node, cst.Try):
-            found = hidden_exception(node, function, self.facts, self.callees_at, self._is_unknown)
-            if found is not None:
-                yield Problem(*found)
+            problem = hidden_exception(node, function, self.facts, self.callees_at, self._is_unknown)
+            if problem is not None:
+                yield Problem(*problem)
         else:
             yield from self._expression(node)
 
@@ -296,24 +296,24 @@ class Effects:
             yield Problem(node, "has an asynchronous with block")
         for item in node.items:
             call = item.item
-            known = self.facts.imports.numpy_name(call.func) if isinstance(call, cst.Call) else None
-            if known not in _CONTEXTS:
+            context_name = self.facts.imports.numpy_name(call.func) if isinstance(call, cst.Call) else None
+            if context_name not in _CONTEXTS:
                 self._contexts[function].append(call)
-            elif known == "numpy.errstate" and not _is_quiet(cst.ensure_type(call, cst.Call)):
+            elif context_name == "numpy.errstate" and not _is_quiet(cst.ensure_type(call, cst.Call)):
                 yield Problem(node, "asks for floating-point errors or calls, which a graph does not give")
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
         """Return why a call cannot be staged; UNKNOWN if the text does not show it; None if it can."""
-        qualified = self.facts.imports.numpy_name(node.func)
-        if qualified is not None and qualified.startswith("numpy.testing."):
+        full_name = self.facts.imports.numpy_name(node.func)
+        if full_name is not None and full_name.startswith("numpy.testing."):
             return _Callee.UNKNOWN
-        if qualified is not None:
-            return None if qualified in _CONTEXTS else rules.against_staging(qualified)
-        imported = self.facts.imports.imported_name(node.func)
-        if imported != "warnings.warn" and _has_keyword(node, "stacklevel"):
+        if full_name is not None:
+            return None if full_name in _CONTEXTS else rules.against_staging(full_name)
+        import_name = self.facts.imports.imported_name(node.func)
+        if import_name != "warnings.warn" and _has_keyword(node, "stacklevel"):
             return "tells of what calls it"
-        if imported in _OF_THE_STACK:
-            return f"looks at the stack by `{imported}`"
+        if import_name in _OF_THE_STACK:
+            return f"looks at the stack by `{import_name}`"
         if self.constructors.makes(node.func):
             return None
         if isinstance(node.func, cst.Attribute):

@@ -32,22 +32,22 @@ class Recursion:
 
     def calls(self, function: cst.FunctionDef) -> list[cst.Call]:
         """Return the calls in a function that lead back to it, or to an inner function that they stand in."""
-        found = [call for call in _calls(function) if self._leads_to(call, function)]
+        calls = [call for call in _calls(function) if self._leads_to(call, function)]
         for inner in walk(function):
             if type(inner) is cst.FunctionDef and inner is not function:
-                found += [call for call in _calls(inner) if self._is_inner(call.func, inner)]
-        return found
+                calls += [call for call in _calls(inner) if self._is_inner(call.func, inner)]
+        return calls
 
     def counters(self, function: cst.FunctionDef) -> Names:
         """Return the parameters that change by whole numbers where the function calls itself: `f(x, n -
         1)`.
         """
         steps = (arg.value for call in self.calls(function) for arg in call.args)
-        stepped = {name for step in steps for name in [_stepped_name(step)] if name is not None}
+        step_names = {name for step in steps for name in [_stepped_name(step)] if name is not None}
         arrays = {name for node in walk(function) for name in self._taken_for_array(node)}
         inner = [node for node in walk(function) if isinstance(node, cst.FunctionDef)]
         return frozenset(name for function in inner for name in parameters(function.params)) & (
-            stepped - arrays
+            step_names - arrays
         )
 
     def ends_by_data(self, function: cst.FunctionDef) -> cst.Call | None:
@@ -65,14 +65,14 @@ class Recursion:
     def _leads_to(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         callee = self._effects.module_function(call.func)
         starts = [callee] if callee is not None else self._effects.classes.called_methods(call.func)
-        seen: set[cst.FunctionDef] = set()
+        functions: set[cst.FunctionDef] = set()
         stack = list(starts)
         while stack:
             top = stack.pop()
             if top is function:
                 return True
-            if top not in seen:
-                seen.add(top)
+            if top not in functions:
+                functions.add(top)
                 stack.extend(self._effects.callees(top))
         return False
 
@@ -86,21 +86,21 @@ class Recursion:
         """Yield the names that a node can only use as arrays."""
         if type(node) not in _EXTRACTIONS:
             return
-        taken: cst.CSTNode | None = None
+        operand: cst.CSTNode | None = None
         if isinstance(node, (cst.Subscript, cst.Attribute)):
-            taken = node.value
+            operand = node.value
         elif isinstance(node, cst.Call) and node.args and self._facts.imports.numpy_name(node.func):
             rule = rules.find(self._facts.imports.numpy_name(node.func) or "")
-            taken = node.args[0].value if rule is not None and not rule.creates else None
-        if isinstance(taken, cst.Name):
-            yield taken.value
+            operand = node.args[0].value if rule is not None and not rule.creates else None
+        if isinstance(operand, cst.Name):
+            yield operand.value
 
     def _is_data(self, test: cst.CSTNode) -> bool:
         """Return whether a test visibly depends on the elements of arrays."""
         for call in _calls(test):
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            qualified = self._facts.imports.numpy_name(call.func)
-            if name in _REDUCTIONS and (qualified is None or qualified.startswith("numpy.")):
+            full_name = self._facts.imports.numpy_name(call.func)
+            if name in _REDUCTIONS and (full_name is None or full_name.startswith("numpy.")):
                 return True
         return False
 

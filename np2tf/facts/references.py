@@ -57,8 +57,8 @@ class References:
         return UNKNOWN
 
     def _below(self, kind: str, base: cst.CSTNode, name: str = "") -> Ref:
-        known = self.of(base)
-        return UNKNOWN if known is UNKNOWN else Ref(kind, name, (known,))
+        ref = self.of(base)
+        return UNKNOWN if ref is UNKNOWN else Ref(kind, name, (ref,))
 
     def _call(self, node: cst.Call) -> Ref:
         if isinstance(node.func, cst.Name) and node.func.value == "super" and not node.args:
@@ -142,11 +142,12 @@ class References:
     def class_summary(self, node: cst.ClassDef) -> ClassSummary:
         """Return the summary of a class at the top of the module."""
         bases = [arg.value.value if isinstance(arg.value, cst.Subscript) else arg.value for arg in node.bases]
-        found: dict[str, list[Ref]] = {}
+        refs_by_name: dict[str, list[Ref]] = {}
         for name, ref in self._assignments(node):
-            found.setdefault(name, []).append(ref)
+            refs_by_name.setdefault(name, []).append(ref)
         attributes = {
-            name: refs[0] if len(refs) == 1 else Ref("any", "", tuple(refs)) for name, refs in found.items()
+            name: refs[0] if len(refs) == 1 else Ref("any", "", tuple(refs))
+            for name, refs in refs_by_name.items()
         }
         methods = frozenset(
             method.name.value for method in block(node.body) if isinstance(method, cst.FunctionDef)

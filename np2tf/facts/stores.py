@@ -43,9 +43,9 @@ def is_own(name: cst.Name, function: cst.FunctionDef, facts: Facts) -> bool:
 
 def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes: Classes) -> str | None:
     attributes = [link.attr.value for link in _chain(part) if isinstance(link, cst.Attribute)]
-    shared = next((name for name in attributes if name in _SHARED_ATTRIBUTES), None)
-    if shared is not None:
-        return f"writes through `{shared}`"
+    attribute = next((name for name in attributes if name in _SHARED_ATTRIBUTES), None)
+    if attribute is not None:
+        return f"writes through `{attribute}`"
     root = root_of(part)
     if classes.is_self(root):
         return None

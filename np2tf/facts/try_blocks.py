@@ -79,9 +79,9 @@ def _find_hidden_exception(
         for callee in callees(node):
             if callee not in seen_functions:
                 seen_functions.add(callee)
-                found = _find_hidden_exception(callee.body, callee, facts, callees, unknown, seen_functions)
-                if found is not None:
-                    return node, found[1]
+                problem = _find_hidden_exception(callee.body, callee, facts, callees, unknown, seen_functions)
+                if problem is not None:
+                    return node, problem[1]
     return None
 
 
@@ -92,14 +92,14 @@ def _is_inner(name: cst.Name, facts: Facts) -> bool:
 
 def _unsafe(call: cst.Call, facts: Facts) -> str | None:
     """Return the name of the called function if a graph may miss an exception of it; None if it is safe."""
-    qualified = facts.imports.numpy_name(call.func)
-    if qualified is not None:
-        rule = rules.find(qualified)
-        name = qualified.rpartition(".")[2]
-        known = name in _FUNCTIONS or (rule is not None and rule.shows_errors)
+    full_name = facts.imports.numpy_name(call.func)
+    if full_name is not None:
+        rule = rules.find(full_name)
+        name = full_name.rpartition(".")[2]
+        is_safe = name in _FUNCTIONS or (rule is not None and rule.shows_errors)
         if name == "norm" and any(arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]):
-            known = False  # singular values may not converge
-        return None if known else qualified
+            is_safe = False  # singular values may not converge
+        return None if is_safe else full_name
     if isinstance(call.func, cst.Attribute):
         method = call.func.attr.value
         rule = rules.find(f"numpy.ndarray.{method}")

@@ -38,7 +38,7 @@ class Certain:
         A statement behind a `return` under a test is not certain. The body of an inner function is certain if
         a certain call calls that function.
         """
-        seen: set[cst.CSTNode] = {function}
+        functions: set[cst.CSTNode] = {function}
         stack: list[cst.CSTNode] = [function.body]
         while stack:
             node = stack.pop()
@@ -46,8 +46,8 @@ class Certain:
             stack.extend(reversed(self._parts(node)))
             if type(node) is cst.Call and type(node.func) is cst.Name:
                 inner = self._inner(node.func)
-                if inner is not None and inner not in seen:
-                    seen.add(inner)
+                if inner is not None and inner not in functions:
+                    functions.add(inner)
                     stack.append(inner.body)
 
     def _parts(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:

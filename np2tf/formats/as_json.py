@@ -10,7 +10,7 @@ from np2tf.formats.listing import Listing
 
 def render(listing: Listing) -> str:
     """Return the findings with all their fields."""
-    return json.dumps([_entry(found, listing) for found in listing.findings], indent=2) + "\n"
+    return json.dumps([_entry(finding, listing) for finding in listing.findings], indent=2) + "\n"
 
 
 def _entry(finding: Diagnostic, listing: Listing) -> dict[str, object]:

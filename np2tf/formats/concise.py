@@ -7,4 +7,4 @@ from np2tf.formats.listing import Listing
 
 def render(listing: Listing) -> str:
     """Return the findings, one on each line."""
-    return "".join(f"{found}\n" for found in listing.findings)
+    return "".join(f"{finding}\n" for finding in listing.findings)

@@ -10,7 +10,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def render(listing: Listing) -> str:
     """Return one workflow command for each finding."""
-    return "".join(_command(found, listing) for found in listing.findings)
+    return "".join(_command(finding, listing) for finding in listing.findings)
 
 
 def _command(finding: Diagnostic, listing: Listing) -> str:
@@ -19,9 +19,9 @@ def _command(finding: Diagnostic, listing: Listing) -> str:
     properties = {"title": f"np2tf ({finding.code})", "file": path, "line": line, "endLine": end_line}
     if end_line == line:  # GitHub refuses columns of a range over several lines
         properties |= {"col": column, "endColumn": end_column}
-    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    parameters = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     text = f"{path}:{line}:{column}: {finding.code} {listing.message(finding)}"
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(text)}\n"
+    return f"::{_COMMANDS[finding.severity]} {parameters}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:

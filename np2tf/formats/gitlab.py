@@ -12,7 +12,7 @@ _SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 def render(listing: Listing) -> str:
     """Return a list of issues. GitLab recognises known issues by their fingerprints."""
-    issues = [_issue(found, mark, listing) for found, mark in listing.with_fingerprints()]
+    issues = [_issue(finding, mark, listing) for finding, mark in listing.with_fingerprints()]
     return json.dumps(issues, indent=2) + "\n"
 
 

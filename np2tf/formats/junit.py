@@ -15,11 +15,11 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def render(listing: Listing) -> str:
     """Return one suite for each file that was checked. A file without findings is a test that passed."""
-    found = {path: list(group) for path, group in groupby(listing.findings, lambda finding: finding.path)}
+    groups = {path: list(group) for path, group in groupby(listing.findings, lambda finding: finding.path)}
     suites = ElementTree.Element("testsuites", name="np2tf")
-    total = failed = 0
-    for path in dict.fromkeys((*listing.files, *found)):
-        findings = found.get(path, [])
+    total = failure_count = 0
+    for path in dict.fromkeys((*listing.files, *groups)):
+        findings = groups.get(path, [])
         failures = sum(finding.severity != "note" for finding in findings)
         name = _legal(relative(path))
         tests = max(1, len(findings))
@@ -29,8 +29,8 @@ def render(listing: Listing) -> str:
             ElementTree.SubElement(suite, "testcase", name="np2tf", classname=_class(name))
         for finding in findings:
             _case(suite, finding, name, listing)
-        total, failed = total + tests, failed + failures
-    suites.attrib.update(tests=str(total), failures=str(failed), errors="0")
+        total, failure_count = total + tests, failure_count + failures
+    suites.attrib.update(tests=str(total), failures=str(failure_count), errors="0")
     ElementTree.indent(suites)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode") + "\n"
 

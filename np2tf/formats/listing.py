@@ -76,14 +76,14 @@ class Listing:
         """Yield each finding with a digest that does not change when it moves within its file. No two are
         equal.
         """
-        seen: Counter[str] = Counter()
-        for found in self.findings:
-            line = (self.line(found.source, found.line) or "").strip()
-            parts = (relative(found.path), found.code, _PLACE.sub("", found.message), line)
+        counts: Counter[str] = Counter()
+        for finding in self.findings:
+            line = (self.line(finding.source, finding.line) or "").strip()
+            parts = (relative(finding.path), finding.code, _PLACE.sub("", finding.message), line)
             key = "\0".join(parts)
-            seen[key] += 1
-            numbered = f"{key}\0{seen[key]}".encode("utf-8", "backslashreplace")
-            yield found, hashlib.sha256(numbered).hexdigest()[:32]
+            counts[key] += 1
+            data = f"{key}\0{counts[key]}".encode("utf-8", "backslashreplace")
+            yield finding, hashlib.sha256(data).hexdigest()[:32]
 
 
 def relative(path: str) -> str:

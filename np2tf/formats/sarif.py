@@ -15,9 +15,9 @@ _ROOT = "SRCROOT"
 
 def render(listing: Listing) -> str:
     """Return one run, with the rules of the codes that occur."""
-    rules = sorted({found.code for found in listing.findings})
+    rules = sorted({finding.code for finding in listing.findings})
     driver = {"name": "np2tf", "version": listing.version, "rules": [_rule(code) for code in rules]}
-    results = [_result(found, mark, rules, listing) for found, mark in listing.with_fingerprints()]
+    results = [_result(finding, mark, rules, listing) for finding, mark in listing.with_fingerprints()]
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",

@@ -17,7 +17,7 @@ _COLORS = {"error": "31", "warning": "33", "note": "36"}
 
 def render(listing: Listing) -> str:
     """Return the findings, each with a frame of source lines."""
-    return "".join(f"{line}\n" for found in listing.findings for line in _finding_lines(found, listing))
+    return "".join(f"{line}\n" for finding in listing.findings for line in _finding_lines(finding, listing))
 
 
 def _finding_lines(finding: Diagnostic, listing: Listing) -> Iterator[str]:
@@ -36,11 +36,11 @@ def _is_of_the_file(finding: Diagnostic) -> bool:
 
 def _frame(finding: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
     last, behind = listing.end(finding)
-    shown = range(finding.line, min(last, finding.line + _LINES - 1) + 1)
-    margin = len(str(shown[-1]))
+    line_numbers = range(finding.line, min(last, finding.line + _LINES - 1) + 1)
+    margin = len(str(line_numbers[-1]))
     empty = _style(f"{'':{margin}} |", color and "2")
     is_begun = False
-    for number in shown:
+    for number in line_numbers:
         line = listing.line(finding.source, number)
         if line is None or not line.strip():
             continue

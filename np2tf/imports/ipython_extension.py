@@ -35,12 +35,12 @@ class _Cells(ast.NodeTransformer):
             return node
         path = f"In [{self._shell.execution_count}]"
         try:
-            made = self._translate(node, path)
+            tree = self._translate(node, path)
         except Exception as error:  # the cell runs even if np2tf has an error
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
             tell([Finding.create("NP2TF905", path, 1, reason=reason)], "; the cell runs as it is")
             return node
-        return node if made is None else made
+        return node if tree is None else tree
 
     def _translate(self, node: ast.Module, path: str) -> ast.Module | None:
         text = self._text_of(node)
@@ -50,15 +50,15 @@ class _Cells(ast.NodeTransformer):
         from np2tf.runtime.environment import raw_tensors
         from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
 
-        made, findings = translated_cell(text, names, path)
+        tree, findings = translated_cell(text, names, path)
         tell(findings)
-        if made is not None:
+        if tree is not None:
             own_names = {**raw_tensors.NAMES, "np2tf": np2tf, "tnp": np2tf.tnp}
             self._shell.user_ns_hidden.update(
                 {name: own_names[name] for name in own_names if name not in names}
             )
             names.update(raw_tensors.NAMES)
-        return made
+        return tree
 
     def _text_of(self, node: ast.Module) -> str:
         """Return the text that a tree was made from, or the text that Python makes from the tree if the text

@@ -66,15 +66,15 @@ class PackageFinder(TranslatingFinder):
 
     def modules(self) -> dict[str, dict[str, bool]]:
         """Return, for each package, its imported modules, and whether the translation of each runs."""
-        found: dict[str, dict[str, bool]] = {name: {} for name in self.include}
+        modules: dict[str, dict[str, bool]] = {name: {} for name in self.include}
         for package, loader in self._loaders:
             if loader.translated is not None:
-                found[package][loader.name] = loader.translated
-        return found
+                modules[package][loader.name] = loader.translated
+        return modules
 
     def _package(self, fullname: str, origin: Path) -> str:
-        named = (name for name, finder in self._by_name.items() if finder.matches(fullname))
-        return next(named, None) or self._package_around(origin) or self.include[0]
+        names = (name for name, finder in self._by_name.items() if finder.matches(fullname))
+        return next(names, None) or self._package_around(origin) or self.include[0]
 
     def _place(self, fullname: str) -> Path | None:
         """Return the file of a module of this name in a folder of a package, if `sys.path` leads there."""
@@ -118,20 +118,20 @@ def folders_of(packages: Iterable[str], places: Iterable[Path], arguments: Itera
     for argument in arguments:
         path = Path(argument.split("::")[0]).absolute()
         around += path.parents if path.exists() else ()
-    found: dict[Path, str] = {}
+    folders: dict[Path, str] = {}
     for package in packages:
         inner = Path(*package.split("."))
         for place in around:
             folder = (place / inner).absolute()
             if package.replace(".", "").isidentifier() and folder.is_dir() and not _is_project(folder, inner):
-                found.setdefault(folder, package)
-    return found
+                folders.setdefault(folder, package)
+    return folders
 
 
 def _is_project(folder: Path, inner: Path) -> bool:
     """Return whether a folder of the package's name is the project around the package."""
     files = ("pyproject.toml", "setup.py", "setup.cfg")
-    nested = (folder / inner, folder / "src" / inner)
+    candidates = (folder / inner, folder / "src" / inner)
     return any((folder / file).is_file() for file in files) or any(
-        folder_inside.is_dir() for folder_inside in nested
+        folder_inside.is_dir() for folder_inside in candidates
     )

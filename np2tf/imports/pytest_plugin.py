@@ -100,23 +100,23 @@ class Plugin:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Receive a worker's counts in the process that shows them."""
-        sent = getattr(node, "workeroutput", {}).get(COUNTS_KEY)
-        if sent is not None:
-            self._workers.append(sent)
+        counts = getattr(node, "workeroutput", {}).get(COUNTS_KEY)
+        if counts is not None:
+            self._workers.append(counts)
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
         """Report the tier of calls and operations, and the parts that could not be translated or compiled."""
         if _FINDER_KEY not in config.stash:
             return
         processes = [_count_data(config), *self._workers]
-        missed = self._untranslated_packages(config)
-        done = [name for name in config.option.np2tf if name not in missed]
-        terminalreporter.section(f"np2tf: {', '.join(done) or 'nothing'} translated")
+        failures = self._untranslated_packages(config)
+        packages = [name for name in config.option.np2tf if name not in failures]
+        terminalreporter.section(f"np2tf: {', '.join(packages) or 'nothing'} translated")
         here = str(config.invocation_params.dir) + os.sep
         for line in (modules_line(processes), *summary(processes)):
             terminalreporter.line(line.replace(f"  {here}", "  "))
         if exitstatus in (*_COMPLETE_RUNS, pytest.ExitCode.USAGE_ERROR):
-            for name, reason in missed.items():
+            for name, reason in failures.items():
                 terminalreporter.line(f"ERROR: nothing of {name} was translated: {reason}", red=True)
 
     def collect_counts(self, config: pytest.Config) -> list[dict[str, Any]] | None:
@@ -148,11 +148,14 @@ def _count_data(config: pytest.Config) -> dict[str, Any]:
     from np2tf.counts import counts
     from np2tf.imports.hooks.run_diagnostics import diagnostics_met
 
-    met = [(found.code, found.path, found.line, found.message) for found in diagnostics_met()]
+    findings = [
+        (diagnostic.code, diagnostic.path, diagnostic.line, diagnostic.message)
+        for diagnostic in diagnostics_met()
+    ]
     loaded = "tensorflow" in sys.modules
     return {
         **counts.to_data(),
-        "met": met,
+        "met": findings,
         "modules": config.stash[_FINDER_KEY].modules(),
         "tensorflow": loaded,
     }
@@ -162,12 +165,17 @@ def _modules(processes: list[dict[str, Any]]) -> dict[str, dict[str, bool]]:
     """Return, for each package, the modules that any process imported, and whether any process translated
     them.
     """
-    found: dict[str, dict[str, bool]] = {}
-    for sent in processes:
-        for package, modules in sent["modules"].items():
-            known = found.setdefault(package, {})
-            known.update({name: known.get(name, False) or done for name, done in modules.items()})
-    return found
+    packages: dict[str, dict[str, bool]] = {}
+    for data in processes:
+        for package, modules in data["modules"].items():
+            package_modules = packages.setdefault(package, {})
+            package_modules.update(
+                {
+                    name: package_modules.get(name, False) or is_translated
+                    for name, is_translated in modules.items()
+                }
+            )
+    return packages
 
 
 def modules_line(processes: list[dict[str, Any]]) -> str:
@@ -199,22 +207,22 @@ def summary(processes: list[dict[str, Any]]) -> list[str]:
     from np2tf.counts import Counts
 
     total = Counts()
-    met: Counter[tuple[Any, ...]] = Counter()
-    for sent in processes:
-        total.add(sent)
+    findings: Counter[tuple[Any, ...]] = Counter()
+    for data in processes:
+        total.add(data)
         # Every process imports the modules: a finding in a file counts once, however many processes report
         # it.
-        met |= Counter(map(tuple, sent["met"]))
+        findings |= Counter(map(tuple, data["met"]))
     rows = [
         (fallback.path, fallback.line, fallback.code, f"{fallback} (ran as Python)", fallback.calls)
         for fallback in total.fallbacks
-    ] + [(path, line, code, message, number) for (code, path, line, message), number in met.items()]
+    ] + [(path, line, code, message, number) for (code, path, line, message), number in findings.items()]
     return [
         f"jitted calls: {total.compiled} compiled, {total.graph} graph, {total.host_calls} on host "
         f"({total.unjitted} of them could not be compiled); {total.traces} traces",
         f"operations outside of them on tensors: {total.eager} on TensorFlow, "
         f"{total.host - total.host_calls} handed to NumPy",
-        f"TensorFlow: {'imported' if any(sent['tensorflow'] for sent in processes) else 'not needed'}",
+        f"TensorFlow: {'imported' if any(data['tensorflow'] for data in processes) else 'not needed'}",
         *(["diagnostics:"] if rows else []),
         *(
             f"  {path}:{line}: {code} {text} ×{number}"

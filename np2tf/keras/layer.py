@@ -38,10 +38,10 @@ class Layer(keras.layers.Layer):
         self, function: Callable[..., Any], params: Any = (), *, trainable: bool = True, **kwargs: Any
     ) -> None:
         super().__init__(trainable=trainable, **kwargs)
-        jitted, bound = jitted_of(function)
+        jitted_function, arguments = jitted_of(function)
         self._takes_training = "training" in inspect.signature(function).parameters
         # Methods and closures, because Keras replaces lists and dicts that are attributes by its own.
-        self._run = lambda *args, **kwargs: across(jitted, (*bound, *args), kwargs)
+        self._run = lambda *args, **kwargs: across(jitted_function, (*arguments, *args), kwargs)
         leaves = tf.nest.flatten(params)
         self._constants = tuple(None if _is_weight(leaf) else (leaf,) for leaf in leaves)
         self._pack = lambda values: tf.nest.pack_sequence_as(params, values)
@@ -66,9 +66,9 @@ class Layer(keras.layers.Layer):
             The function's result, as tensors.
         """
         weights = iter(self._parameters)
-        values = [next(weights) if known is None else known[0] for known in self._constants]
-        named = {"training": training} if self._takes_training else {}
-        return self._run(self._pack(values), *inputs, **named)
+        values = [next(weights) if constant is None else constant[0] for constant in self._constants]
+        keywords = {"training": training} if self._takes_training else {}
+        return self._run(self._pack(values), *inputs, **keywords)
 
 
 def _is_weight(leaf: Any) -> bool:

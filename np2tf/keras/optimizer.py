@@ -39,8 +39,8 @@ class Optimizer(keras.optimizers.Optimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
-        jitted, bound = jitted_of(update)
-        self._update = lambda *args: jitted(*bound, *args)
+        jitted_function, arguments = jitted_of(update)
+        self._update = lambda *args: jitted_function(*arguments, *args)
         self._names = tuple(state)
 
     def build(self, variables: Any) -> None:
@@ -74,8 +74,8 @@ class Optimizer(keras.optimizers.Optimizer):
         rate = weak_scalar(tf.cast(learning_rate, tf.float64), float)
         step = weak_scalar(tf.cast(self.iterations, tf.int64) + 1, int)
         weight = tensor_array(tf.convert_to_tensor(variable))
-        made = self._update(weight, tensor_array(tf.convert_to_tensor(gradient)), state, rate, step)
-        weight, state = unwrap_tensors(made)
+        result = self._update(weight, tensor_array(tf.convert_to_tensor(gradient)), state, rate, step)
+        weight, state = unwrap_tensors(result)
         for target, value in [(variable, weight), *((s, state[n]) for s, n in zip(slots, self._names))]:
             target.assign(tf.cast(value, target.dtype))
 

@@ -61,17 +61,17 @@ class LinkedProject:
 
     def _follow(self, functions: Iterable[Entity]) -> None:
         """Find the callees of functions, and the callees of these."""
-        pending = list(functions)
-        while pending:
-            function = pending.pop()
+        stack = list(functions)
+        while stack:
+            function = stack.pop()
             if function in self._uses:
                 continue
             summary = self._resolution.function(function)
             uses = summary.uses if summary is not None else ()
-            found = [list(self._candidates(function, use)) for use in uses]
-            self._uses[function] = found
-            pending += [
-                function for use in found for run in use if not isinstance(run, str) for function in run
+            candidates = [list(self._candidates(function, use)) for use in uses]
+            self._uses[function] = candidates
+            stack += [
+                function for use in candidates for run in use if not isinstance(run, str) for function in run
             ]
 
     def _candidates(self, function: Entity, use: Use) -> Iterator[_Candidate]:
@@ -92,15 +92,15 @@ class LinkedProject:
             return (entity,)
         if entity.kind == "external":
             module, _, path_inside = entity.name.partition(".")
-            called = entity.name.removesuffix("()")
+            callee = entity.name.removesuffix("()")
             return (
-                f"it calls `{called}`, which does more than to compute"
+                f"it calls `{callee}`, which does more than to compute"
                 if path_inside and module in _IMPURE_MODULES
                 else ()
             )
         names = {"class": ("__init__", "__post_init__"), "object": ("__call__",)}.get(entity.kind, ())
-        found = (member for name in names for member in self._resolution.members(entity, name))
-        return tuple(member for member in found if member is not None and member.kind == "function")
+        members = (member for name in names for member in self._resolution.members(entity, name))
+        return tuple(member for member in members if member is not None and member.kind == "function")
 
     def _is(self, function: Entity, fact: str) -> bool:
         return bool(getattr(self._resolution.function(function), fact, False))
@@ -116,11 +116,13 @@ class LinkedProject:
             summary = self._resolution.function(function)
             if summary is not None and summary.why:
                 why[function] = summary.why
-        pending = [(function, uses) for function, uses in self._uses.items() if function not in why and uses]
+        candidates = [
+            (function, uses) for function, uses in self._uses.items() if function not in why and uses
+        ]
         changed = True
         while changed:
             changed = False
-            for function, uses in pending:
+            for function, uses in candidates:
                 reason = next(filter(None, (self._reason_of_end(use, why) for use in uses)), None)
                 if function not in why and reason is not None:
                     why[function] = reason

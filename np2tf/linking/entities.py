@@ -76,8 +76,8 @@ class Resolution:
         for kind in summary.classes.values():
             for base in self._bases(summary.path, kind):
                 if base is not None and base.kind == "class":
-                    derived = self._derived_classes.setdefault((base.path, base.name), [])
-                    derived.append(Entity("class", summary.path, kind.name))
+                    classes = self._derived_classes.setdefault((base.path, base.name), [])
+                    classes.append(Entity("class", summary.path, kind.name))
 
     def function(self, entity: Entity) -> FunctionSummary | None:
         """Return the summary of a function."""
@@ -92,10 +92,10 @@ class Resolution:
             return _UNKNOWN
         self._far += 1
         try:
-            found = tuple(dict.fromkeys(self._entities(path, ref, bindings)))
+            entities = tuple(dict.fromkeys(self._entities(path, ref, bindings)))
         finally:
             self._far -= 1
-        return found if 0 < len(found) <= _MAX_ENTITIES else _UNKNOWN
+        return entities if 0 < len(entities) <= _MAX_ENTITIES else _UNKNOWN
 
     def _entities(
         self, path: str, ref: Ref, bindings: tuple[tuple[str, Entity], ...]
@@ -115,9 +115,9 @@ class Resolution:
             return (dict(bindings).get(name),)
         inside = [self.entities(path, part, bindings) for part in ref.parts]
         if kind == "any":
-            return [entity for found in inside for entity in found]
+            return [entity for entities in inside for entity in entities]
         if kind == "table":
-            return (Entity("table", parts=tuple(entity for found in inside for entity in found)),)
+            return (Entity("table", parts=tuple(entity for entities in inside for entity in entities)),)
         if kind == "call":
             arguments = inside[1] if len(inside) > 1 else _UNKNOWN
             return [function for func in inside[0] for function in self._result(func, arguments)]
@@ -127,17 +127,17 @@ class Resolution:
                 "item": _item,
                 "object": _object,
             }[kind]
-            return [found for owner in inside[0] for found in step(owner)]
+            return [entity for owner in inside[0] for entity in step(owner)]
         return _UNKNOWN
 
     # -- modules --------------------------------------------------------------------------------------------
 
     def _module(self, path: str, name: str) -> Entity | None:
         if name.startswith("."):
-            found = self._modules.relative(path, name)
-            return Entity("module", found) if found is not None else None
-        found = self._modules.absolute(name)
-        return Entity("module", found) if found is not None else Entity("external", name=name)
+            module_path = self._modules.relative(path, name)
+            return Entity("module", module_path) if module_path is not None else None
+        module_path = self._modules.absolute(name)
+        return Entity("module", module_path) if module_path is not None else Entity("external", name=name)
 
     def _global(self, path: str, name: str) -> Entities:
         """Return the entities that a name at the top of a file may refer to."""
@@ -179,15 +179,17 @@ class Resolution:
         if entity is None:
             return _UNKNOWN
         if entity.kind == "module":
-            found = self._global(entity.path, name)
-            if found != _UNKNOWN:
-                return found
+            entities = self._global(entity.path, name)
+            if entities != _UNKNOWN:
+                return entities
             below = self._modules.below(entity.path, name)
             return (Entity("module", below),) if below is not None else _UNKNOWN
         if entity.kind == "external":
             full = f"{entity.name}.{name}"
-            known = self._modules.absolute(full)
-            return (Entity("module", known) if known is not None else Entity("external", name=full),)
+            module_path = self._modules.absolute(full)
+            return (
+                Entity("module", module_path) if module_path is not None else Entity("external", name=full),
+            )
         if entity.kind == "table":
             return (Entity("getter", parts=entity.parts),) if name == "get" else _UNKNOWN
         return tuple(self.members(entity, name)) or _UNKNOWN
@@ -209,22 +211,24 @@ class Resolution:
             return _UNKNOWN
         if summary.returns == summary.first:
             return arguments
-        made = [((summary.first, argument),) if argument is not None else () for argument in arguments]
-        return tuple(Entity("function", func.path, summary.returns, (*func.bindings, *more)) for more in made)
+        bindings = [((summary.first, argument),) if argument is not None else () for argument in arguments]
+        return tuple(
+            Entity("function", func.path, summary.returns, (*func.bindings, *more)) for more in bindings
+        )
 
     def _decorated_entities(self, function: Entity) -> Entities:
         """Return the entities that a function's name refers to after its decorators have been applied."""
         summary = self.function(function)
-        found: Entities = (function,)
+        entities: Entities = (function,)
         for ref in reversed(summary.decorators if summary is not None else ()):
-            made: list[Entity | None] = []
+            results: list[Entity | None] = []
             for decorator in self.entities(function.path, ref):
                 transparent = (
                     decorator is not None and decorator.kind == "external" and decorator.name in _TRANSPARENT
                 )
-                made += found if transparent else self._result(decorator, found)
-            found = tuple(made)
-        return found
+                results += entities if transparent else self._result(decorator, entities)
+            entities = tuple(results)
+        return entities
 
     # -- classes --------------------------------------------------------------------------------------------
 
@@ -238,8 +242,8 @@ class Resolution:
         kind = Entity("class", entity.path, entity.name)
         yield from self._inherited_entities(kind, name, only_bases=entity.kind == "super")
         if entity.kind == "object" and not entity.is_exact:
-            for derived in self._all_derived(kind):
-                yield from self._own_entities(derived, name)
+            for subclass in self._all_derived(kind):
+                yield from self._own_entities(subclass, name)
 
     def _own_entities(self, kind: Entity, name: str) -> Entities:
         """Return the entities that a class itself defines under a name."""
@@ -258,17 +262,17 @@ class Resolution:
         return ()
 
     def _inherited_entities(self, kind: Entity, name: str, only_bases: bool = False) -> Entities:
-        found = () if only_bases else self._own_entities(kind, name)
+        entities = () if only_bases else self._own_entities(kind, name)
         summary = self._class(kind)
-        for base in self._bases(kind.path, summary) if summary is not None and not found else ():
+        for base in self._bases(kind.path, summary) if summary is not None and not entities else ():
             if base is None or base.kind != "class":
                 if base is not None and base.name in _PLAIN_BASES | _ENUMS:
                     continue
                 return _UNKNOWN
-            found = self._inherited_entities(base, name)
-            if found:
+            entities = self._inherited_entities(base, name)
+            if entities:
                 break
-        return found
+        return entities
 
     def _class(self, kind: Entity) -> ClassSummary | None:
         summary = self._read_summary(kind.path)
@@ -287,14 +291,14 @@ class Resolution:
         )
 
     def _all_derived(self, kind: Entity) -> Iterator[Entity]:
-        pending, seen = [kind], {kind}
-        while pending:
-            top = pending.pop()
+        stack, classes = [kind], {kind}
+        while stack:
+            top = stack.pop()
             self._look_for_derived(top.name)
             for derived_class in self._derived_classes.get((top.path, top.name), ()):
-                if derived_class not in seen:
-                    seen.add(derived_class)
-                    pending.append(derived_class)
+                if derived_class not in classes:
+                    classes.add(derived_class)
+                    stack.append(derived_class)
                     yield derived_class
 
     def _look_for_derived(self, name: str) -> None:

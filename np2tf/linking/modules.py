@@ -35,10 +35,10 @@ class Modules:
             folder = folder.parent
         path = folder / _INIT
         for part in tail.split(".") if tail else ():
-            found = self.below(str(path), part)
-            if found is None:
+            child = self.below(str(path), part)
+            if child is None:
                 return None
-            path = PurePath(found)
+            path = PurePath(child)
         return str(path)
 
     def below(self, file: str, name: str) -> str | None:

@@ -25,8 +25,8 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = np.float64, axis: int = -1
     See https://docs.jax.dev/en/latest/_autosummary/jax.nn.one_hot.html.
     """
     x = tnp.asarray(x)
-    made = (tnp.expand_dims(x, -1) == tnp.arange(num_classes, dtype=dtype_of(x))).astype(dtype)
-    return made if axis in (-1, x.ndim) else tnp.moveaxis(made, -1, axis)
+    vectors = (tnp.expand_dims(x, -1) == tnp.arange(num_classes, dtype=dtype_of(x))).astype(dtype)
+    return vectors if axis in (-1, x.ndim) else tnp.moveaxis(vectors, -1, axis)
 
 
 def logsumexp(
@@ -65,11 +65,11 @@ def logsumexp(
     sign = tnp.sign(total)
     size = tnp.abs(total)
     with np.errstate(divide="ignore", invalid="ignore"):
-        made = tnp.log(size if return_sign else total) + top
+        result = tnp.log(size if return_sign else total) + top
     if not keepdims:
-        dropped = tuple(range(a.ndim)) if axis is None else axis
-        made, sign = tnp.squeeze(made, axis=dropped), tnp.squeeze(sign, axis=dropped)
-    return (made, sign) if return_sign else made
+        axes = tuple(range(a.ndim)) if axis is None else axis
+        result, sign = tnp.squeeze(result, axis=axes), tnp.squeeze(sign, axis=axes)
+    return (result, sign) if return_sign else result
 
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
@@ -87,8 +87,8 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     """
     with np.errstate(invalid="ignore"):  # where everything is left out
         terms = tnp.exp(_below_zero(x, axis, where))
-        made = terms / tnp.sum(terms, axis=axis, keepdims=True)
-    return made if where is None else tnp.where(where, made, tnp.zeros_like(made))
+        probabilities = terms / tnp.sum(terms, axis=axis, keepdims=True)
+    return probabilities if where is None else tnp.where(where, probabilities, tnp.zeros_like(probabilities))
 
 
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
@@ -105,9 +105,9 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     See https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_softmax.html.
     """
     with np.errstate(invalid="ignore"):  # where everything is left out
-        shifted = _below_zero(x, axis, where)
-        made = shifted - tnp.log(tnp.sum(tnp.exp(shifted), axis=axis, keepdims=True))
-    return made if where is None else tnp.where(where, made, tnp.full_like(made, -np.inf))
+        exponents = _below_zero(x, axis, where)
+        logarithms = exponents - tnp.log(tnp.sum(tnp.exp(exponents), axis=axis, keepdims=True))
+    return logarithms if where is None else tnp.where(where, logarithms, tnp.full_like(logarithms, -np.inf))
 
 
 def _below_zero(x: Any, axis: Any, where: Any) -> Any:

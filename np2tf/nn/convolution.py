@@ -87,11 +87,11 @@ def conv_general_dilated(
     unit_steps = (1,) * rank
     if isinstance(padding, str) and tuple(lhs_dilation or unit_steps) != unit_steps:
         raise ValueError(f"with lhs_dilation padding is pairs of numbers, not {padding!r}")
-    made = _convolve(
+    result = _convolve(
         *(x, w, tuple(window_strides), padding),
         *(tuple(lhs_dilation or unit_steps), tuple(rhs_dilation or unit_steps), feature_group_count),
     )
-    return tnp.transpose(made, [f"N{spatial}C".index(axis) for axis in layout[2]])
+    return tnp.transpose(result, [f"N{spatial}C".index(axis) for axis in layout[2]])
 
 
 def conv_transpose(
@@ -189,10 +189,10 @@ def _convolve(
         w = w.reshape((*w.shape[:-1], groups, w.shape[-1] // groups))
     total: Any = None
     for place in product(*map(range, w.shape[: len(places)])):
-        read = x
+        window = x
         for axis, k, d, n, s in zip(axes, place, rhs_dilation, places, strides):
-            read = windows.part(read, axis, k * d, n, s)
-        term = read @ w[place] if groups == 1 else tnp.einsum("...gi,igo->...go", read, w[place])
+            window = windows.part(window, axis, k * d, n, s)
+        term = window @ w[place] if groups == 1 else tnp.einsum("...gi,igo->...go", window, w[place])
         total = term if total is None else total + term
     if groups > 1:
         total = total.reshape((*total.shape[:-2], total.shape[-2] * total.shape[-1]))

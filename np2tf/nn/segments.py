@@ -88,8 +88,8 @@ def _reduce(
     # Elements that are left out go to a place behind the segments.
     place = tnp.where((ids < 0) | (ids >= n), n, ids)
     start = tnp.full_like(data, initial(dtype), shape=(n + 1, *data.shape[1:]))
-    made = update(start, place, data)
-    return made[:n]
+    result = update(start, place, data)
+    return result[:n]
 
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]

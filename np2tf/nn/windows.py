@@ -62,11 +62,11 @@ def dilate(x: Any, axis: int, step: int) -> Any:
     n = x.shape[axis]
     if step == 1 or n == 0:
         return x
-    spread = tnp.expand_dims(x, axis + 1)
-    zeros = tnp.zeros_like(spread)
-    spread = tnp.concatenate([spread, *[zeros] * (step - 1)], axis=axis + 1)
-    spread = spread.reshape((*x.shape[:axis], n * step, *x.shape[axis + 1 :]))
-    return spread[(slice(None),) * axis + (slice(0, (n - 1) * step + 1),)]
+    result = tnp.expand_dims(x, axis + 1)
+    zeros = tnp.zeros_like(result)
+    result = tnp.concatenate([result, *[zeros] * (step - 1)], axis=axis + 1)
+    result = result.reshape((*x.shape[:axis], n * step, *x.shape[axis + 1 :]))
+    return result[(slice(None),) * axis + (slice(0, (n - 1) * step + 1),)]
 
 
 def count(length: int, window_extent: int, stride: int) -> int:

@@ -56,21 +56,21 @@ class Magics:
         Raises:
             NoPlaceError: a line is gone, or stands in another place.
         """
-        found: list[int] = []
+        numbers: list[int] = []
 
         def original(match: re.Match[str]) -> str:
             number = int(match[2])
             line = self.lines[number]
             if match[1] != _indent(line):
                 raise NoPlaceError(f"a magic would stand in another block: {line.strip()}")
-            found.append(number)
+            numbers.append(number)
             return line
 
         stand_in = re.compile(rf"^([ \t]*)[^\n]*?\b{_NAME}(\d+)\b[^\n]*$", re.MULTILINE)
-        restored = [stand_in.sub(original, text) for text in cells]
-        if found != list(range(len(self.lines))):
+        texts = [stand_in.sub(original, text) for text in cells]
+        if numbers != list(range(len(self.lines))):
             raise NoPlaceError("a magic would be lost, or run in another order")
-        return restored
+        return texts
 
     def _stand_in(self, line: str) -> str:
         name = f"{_NAME}{len(self.lines)}"

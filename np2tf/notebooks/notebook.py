@@ -54,13 +54,13 @@ class Notebook:
             content = json.loads(text.removeprefix(_BOM))
             if not isinstance(content, dict) or content.get("nbformat") != 4:
                 raise ValueError("it is not a notebook of Jupyter's format 4")
-            found = list(_code_cells(text.removeprefix(_BOM), top, content))
+            code_cells = list(_code_cells(text.removeprefix(_BOM), top, content))
         except (ValueError, RecursionError) as error:
             reason = (("reason", str(error) or "it is nested too deeply"),)
             raise SourceError(Diagnostic("NP2TF902", path, 1, 1, reason)) from None
         magics = Magics()
         cells, parts, line = [], [], 1
-        for number, cell, place in found:
+        for number, cell, place in code_cells:
             python = magics.without(cell)
             if python is not None:
                 parts.append(f"{_MARK.format(number)}\n{python}\n")
@@ -107,8 +107,8 @@ class Notebook:
             raise NoPlaceError("the translation has other cells")
         result = self.data
         shift = len(_BOM) if self.data.startswith(_BOM) else 0
-        restored = self.magics.restore(parts[2::2])
-        for cell, lines in reversed(list(zip(self.cells, restored))):
+        new_cells = self.magics.restore(parts[2::2])
+        for cell, lines in reversed(list(zip(self.cells, new_cells))):
             new = lines.removesuffix("\n")
             if cell.text.startswith("%%") and new.split("\n")[0] != cell.text.split("\n")[0]:
                 raise NoPlaceError(f"something would stand before {cell.text.split()[0]}")
@@ -125,7 +125,7 @@ def _code_cells(text: str, top: Place, content: dict[str, Any]) -> list[tuple[in
     if "python" not in str(info.get("name", kernel.get("language", "python"))).lower():
         return []
     cells = dict(members(text, top)).get("cells")
-    found = []
+    code_cells = []
     for number, place in enumerate(elements(text, cells) if cells is not None else (), 1):
         cell = content["cells"][number - 1]
         source = dict(members(text, place)).get("source")
@@ -136,5 +136,5 @@ def _code_cells(text: str, top: Place, content: dict[str, Any]) -> list[tuple[in
             value = "".join(value)
         if not isinstance(value, str):
             raise ValueError(f"the source of cell {number} is no text")
-        found.append((number, value, source))
-    return found
+        code_cells.append((number, value, source))
+    return code_cells

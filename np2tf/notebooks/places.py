@@ -65,12 +65,12 @@ def spelled_like(old: str, new: str) -> str:
     lines = new.splitlines(keepends=True) if "\r" not in new else re.findall(r"[^\n]*\n|[^\n]+", new)
     if not lines:
         return "[]"
-    found = list(elements(old, Place(0, len(old))))
-    first, between, last = "", ", ", ""
-    if found:
-        first, last = old[1 : found[0].start], old[found[-1].end : -1]
-        between = old[found[0].end : found[1].start] if len(found) > 1 else "," + (first or " ")
-    return f"[{first}{between.join(json.dumps(line, ensure_ascii=is_ascii) for line in lines)}{last}]"
+    places = list(elements(old, Place(0, len(old))))
+    first, separator, last = "", ", ", ""
+    if places:
+        first, last = old[1 : places[0].start], old[places[-1].end : -1]
+        separator = old[places[0].end : places[1].start] if len(places) > 1 else "," + (first or " ")
+    return f"[{first}{separator.join(json.dumps(line, ensure_ascii=is_ascii) for line in lines)}{last}]"
 
 
 def _value(text: str, at: int) -> Place:
@@ -84,6 +84,6 @@ def _after_comma(text: str, at: int) -> int:
 
 
 def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()

@@ -86,10 +86,10 @@ def of_role(role: str) -> tuple[str, ...]:
 def load(place: str) -> Any:
     """Return the object that ``module:name`` tells."""
     module, _, path = place.partition(":")
-    found: Any = sys.modules.get(module) or importlib.import_module(module)
+    value: Any = sys.modules.get(module) or importlib.import_module(module)
     for name in path.split(".") if path else ():
-        found = getattr(found, name)
-    return found
+        value = getattr(value, name)
+    return value
 
 
 def python_meaning(name: str) -> Any:

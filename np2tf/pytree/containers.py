@@ -57,9 +57,9 @@ class Container:
             return all(map(is_, self.items(value), self.items(other_value)))
         if self.is_ordered or len(own_keys) != len(other_keys):
             return False
-        found = dict(zip(other_keys, self.items(other_value), strict=True))
+        other_items = dict(zip(other_keys, self.items(other_value), strict=True))
         pairs = zip(own_keys, self.items(value), strict=True)
-        return all(key in found and found[key] is item for key, item in pairs)
+        return all(key in other_items and other_items[key] is item for key, item in pairs)
 
 
 def make_tuple(kind: type, items: Iterable[Any]) -> Any:

@@ -43,51 +43,51 @@ class Registry:
     def find(self, value: Any) -> Container | None:
         """Return the kind of container of a value; None for a leaf."""
         kind = type(value)
-        found = self._of_class.get(kind)
-        if found is None:
+        result = self._of_class.get(kind)
+        if result is None:
             for holds, container in self._tests:
                 if holds(kind):
                     return container
-        return found
+        return result
 
     def items(self, value: Any) -> Collection[Any]:
         """Return the items of a container; nothing for a leaf."""
-        found = self.find(value)
-        return () if found is None else found.items(value)
+        container = self.find(value)
+        return () if container is None else container.items(value)
 
     def map_items(self, function: Callable[[Any], Any], value: Any) -> Any:
         """Return a container like `value` with `function` applied to each item; a leaf itself."""
-        found = self.find(value)
-        if found is None:
+        container = self.find(value)
+        if container is None:
             return value
-        return found.builder(value)([function(item) for item in found.items(value)])
+        return container.builder(value)([function(item) for item in container.items(value)])
 
     def replace_items(self, function: Callable[[Any], Any], value: Any) -> Any:
         """Return the same as `map_items`, or `value` itself if `function` returns every item unchanged."""
-        found = self.find(value)
-        if found is None:
+        container = self.find(value)
+        if container is None:
             return value
-        items = list(map(function, found.items(value)))
-        return value if all(map(is_, items, found.items(value))) else found.builder(value)(items)
+        items = list(map(function, container.items(value)))
+        return value if all(map(is_, items, container.items(value))) else container.builder(value)(items)
 
     def zip_items(self, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         """Return a container like `a` with the items ``function(item of a, item of b)``; `a` itself if the
         structures differ.
         """
-        found = self.find(a)
-        if found is None or type(a) is not type(b) or found.outline_of(a) != found.outline_of(b):
+        container = self.find(a)
+        if container is None or type(a) is not type(b) or container.outline_of(a) != container.outline_of(b):
             return a
-        return found.builder(a)(list(map(function, found.items(a), found.items(b))))
+        return container.builder(a)(list(map(function, container.items(a), container.items(b))))
 
     def flatten(self, value: Any) -> FlatValue:
         """Return the leaves of a nested value in order, a function that makes the value from other leaves,
         and an outline that is equal for values of the same structure.
         """
-        found = self.find(value)
-        if found is None:
+        container = self.find(value)
+        if container is None:
             return [value], _only, "leaf"
-        parts = [self.flatten(item) for item in found.items(value)]
-        build = found.builder(value)
+        parts = [self.flatten(item) for item in container.items(value)]
+        build = container.builder(value)
 
         def rebuild(leaves: Sequence[Any]) -> Any:
             items, start = [], 0
@@ -97,30 +97,30 @@ class Registry:
             return build(items)
 
         builders, counts = [part[1] for part in parts], [len(part[0]) for part in parts]
-        outline = (*found.outline_of(value), tuple(part[2] for part in parts))
+        outline = (*container.outline_of(value), tuple(part[2] for part in parts))
         return [leaf for part in parts for leaf in part[0]], rebuild, outline
 
     def nodes(self, value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         """Yield the containers in a nested value with their paths, outer containers first."""
-        found = self.find(value)
-        if found is not None:
+        container = self.find(value)
+        if container is not None:
             yield path, value
-            for key, item in zip(found.keys(value), found.items(value), strict=True):
+            for key, item in zip(container.keys(value), container.items(value), strict=True):
                 yield from self.nodes(item, (*path, key))
 
     def reachable(self, values: Iterable[Any], deepest: float = math.inf) -> Iterator[tuple[Container, Any]]:
         """Yield the containers among `values` and inside them, each once, down to the depth `deepest`."""
-        seen: set[int] = set()
+        ids: set[int] = set()
         level, depth = list(values), 0
         while level and depth <= deepest:
             depth += 1
             inner: list[Any] = []
             for value in level:
-                found = self.find(value)
-                if found is not None and id(value) not in seen:
-                    seen.add(id(value))
-                    yield found, value
-                    inner += found.items(value)
+                container = self.find(value)
+                if container is not None and id(value) not in ids:
+                    ids.add(id(value))
+                    yield container, value
+                    inner += container.items(value)
             level = inner
 
 

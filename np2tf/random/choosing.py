@@ -39,10 +39,10 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Sequence[int] | No
     logits = inexact(logits)
     axis = axis % logits.ndim
     batch = (*logits.shape[:axis], *logits.shape[axis + 1 :])
-    wanted = batch if shape is None else tuple(shape)
-    before = wanted[: len(wanted) - len(batch)]
-    if wanted[len(before) :] != batch:
-        raise ValueError(f"the shape {wanted} does not end with {batch}")
+    result_shape = batch if shape is None else tuple(shape)
+    before = result_shape[: len(result_shape) - len(batch)]
+    if result_shape[len(before) :] != batch:
+        raise ValueError(f"the shape {result_shape} does not end with {batch}")
     noise = gumbel(key, (*before, *logits.shape), np.dtype(logits.dtype))
     return tnp.argmax(noise + logits, axis=axis + len(before))
 
@@ -98,16 +98,16 @@ def choice(
     """
     array = tnp.arange(int(a)) if np.ndim(a) == 0 else tnp.asarray(a)
     axis = axis % array.ndim
-    n, drawn = array.shape[axis], math.prod(shape)
-    if drawn and n == 0:
+    n, count = array.shape[axis], math.prod(shape)
+    if count and n == 0:
         raise ValueError("there is nothing to choose from")
-    if not replace and drawn > n:
-        raise ValueError(f"without replacement {drawn} of {n} elements cannot be chosen")
+    if not replace and count > n:
+        raise ValueError(f"without replacement {count} of {n} elements cannot be chosen")
     if p is not None and tuple(np.shape(p)) != (n,):
         raise ValueError(f"p has the shape {np.shape(p)}, and there are {n} elements")
     if p is None and not replace:
-        made = permutation(key, array, axis)[(slice(None),) * axis + (slice(drawn),)]
-        return made.reshape((*array.shape[:axis], *shape, *array.shape[axis + 1 :]))
+        selection = permutation(key, array, axis)[(slice(None),) * axis + (slice(count),)]
+        return selection.reshape((*array.shape[:axis], *shape, *array.shape[axis + 1 :]))
     return tnp.take(array, _places(key, n, tuple(shape), replace, p), axis=axis)
 
 

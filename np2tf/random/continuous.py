@@ -34,9 +34,9 @@ def uniform(
     kind = _float_dtype(dtype)
     mantissa = np.finfo(kind).nmant
     width = kind.itemsize * 8
-    drawn = bits(key, shape, f"uint{width}") >> np.dtype(f"uint{width}").type(width - mantissa)
-    numbers = drawn.astype(kind) * kind.type(2.0**-mantissa)
-    low, high = (tnp.asarray(bound).astype(kind) for bound in (minval, maxval))
+    integers = bits(key, shape, f"uint{width}") >> np.dtype(f"uint{width}").type(width - mantissa)
+    numbers = integers.astype(kind) * kind.type(2.0**-mantissa)
+    low, high = (tnp.asarray(limit).astype(kind) for limit in (minval, maxval))
     return tnp.maximum(low, numbers * (high - low) + low)
 
 

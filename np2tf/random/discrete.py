@@ -48,13 +48,13 @@ def randint(key: Any, shape: Sequence[int], minval: Any, maxval: Any, dtype: Any
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.random.randint.html.
     """
-    wanted = np.dtype(dtype)
-    if wanted.kind not in "iu":
-        raise TypeError(f"randint makes integers, not {wanted}")
+    result_dtype = np.dtype(dtype)
+    if result_dtype.kind not in "iu":
+        raise TypeError(f"randint makes integers, not {result_dtype}")
     # Small integers are drawn as 32 bits, which makes ranges more even.
-    kind = np.dtype(np.int32) if wanted.itemsize < 4 else wanted
+    kind = np.dtype(np.int32) if result_dtype.itemsize < 4 else result_dtype
     unsigned = np.dtype(f"uint{kind.itemsize * 8}")
-    (low, _), (high, beyond) = (_bound_array(bound, wanted, kind) for bound in (minval, maxval))
+    (low, _), (high, beyond) = (_bound_array(limit, result_dtype, kind) for limit in (minval, maxval))
     upper, lower = (bits(part, shape, unsigned) for part in split(key))
     span = tnp.where(high > low, (high - low).astype(unsigned), unsigned.type(1))
     if beyond:
@@ -66,7 +66,7 @@ def randint(key: Any, shape: Sequence[int], minval: Any, maxval: Any, dtype: Any
     factor = (factor * factor) % span
     offset = ((upper % span) * factor + lower % span) % span
     offset = tnp.where(whole, lower, offset)
-    return (low + offset.astype(kind)).astype(wanted)
+    return (low + offset.astype(kind)).astype(result_dtype)
 
 
 def _bound_array(value: Any, dtype: np.dtype[Any], kind: np.dtype[Any]) -> tuple[Any, bool]:
@@ -79,10 +79,10 @@ def _bound_array(value: Any, dtype: np.dtype[Any], kind: np.dtype[Any]) -> tuple
         number = int(value)
         return tnp.array([min(max(number, limits.min), largest)], dtype=kind), number > largest
     array = tnp.asarray(value)
-    given = np.dtype(array.dtype)
-    if given.kind not in "iu":
-        raise TypeError(f"the bounds of randint are integers, not {given}")
-    limit = np.iinfo(given)
+    array_dtype = np.dtype(array.dtype)
+    if array_dtype.kind not in "iu":
+        raise TypeError(f"the bounds of randint are integers, not {array_dtype}")
+    limit = np.iinfo(array_dtype)
     if limit.min < limits.min or limit.max > largest:
         array = tnp.clip(array, max(limits.min, limit.min), min(largest, limit.max))
     return array.astype(kind), False

@@ -95,13 +95,13 @@ def bits(key: Any, shape: Sequence[int] = (), dtype: Any = np.uint64) -> Any:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.random.bits.html.
     """
-    wanted = np.dtype(dtype)
-    if wanted.kind != "u":
-        raise ValueError(f"bits are of an unsigned dtype, not {wanted}")
+    result_dtype = np.dtype(dtype)
+    if result_dtype.kind != "u":
+        raise ValueError(f"bits are of an unsigned dtype, not {result_dtype}")
     high, low = words(key, shape)
-    if wanted.itemsize == 8:
+    if result_dtype.itemsize == 8:
         return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
-    return (high ^ low).astype(wanted)
+    return (high ^ low).astype(result_dtype)
 
 
 def words(key: Any, shape: Sequence[int]) -> tuple[Any, Any]:

@@ -30,23 +30,23 @@ def bar(parts: Mapping[str, float], whole: float | None = None, label: str = "")
                 )
             )
         x += width
-    opening = Markup('<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"')
-    return opening + Markup(' aria-label="{}">{}</svg>').format(label, Markup("").join(rects))
+    start_tag = Markup('<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"')
+    return start_tag + Markup(' aria-label="{}">{}</svg>').format(label, Markup("").join(rects))
 
 
 def ring(parts: Mapping[str, float], share: str, below: str) -> Markup:
     """Return a ring of parts with a text in it."""
     total = sum(parts.values())
     around = 2 * pi * _RADIUS
-    arcs, begun = [], 0.0
-    shown = {name: size for name, size in parts.items() if size > 0}
-    for name, size in shown.items():
+    arcs, offset = [], 0.0
+    sizes = {name: size for name, size in parts.items() if size > 0}
+    for name, size in sizes.items():
         length = around * size / total
-        gap = min(_GAP, length / 2) if len(shown) > 1 else 0.0
+        gap = min(_GAP, length / 2) if len(sizes) > 1 else 0.0
         arc = '<circle class="{}" cx="50" cy="50" r="{}" stroke-dasharray="{} {}" stroke-dashoffset="{}"/>'
-        numbers = (f"{length - gap:.3f}", f"{around - length + gap:.3f}", f"{-begun:.3f}")
+        numbers = (f"{length - gap:.3f}", f"{around - length + gap:.3f}", f"{-offset:.3f}")
         arcs.append(Markup(arc).format(name, _RADIUS, *numbers))
-        begun += length
+        offset += length
     if not arcs:
         arcs.append(Markup('<circle class="none" cx="50" cy="50" r="{}"/>').format(_RADIUS))
     text = Markup('<text x="50" y="50">{}</text><text class="below" x="50" y="64">{}</text>')

@@ -21,20 +21,20 @@ def markdown(survey: Survey, title: str, run: Run | None = None) -> str:
 
 
 def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
-    compiled, functions = tables.share_staged(survey)
+    staged_count, functions = tables.share_staged(survey)
     fates = tables.count_fates(survey.fates)
     yield f"## np2tf: {escape(title)}"
     yield ""
     yield (
-        f"**{percent(compiled, functions)}** of {functions} functions that compute with arrays are compiled: "
-        f"{fates['staged']} by themselves, {fates['called']} where something compiled calls them; "
+        f"**{percent(staged_count, functions)}** of {functions} functions that compute with arrays are "
+        f"compiled: {fates['staged']} by themselves, {fates['called']} where something compiled calls them; "
         f"{fates['host']} stay on the host."
     )
     yield ""
     native, uses = tables.share_native(tables.names(survey))
-    changing = sum(file.changes for file in survey.files)
+    changes = sum(file.changes for file in survey.files)
     yield (
-        f"{len(survey.files)} files, of which {changing} would change. {native} of {uses} uses of NumPy "
+        f"{len(survey.files)} files, of which {changes} would change. {native} of {uses} uses of NumPy "
         f"({percent(native, uses)}) are TensorFlow's. {len(survey.findings)} findings."
     )
     rows = tables.packages(survey)
@@ -53,8 +53,8 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
         )
     reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
     yield from _table(("functions", "why they stay on the host"), reasons)
-    found = [(row.code, str(row.count), message(row.title)) for row in tables.code_rows(survey)]
-    yield from _table(("code", "findings", "what"), found)
+    entries = [(row.code, str(row.count), message(row.title)) for row in tables.code_rows(survey)]
+    yield from _table(("code", "findings", "what"), entries)
     if run is not None:
         yield from _run(run)
 

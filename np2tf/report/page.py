@@ -80,8 +80,8 @@ def breakable(path: str) -> Markup:
 def embed_json(value: object) -> Markup:
     """Return a value as JSON for a script element: no part of it can be read as HTML."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for character, spelled in _UNSAFE.items():
-        text = text.replace(character, spelled)
+    for character, replacement in _UNSAFE.items():
+        text = text.replace(character, replacement)
     return Markup(text.encode("utf-8", "replace").decode("utf-8"))
 
 
@@ -91,8 +91,8 @@ def _resource(name: str) -> str:
 
 def _data(survey: Survey) -> dict[str, Any]:
     rows = tables.code_rows(survey)
-    told = {row.code: {"title": row.title, "why": row.why, "remedy": row.remedy} for row in rows}
-    return {"codes": told, "files": {file.name: _file(file) for file in survey.files}}
+    entries = {row.code: {"title": row.title, "why": row.why, "remedy": row.remedy} for row in rows}
+    return {"codes": entries, "files": {file.name: _file(file) for file in survey.files}}
 
 
 def _file(file: FileSurvey) -> dict[str, Any]:

@@ -124,12 +124,12 @@ def run_of(command: str, status: int, report: Mapping[str, Any], folder: str) ->
 
 
 def _function(row: Mapping[str, Any], folder: str) -> RanFunction:
-    compiled, graph = row["compiled"], row["graph"]
+    compiled_time, graph = row["compiled"], row["graph"]
     return RanFunction(
         row["name"],
         _place(row, folder),
-        compiled["calls"] + graph["calls"],
-        compiled["seconds"] + graph["seconds"],
+        compiled_time["calls"] + graph["calls"],
+        compiled_time["seconds"] + graph["seconds"],
         row["host"]["calls"],
         row["host"]["seconds"],
         row["compiling"]["calls"],

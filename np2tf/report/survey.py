@@ -81,10 +81,10 @@ class Survey:
     @property
     def packages(self) -> dict[str, list[FileSurvey]]:
         """Return the files by folder, in the order of the names."""
-        found: dict[str, list[FileSurvey]] = {}
+        files_by_package: dict[str, list[FileSurvey]] = {}
         for file in sorted(self.files, key=lambda file: (file.package != TOP, file.package)):
-            found.setdefault(file.package, []).append(file)
-        return found
+            files_by_package.setdefault(file.package, []).append(file)
+        return files_by_package
 
 
 def survey(
@@ -106,27 +106,27 @@ def survey(
         advance: a function that is called after each file.
     """
     project = Project(files, True, options_of)
-    found: dict[Path, FileSurvey] = {}
+    surveys: dict[Path, FileSurvey] = {}
     for outcome in project.outcomes(jobs):
         name = display_path(outcome.path, folder)
         texts = ("", "") if outcome.path.suffix == SUFFIX else (outcome.before, outcome.after)
         if outcome.failed and outcome.path.suffix != SUFFIX:
             texts = (outcome.data.decode("utf-8", "replace"),) * 2
-        made = FileSurvey(
+        file_survey = FileSurvey(
             name, *texts, outcome.changed, outcome.failed, outcome.crashed, list(outcome.diagnostics)
         )
-        made.names = project.names[outcome.path]
-        found[outcome.path] = made
+        file_survey.names = project.names[outcome.path]
+        surveys[outcome.path] = file_survey
         advance()
     for diagnostic in project.findings():
-        found[Path(diagnostic.path)].findings.append(diagnostic)
+        surveys[Path(diagnostic.path)].findings.append(diagnostic)
     for path, fate in project.fates():
-        found[path].fates.append(fate)
-    for path, file in found.items():
+        surveys[path].fates.append(fate)
+    for path, file in surveys.items():
         file.findings = sorted(
             (finding for finding in file.findings if is_selected(finding.code, path)), key=order
         )
-    return Survey(list(found.values()))
+    return Survey(list(surveys.values()))
 
 
 def display_path(path: Path, folder: Path) -> str:
@@ -149,12 +149,12 @@ def percent(part: int, whole: int) -> str:
 
 def top_level_names(files: Sequence[Path]) -> Iterator[str]:
     """Yield the import names of the packages and modules that the files belong to."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for file in files:
         top = file
         while (top.parent / "__init__.py").is_file():
             top = top.parent
         name = top.stem if top == file else top.name
-        if name not in seen and name.isidentifier():
-            seen.add(name)
+        if name not in names and name.isidentifier():
+            names.add(name)
             yield name

@@ -83,9 +83,9 @@ def packages(survey: Survey) -> list[PackageRow]:
 
 def _package(name: str, files: list[FileSurvey]) -> PackageRow:
     fates = [fate for file in files for fate in file.about_arrays]
-    changing = sum(file.changes for file in files)
+    changes = sum(file.changes for file in files)
     return PackageRow(
-        name, len(files), changing, sum(len(file.findings) for file in files), count_fates(fates)
+        name, len(files), changes, sum(len(file.findings) for file in files), count_fates(fates)
     )
 
 
@@ -118,10 +118,10 @@ def _name(name: str, uses: int, files: int) -> NameRow:
     if rule is not None and kind == "host" and rules.against_staging(name) is None:
         kind = "drawn"
     if rule is not None and rule.new_name and kind != "no":
-        told = f"{SUPPORT[kind]}, as {rule.new_name}"
+        support = f"{SUPPORT[kind]}, as {rule.new_name}"
     else:
-        told = SUPPORT[kind] + (f": {rule.reason}" if rule is not None and kind == "no" else "")
-    return NameRow("np" + name.removeprefix("numpy"), uses, files, kind, told)
+        support = SUPPORT[kind] + (f": {rule.reason}" if rule is not None and kind == "no" else "")
+    return NameRow("np" + name.removeprefix("numpy"), uses, files, kind, support)
 
 
 def _is_kept(name: str) -> bool:

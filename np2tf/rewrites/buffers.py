@@ -39,8 +39,8 @@ def _on_host(updated_node: cst.Arg) -> cst.Arg:
 
 
 def _rebound(updated_node: cst.Arg) -> cst.Arg:
-    moved = expression("({x} := np2tf.host_memory({x}))", x=updated_node.value)
-    return updated_node.with_changes(value=moved)
+    value = expression("({x} := np2tf.host_memory({x}))", x=updated_node.value)
+    return updated_node.with_changes(value=value)
 
 
 def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:

@@ -22,31 +22,39 @@ def name_for_tnp(facts: Facts) -> str:
 
 def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
-    kept = KeptImports(facts, passed_on)
-    return any(not kept.all_of(found) or kept.needs_tnp(found) for found in facts.imports.statements)
+    kept_imports = KeptImports(facts, passed_on)
+    return any(
+        not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import)
+        for numpy_import in facts.imports.statements
+    )
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Replace the imports of NumPy, and add the imports that the output needs."""
-    kept = KeptImports(facts, options.passed_on)
-    acting = []
-    for found in facts.imports.statements:
-        if not kept.all_of(found) or kept.needs_tnp(found):
-            acting.append(found)
+    kept_imports = KeptImports(facts, options.passed_on)
+    imports = []
+    for numpy_import in facts.imports.statements:
+        if not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import):
+            imports.append(numpy_import)
             # `global np; import numpy as np` in a function serves the whole module.
-            plan.require(tnp=_binds_outside(facts, found))
-    top = next((found for found in acting if _at_top(facts, found)), None)
+            plan.require(tnp=_binds_outside(facts, numpy_import))
+    top = next((numpy_import for numpy_import in imports if _at_top(facts, numpy_import)), None)
     has_tnp = facts.imports.tnp_name is not None
     runtime = plan.needs_runtime and "np2tf" not in facts.scopes.module.bindings
     insert_tnp = plan.needs_tnp and not has_tnp and top is None
     blocks: set[cst.CSTNode | None] = set()
-    for found in acting:
-        block = facts.parents[facts.parents[found.node] or facts.module]
-        in_function = facts.scopes.of(found.node).is_function
-        provided = has_tnp or block in blocks or (in_function and (top is not None or insert_tnp))
+    for numpy_import in imports:
+        block = facts.parents[facts.parents[numpy_import.node] or facts.module]
+        in_function = facts.scopes.of(numpy_import.node).is_function
+        is_available = has_tnp or block in blocks or (in_function and (top is not None or insert_tnp))
         blocks.add(block)
         _replace(
-            facts, plan, found, kept, with_tnp=not provided, runtime=runtime and found is top and not has_tnp
+            facts,
+            plan,
+            numpy_import,
+            kept_imports,
+            with_tnp=not is_available,
+            runtime=runtime and numpy_import is top and not has_tnp,
         )
     if insert_tnp or (runtime and (top is None or has_tnp)):
         _insert(facts, plan, insert_tnp, runtime)
@@ -124,17 +132,17 @@ def _remaining_import(
     if isinstance(node.names, cst.ImportStar):
         return (node if kept_imports.all_of(numpy_import) else None), []
     numpy_aliases = set(numpy_import.aliases)
-    staying = [alias for alias in node.names if alias not in numpy_aliases or kept_imports.alias(alias)]
-    going = [alias for alias in node.names if alias in numpy_aliases and not kept_imports.alias(alias)]
+    aliases = [alias for alias in node.names if alias not in numpy_aliases or kept_imports.alias(alias)]
+    removals = [alias for alias in node.names if alias in numpy_aliases and not kept_imports.alias(alias)]
     passed_on = [
-        alias for alias in going if isinstance(node, cst.ImportFrom) and kept_imports.is_unused(alias)
+        alias for alias in removals if isinstance(node, cst.ImportFrom) and kept_imports.is_unused(alias)
     ]
-    if not staying:
+    if not aliases:
         return None, passed_on
-    if len(staying) == len(node.names):
+    if len(aliases) == len(node.names):
         return node, passed_on
-    last = staying[-1].with_changes(comma=node.names[-1].comma)
-    return node.with_changes(names=[*staying[:-1], last]), passed_on
+    last = aliases[-1].with_changes(comma=node.names[-1].comma)
+    return node.with_changes(names=[*aliases[:-1], last]), passed_on
 
 
 def _passed_on(aliases: list[cst.ImportAlias], numpy_import: NumpyImport) -> Statement:
@@ -158,10 +166,10 @@ def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
         return
     block = facts.parents[line]
     body = block.body if isinstance(block, (cst.Module, cst.IndentedBlock)) else ()
-    following = list(body)[list(body).index(line) + 1 :] if body else []
-    if following:
+    successors = list(body)[list(body).index(line) + 1 :] if body else []
+    if successors:
         plan.add(
-            following[0],
+            successors[0],
             lambda updated_node: updated_node.with_changes(
                 leading_lines=[*comments, *updated_node.leading_lines]
             ),

@@ -82,8 +82,8 @@ class KeptImports:
         names = {
             name
             for scope in module.within()
-            for name, found in scope.bindings.items()
-            if _are_mixed(facts, found)
+            for name, bindings in scope.bindings.items()
+            if _are_mixed(facts, bindings)
         }
         for binding in module.bindings.get("__all__", ()):
             up = facts.parents[binding]
@@ -93,7 +93,9 @@ class KeptImports:
                 strings = [e.value for e in value.elements if isinstance(e.value, cst.SimpleString)]
                 names |= {str(string.evaluated_value) for string in strings}
         if _READ_BY_NAME & module.free:
-            names |= {_bound_name(alias) for found in facts.imports.statements for alias in found.aliases}
+            names |= {
+                _bound_name(alias) for statement in facts.imports.statements for alias in statement.aliases
+            }
         return names
 
     def _is_passed_on(self, name: str) -> bool:
@@ -103,10 +105,10 @@ class KeptImports:
     def _needs_star(self) -> bool:
         """Return whether a name that nothing in the file binds may come from `from numpy import *`."""
         facts = self._facts
-        if not any(found.star for found in facts.imports.statements):
+        if not any(statement.star for statement in facts.imports.statements):
             return False
-        bound = facts.scopes.module.bindings
-        other_names = {name for name in (*self._by_name, *self._passed_on) if name not in bound}
+        bindings = facts.scopes.module.bindings
+        other_names = {name for name in (*self._by_name, *self._passed_on) if name not in bindings}
         if "*" in other_names or any(facts.imports.star_name(name) is not None for name in other_names):
             return True  # other files may import them from this file
         unknown = facts.scopes.module.free - facts.imports.builtins

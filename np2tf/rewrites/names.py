@@ -33,11 +33,11 @@ from np2tf.tree.templates import expression
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Rename every use that has a translation, and report the other uses."""
-    assigned = {use.qualified_name for use in uses(facts) if is_target(facts, use.node)}
+    target_names = {use.qualified_name for use in uses(facts) if is_target(facts, use.node)}
     for use in uses(facts):
-        asked = comparison_target(facts, use)
-        if asked is not None and use.name not in facts.compiler_nodes:
-            plan.add(asked, _extend_comparison(plan, use))
+        target = comparison_target(facts, use)
+        if target is not None and use.name not in facts.compiler_nodes:
+            plan.add(target, _extend_comparison(plan, use))
         elif (
             not stays(facts, use)
             and use.rule is not None
@@ -47,7 +47,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
-        elif use.rule is not None and use.rule.removed and use.qualified_name not in assigned:
+        elif use.rule is not None and use.rule.removed and use.qualified_name not in target_names:
             _report_removed(facts, plan, use, use.rule)
         else:
             plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
@@ -74,10 +74,10 @@ def report_only(facts: Facts, report: Report) -> None:
             report.add("NP2TF007", *place(use.node), name=facts.code(use.node))
         elif use.is_module and _passed_on(facts, use.node):
             report.add("NP2TF004", *place(use.node))
-    for name, spelled in facts.imports.ambiguous.items():
-        report.add("NP2TF001", *facts.place(name), name=spelled)
-    for found in facts.imports.statements:
-        _report_import(facts, report, found)
+    for name, text in facts.imports.ambiguous.items():
+        report.add("NP2TF001", *facts.place(name), name=text)
+    for statement in facts.imports.statements:
+        _report_import(facts, report, statement)
 
 
 def _report_import(facts: Facts, report: Report, numpy_import: NumpyImport) -> None:
@@ -119,10 +119,10 @@ def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNo
             return cst.FlattenSentinel([cst.Element(tnp_function, comma), updated_node])
         assert isinstance(updated_node, cst.ComparisonTarget)
         negated = isinstance(updated_node.operator, (cst.IsNot, cst.NotEqual))
-        made = expression("x not in (y)" if negated else "x in (y)")
+        template = expression("x not in (y)" if negated else "x in (y)")
         pair = expression("({tnp}, {numpy})", tnp=tnp_function, numpy=updated_node.comparator)
-        assert isinstance(made, cst.Comparison)
-        return updated_node.with_changes(operator=made.comparisons[0].operator, comparator=pair)
+        assert isinstance(template, cst.Comparison)
+        return updated_node.with_changes(operator=template.comparisons[0].operator, comparator=pair)
 
     return edit
 
@@ -137,16 +137,16 @@ def _equal(updated_node: cst.Comparison) -> cst.Comparison:
 def _equal_from_the_right(updated_node: cst.Comparison) -> cst.Comparison:
     """Return `tnp.add == f` for `f is tnp.add`, because an array on the left would compare its elements."""
     (target,) = updated_node.comparisons
-    swapped = target.with_changes(comparator=updated_node.left)
-    return _equal(updated_node.with_changes(left=target.comparator, comparisons=[swapped]))
+    new_target = target.with_changes(comparator=updated_node.left)
+    return _equal(updated_node.with_changes(left=target.comparator, comparisons=[new_target]))
 
 
 def _at_function(updated_node: cst.Attribute) -> cst.BaseExpression:
     """Return `tnp.add_at` for `tnp.add.at`."""
     base = updated_node.value
     if isinstance(base, cst.Attribute):
-        named = base.with_changes(attr=base.attr.with_changes(value=f"{base.attr.value}_at"))
-        return named.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
+        function = base.with_changes(attr=base.attr.with_changes(value=f"{base.attr.value}_at"))
+        return function.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
     return updated_node
 
 
@@ -179,11 +179,11 @@ def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
             first = args[0]
             flat = expression("{tnp}.ravel({value})", tnp=name_node(tnp), value=first.value)
             args[0] = first.with_changes(value=flat)
-        quoted = expression("f(" + ", ".join(f"{name}={value!r}" for name, value in rule.arguments) + ")")
-        assert isinstance(quoted, cst.Call)
-        if quoted.args and isinstance(args[-1].comma, cst.MaybeSentinel):
+        call = expression("f(" + ", ".join(f"{name}={value!r}" for name, value in rule.arguments) + ")")
+        assert isinstance(call, cst.Call)
+        if call.args and isinstance(args[-1].comma, cst.MaybeSentinel):
             args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-        return updated_node.with_changes(args=[*args, *quoted.args])
+        return updated_node.with_changes(args=[*args, *call.args])
 
     return edit
 

@@ -20,11 +20,11 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
 
 
 def _tells_of_another_line(call: cst.Call) -> bool:
-    named = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
-    if "skip_file_prefixes" in named:
+    keywords = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
+    if "skip_file_prefixes" in keywords:
         return False
     positional = [arg.value for arg in call.args if arg.keyword is None]
-    level = named.get("stacklevel", positional[2] if len(positional) > 2 else None)
+    level = keywords.get("stacklevel", positional[2] if len(positional) > 2 else None)
     if any(arg.star for arg in call.args):
         return True
     return level is not None and not (isinstance(level, cst.Integer) and level.value == "1")

@@ -28,10 +28,10 @@ def scipys(qualified_name: str) -> Any:
     """
     chapter = rules.scipy()[qualified_name].chapter
     prefix = rules.read_table(chapter)["prefix"]
-    found = importlib.import_module(prefix)
+    value = importlib.import_module(prefix)
     for part in qualified_name.removeprefix(f"{prefix}.").split("."):
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def implementation(qualified_name: str) -> Any:
@@ -45,19 +45,19 @@ def implementation(qualified_name: str) -> Any:
         ImportError: SciPy is not installed.
         AttributeError: the installed SciPy has no such function.
     """
-    found = _functions.get(qualified_name)
-    return found if found is not None else _functions.setdefault(qualified_name, _make(qualified_name))
+    function = _functions.get(qualified_name)
+    return function if function is not None else _functions.setdefault(qualified_name, _make(qualified_name))
 
 
 def _make(qualified_name: str) -> Any:
     """Make the function of np2tf that replaces a function of SciPy."""
     numpy = scipys(qualified_name)
-    made = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified_name)
-    made.qualified_name = qualified_name
+    function = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified_name)
+    function.qualified_name = qualified_name
     stem = rules.scipy()[qualified_name].chapter.rpartition("/")[2]
-    made.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there
+    function.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there
     loading.when_loaded(lambda: importlib.import_module("np2tf.scipy.kernels").load(stem))
-    return made
+    return function
 
 
 def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -70,8 +70,8 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 
     def native_names() -> dict[str, str]:
         prefix = rules.read_table(f"scipy/{stem}")["prefix"]
-        named = [name for name, rule in rules.scipy().items() if rule.chapter == f"scipy/{stem}"]
-        return {name.removeprefix(f"{prefix}."): name for name in named}
+        full_names = [name for name, rule in rules.scipy().items() if rule.chapter == f"scipy/{stem}"]
+        return {name.removeprefix(f"{prefix}."): name for name in full_names}
 
     def getattribute(name: str) -> Any:
         names = {} if name.startswith("__") else native_names()

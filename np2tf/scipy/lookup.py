@@ -50,20 +50,20 @@ def implementation(qualified_name: str) -> Any:
 def _look() -> None:
     """Register the functions of SciPy's modules that the program has imported since the last call."""
     if not _chapters:
-        grouped: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for name, rule in rules.scipy().items():
-            prefix = rules.read_table(rule.chapter)["prefix"] if rule.chapter not in grouped else ""
-            grouped.setdefault(rule.chapter, [prefix]).append(name)
-        _chapters.update({prefix: tuple(names) for prefix, *names in grouped.values()})
+            prefix = rules.read_table(rule.chapter)["prefix"] if rule.chapter not in groups else ""
+            groups.setdefault(rule.chapter, [prefix]).append(name)
+        _chapters.update({prefix: tuple(names) for prefix, *names in groups.values()})
     for prefix, names in _chapters.items():
         module = sys.modules.get(prefix)
         if module is None or prefix in _loaded_prefixes:
             continue
         try:
-            found = [(_resolve(module, name.removeprefix(f"{prefix}.")), name) for name in names]
+            pairs = [(_resolve(module, name.removeprefix(f"{prefix}.")), name) for name in names]
         except AttributeError:  # its import has only begun
             continue
-        _names.update({value: name for value, name in found if value is not None})
+        _names.update({value: name for value, name in pairs if value is not None})
         _loaded_prefixes.add(prefix)
 
 

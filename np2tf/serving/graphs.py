@@ -56,39 +56,39 @@ class OpenGraph:
         """
         args = (*self._bound_arguments, *map(example, specs))
 
-        def traced(call: PreparedCall, function: Callable[..., Any]) -> Any:
+        def trace(call: PreparedCall, function: Callable[..., Any]) -> Any:
             self._call = call, function
             return self.tf_function.get_concrete_function(*specs)
 
-        made = self._jitted_function._compiler.trace_apart(args, traced)
-        callbacks = sorted(_CALLBACKS & ops_of(made.graph))
+        concrete_function = self._jitted_function._compiler.trace_apart(args, trace)
+        callbacks = sorted(_CALLBACKS & ops_of(concrete_function.graph))
         if callbacks:
             raise ExportError(f"the graph calls functions of Python ({', '.join(callbacks)})")
-        self._concrete_functions[_kinds(specs)] = made
-        return made
+        self._concrete_functions[_kinds(specs)] = concrete_function
+        return concrete_function
 
     def callable(self) -> Any:
         """Return a `tf.function` that calls the graphs; TensorFlow traces it again when it is saved."""
-        made = tf.function(
+        function = tf.function(
             lambda *tensors: self._concrete_functions[_kinds(tensors)](*tensors), autograph=False
         )
         for concrete in self._concrete_functions.values():
-            made.get_concrete_function(*concrete.structured_input_signature[0])
-        return made
+            function.get_concrete_function(*concrete.structured_input_signature[0])
+        return function
 
     def _constant(self, array: Any) -> tf.Tensor:
         """Return the tensor of an array that the function reads by name."""
         if array.nbytes < _LARGE:
             return tf.constant(as_tensor(array).numpy() if not isinstance(array, np.ndarray) else array)
-        known = self._variables_by_id.get(id(array))
-        if known is None:
+        entry = self._variables_by_id.get(id(array))
+        if entry is None:
             with tf.init_scope():
-                known = self._variables_by_id[id(array)] = (
+                entry = self._variables_by_id[id(array)] = (
                     array,
                     tf.Variable(as_tensor(array), trainable=False),
                 )
-            self.variables.append(known[1])
-        return known[1].read_value()
+            self.variables.append(entry[1])
+        return entry[1].read_value()
 
 
 def _kinds(tensors: Sequence[Any]) -> tuple[Any, ...]:

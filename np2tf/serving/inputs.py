@@ -47,10 +47,10 @@ def spec_of(kind: Any, name: str | None = None) -> Any:
 
 def _parse(text: str) -> tuple[str | None, Any, list[int | None]]:
     """Return the name, dtype and lengths in a text."""
-    found = _INPUT.fullmatch(text)
-    if found is None:
+    match = _INPUT.fullmatch(text)
+    if match is None:
         raise InputError(f"{text!r} is not of the form `NAME: DTYPE[LENGTHS]`")
-    name, dtype, lengths = found.groups()
+    name, dtype, lengths = match.groups()
     words = [word.strip() for word in (lengths or "").split(",")]
     if words[-1] == "":
         words.pop()
@@ -79,25 +79,25 @@ def signature_of(function: Callable[..., Any], inputs: Any) -> list[Any]:
     Raises:
         InputError: if an input is not understood, or the function has no such parameters.
     """
-    given = [inputs] if isinstance(inputs, (str, tf.TensorSpec, np.ndarray)) else list(inputs)
-    specs = [spec_of(spec) for spec in given]
+    items = [inputs] if isinstance(inputs, (str, tf.TensorSpec, np.ndarray)) else list(inputs)
+    specs = [spec_of(spec) for spec in items]
     parameters = _parameters(function, len(specs))
-    named = {spec.name: spec for spec in specs if spec.name is not None}
-    unknown = [name for name in named if name not in parameters]
+    specs_by_name = {spec.name: spec for spec in specs if spec.name is not None}
+    unknown = [name for name in specs_by_name if name not in parameters]
     if unknown:
         raise InputError(f"the function has no parameter {unknown[0]!r}; its parameters are {parameters}")
-    if len(named) < sum(spec.name is not None for spec in specs):
+    if len(specs_by_name) < sum(spec.name is not None for spec in specs):
         raise InputError("two inputs have the same name")
     specs_in_order = iter([spec for spec in specs if spec.name is None])
-    ordered: list[Any] = []
+    signature: list[Any] = []
     for name in parameters[: len(specs)]:
-        found = named.pop(name, None) or next(specs_in_order, None)
-        if found is None:
+        input_spec = specs_by_name.pop(name, None) or next(specs_in_order, None)
+        if input_spec is None:
             break
-        ordered.append(tf.TensorSpec(found.shape, found.dtype, name))
-    if named or len(ordered) < len(specs):
+        signature.append(tf.TensorSpec(input_spec.shape, input_spec.dtype, name))
+    if specs_by_name or len(signature) < len(specs):
         raise InputError(f"the inputs are not the first {len(specs)} of the parameters {parameters}")
-    return ordered
+    return signature
 
 
 def _parameters(function: Callable[..., Any], count: int) -> list[str]:

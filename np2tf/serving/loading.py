@@ -96,13 +96,13 @@ def _tensors_for(specs: Sequence[Any], args: Sequence[Any], kwargs: dict[str, An
 
 
 def _tensor(value: Any, spec: Any) -> Any:
-    wanted = np.dtype(spec.dtype.as_numpy_dtype)
+    dtype = np.dtype(spec.dtype.as_numpy_dtype)
     array = np.asarray(to_numpy(value))
     if type(value) in _WEAK or isinstance(value, (list, tuple)):
-        if not np.can_cast(array.dtype, wanted, "same_kind"):
+        if not np.can_cast(array.dtype, dtype, "same_kind"):
             return None
-        array = array.astype(wanted)
-    if array.dtype != wanted or not spec.shape.is_compatible_with(array.shape):
+        array = array.astype(dtype)
+    if array.dtype != dtype or not spec.shape.is_compatible_with(array.shape):
         return None
     return tf.constant(array)
 

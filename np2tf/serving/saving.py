@@ -50,25 +50,27 @@ def save(
     if not overwrite and os.path.isdir(folder) and any(Path(folder).iterdir()):
         raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes there")
     graph = OpenGraph(function)
-    made = [graph.add(signature_of(function, signature)) for signature in signatures]
+    concrete_functions = [graph.add(signature_of(function, signature)) for signature in signatures]
     module = tf.Module()
     module.__call__ = graph.callable()
     module.large_arrays = graph.variables
-    names = ["serving_default", *(f"signature_{k}" for k in range(1, len(made)))]
-    tf.saved_model.save(module, os.fspath(folder), signatures=dict(zip(names, map(_flat, made), strict=True)))
+    names = ["serving_default", *(f"signature_{k}" for k in range(1, len(concrete_functions)))]
+    tf.saved_model.save(
+        module, os.fspath(folder), signatures=dict(zip(names, map(_flat, concrete_functions), strict=True))
+    )
 
 
 def _flat(concrete: Any) -> Any:
     """Return a function for serving programs, which accept results with names only."""
     (specs, _) = concrete.structured_input_signature
 
-    def named(*tensors: tf.Tensor) -> Mapping[str, tf.Tensor]:
+    def serve(*tensors: tf.Tensor) -> Mapping[str, tf.Tensor]:
         result = concrete(*tensors)
         if isinstance(result, dict) and all(isinstance(value, tf.Tensor) for value in result.values()):
             return {str(name): value for name, value in result.items()}
         return {f"output_{k}": value for k, value in enumerate(tf.nest.flatten(result))}
 
-    return tf.function(named, autograph=False).get_concrete_function(*specs)
+    return tf.function(serve, autograph=False).get_concrete_function(*specs)
 
 
 def stablehlo(function: Callable[..., Any], signature: Any) -> str:

@@ -36,8 +36,8 @@ def _method(name: str, documented_function: Callable[..., Any]) -> Callable[...,
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         draw = getattr(self._plain, name)
         if _is_on_numpy() and are_host(args) and are_host(kwargs.values()):
-            drawn = draw(*args, **kwargs)
-            return args[0] if name == "shuffle" and args else drawn
+            result = draw(*args, **kwargs)
+            return args[0] if name == "shuffle" and args else result
         return _draws.function(name, draw)(*args, **kwargs)
 
     return call
@@ -63,8 +63,8 @@ class _NumPyGeneratorMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls.is_ours() and _is_on_numpy():
             return cls.__mro__[1](*args, **kwargs)
-        staged = _draws.stage_generator(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
-        return super().__call__(*args, **kwargs) if staged is None else staged
+        generator = _draws.stage_generator(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
+        return super().__call__(*args, **kwargs) if generator is None else generator
 
     def is_ours(cls) -> bool:
         """Return whether the class is defined in this module, and not derived from it by a program."""

@@ -51,10 +51,10 @@ def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, 
         raise TransformArgumentError(
             f"array inputs to associative_scan must have the same length along the axis; they have {lengths}"
         )
-    scanning = _Scan(run, structure, axes)
-    leaves = scanning.cut(leaves, slice(None, None, -1)) if reverse else leaves
-    found = scanning.prefixes(leaves)
-    return form.build(structure, scanning.cut(found, slice(None, None, -1)) if reverse else found)
+    scan = _Scan(run, structure, axes)
+    leaves = scan.cut(leaves, slice(None, None, -1)) if reverse else leaves
+    prefixes = scan.prefixes(leaves)
+    return form.build(structure, scan.cut(prefixes, slice(None, None, -1)) if reverse else prefixes)
 
 
 class _Scan:
@@ -81,8 +81,8 @@ class _Scan:
         ]
 
     def _combine(self, left: Sequence[Any], right: Sequence[Any]) -> _Leaves:
-        made = self._run(self._structure.build(left), self._structure.build(right))
-        return self._structure.leaves_of(made, "the result of associative_scan's function")
+        result = self._run(self._structure.build(left), self._structure.build(right))
+        return self._structure.leaves_of(result, "the result of associative_scan's function")
 
 
 def _interleave(even: Any, odd: Any, axis: int, count: int) -> Any:

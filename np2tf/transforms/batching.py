@@ -58,14 +58,14 @@ def vmap(
 
     axes = (in_axes, out_axes, axis_name, axis_size)
 
-    def staged(*args: Any, **kwargs: Any) -> Any:
+    def stage(*args: Any, **kwargs: Any) -> Any:
         return _batch(fun, args, kwargs, axes, _anywhere, must_be_together=True)
 
-    def batched(*args: Any, **kwargs: Any) -> Any:
-        compiled = compiled_batch(fun, axes, staged) if current_scope() is None else None
-        return _batch(fun, args, kwargs, axes, _anywhere, compiled)
+    def map_lanes(*args: Any, **kwargs: Any) -> Any:
+        batch = compiled_batch(fun, axes, stage) if current_scope() is None else None
+        return _batch(fun, args, kwargs, axes, _anywhere, batch)
 
-    return name_like(batched, fun, "vmap")  # type: ignore[no-any-return]
+    return name_like(map_lanes, fun, "vmap")  # type: ignore[no-any-return]
 
 
 def pmap(
@@ -151,9 +151,9 @@ def _batch(
     if not size:
         return _of_no_lanes(lambda: run(*args, **kwargs))
     if size >= together.FEW_LANES and current_scope() is not None:
-        made = run_together(Lanes(run, fun, structure, slices, size), axis_name)
-        if made is not None:
-            return _move_axes(made, out_axes, form)
+        joint_result = run_together(Lanes(run, fun, structure, slices, size), axis_name)
+        if joint_result is not None:
+            return _move_axes(joint_result, out_axes, form)
         if must_be_together:
             raise NotStagedError("the lanes of a vmap cannot be staged together")
     with nullcontext() if batch is None else batch.measure():
@@ -219,21 +219,21 @@ def _axis_of(entry: Any, leaf: Any) -> int:
 
 
 def _size(slices: Sequence[int | None], leaves: Sequence[Any], axis_size: int | None) -> int:
-    found = [shape_of(leaf)[axis] for axis, leaf in zip(slices, leaves, strict=True) if axis is not None]
+    sizes = [shape_of(leaf)[axis] for axis, leaf in zip(slices, leaves, strict=True) if axis is not None]
     if axis_size is not None:
-        found.append(axis_size)
-    if not found:
+        sizes.append(axis_size)
+    if not sizes:
         raise TransformArgumentError(
             "vmap must have at least one non-None value in in_axes, or axis_size must be given"
         )
-    if any(not isinstance(size, int) for size in found):
+    if any(not isinstance(size, int) for size in sizes):
         raise TransformArgumentError("vmap needs an axis of known length, which one of its arguments lacks")
-    if len(set(found)) > 1:
+    if len(set(sizes)) > 1:
         raise TransformArgumentError(
-            f"vmap got inconsistent sizes for array axes to be mapped: {found}; all sliced axes must have "
+            f"vmap got inconsistent sizes for array axes to be mapped: {sizes}; all sliced axes must have "
             "one length"
         )
-    return int(found[0])
+    return int(sizes[0])
 
 
 def _slice(leaf: Any, axis: int, k: int, form: Form) -> Any:
@@ -261,8 +261,8 @@ def _stack(results: Sequence[Any], out_axes: Any, form: Form) -> Any:
         structure.leaves,
         *[structure.leaves_of(result, "the result of each lane") for result in results[1:]],
     ]
-    made = [_join(parts, axis, form) for parts, axis in zip(zip(*rows, strict=True), entries, strict=True)]
-    return form.build(structure, made)
+    stacks = [_join(parts, axis, form) for parts, axis in zip(zip(*rows, strict=True), entries, strict=True)]
+    return form.build(structure, stacks)
 
 
 def _join(parts: Sequence[Any], axis: Any, form: Form) -> Any:

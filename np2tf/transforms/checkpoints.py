@@ -58,8 +58,8 @@ def checkpoint(
         with record.stop_recording(), _tensors_from_outside(operands) as outside:
             result = run(operands)
             tensors = _inexact_tensors(result)
-        recomputed = _Recomputation(run, len(places), tensors)
-        return form.of(_rebuild(result, apply_operation(recomputed, [*operands, *outside])))
+        operation = _Recomputation(run, len(places), tensors)
+        return form.of(_rebuild(result, apply_operation(operation, [*operands, *outside])))
 
     return name_like(again, fun, "checkpoint")  # type: ignore[no-any-return]
 
@@ -106,7 +106,7 @@ def _rebuild(structure: Structure, tensors: Sequence[tf.Tensor]) -> Any:
 @contextmanager
 def _tensors_from_outside(inner_tensors: Sequence[tf.Tensor]) -> Iterator[list[tf.Tensor]]:
     """Collect the inexact tensors from closures and globals that the block reads."""
-    made = {id(tensor) for tensor in inner_tensors}
+    inner_ids = {id(tensor) for tensor in inner_tensors}
     keep: list[Any] = []
     outside: dict[int, tf.Tensor] = {}
 
@@ -114,16 +114,16 @@ def _tensors_from_outside(inner_tensors: Sequence[tf.Tensor]) -> Iterator[list[t
         kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None
     ) -> None:
         for tensor in inputs:
-            is_new = id(tensor) not in made and isinstance(tensor, tf.Tensor)
+            is_new = id(tensor) not in inner_ids and isinstance(tensor, tf.Tensor)
             if is_new and (tensor.dtype.is_floating or tensor.dtype.is_complex) and kind != "Const":
                 outside[id(tensor)] = tensor
-        made.update(map(id, outputs))
+        inner_ids.update(map(id, outputs))
         keep.extend(outputs)
 
-    found: list[tf.Tensor] = []
+    tensors: list[tf.Tensor] = []
     op_callbacks.add_op_callback(note)
     try:
-        yield found
+        yield tensors
     finally:
         op_callbacks.remove_op_callback(note)
-        found += outside.values()
+        tensors += outside.values()

@@ -54,8 +54,8 @@ def check_grads(
     names = [str(dtype_of(leaf)) for leaf in Structure(values).leaves]
     step = eps if eps is not None else max((_STEPS.get(name, 1e-6) for name in names), default=1e-6)
     tolerance = max((_TOLERANCES.get(name, 1e-5) for name in names), default=1e-5)
-    checking = _Check(np.random.RandomState(0), modes, atol or tolerance, rtol or tolerance, step)
-    checking.check(f, values, order, "f")
+    checker = _Check(np.random.RandomState(0), modes, atol or tolerance, rtol or tolerance, step)
+    checker.check(f, values, order, "f")
 
 
 class _Check:
@@ -89,9 +89,9 @@ class _Check:
         self._compare(value, _on_host(f(*args)), f"the value of vjp of {name}")
         tangents = map_leaves(self._direction, args)
         cotangent = map_leaves(self._direction, value)
-        found = _on_host(pull(cotangent))
+        product = _on_host(pull(cotangent))
         self._compare(
-            _inner(found, tangents),
+            _inner(product, tangents),
             _inner(cotangent, self._difference(f, args, tangents)),
             f"the vjp of {name}",
         )
@@ -103,10 +103,10 @@ class _Check:
             raise TransformArgumentError(
                 f"check_grads takes floating-point and complex values, and got {dtype}"
             )
-        made = np.asarray(self._random.standard_normal(np.shape(leaf)))
+        direction = np.asarray(self._random.standard_normal(np.shape(leaf)))
         if dtype.kind == "c":
-            made = made + 1j * self._random.standard_normal(np.shape(leaf))
-        return made.astype(dtype)[()]
+            direction = direction + 1j * self._random.standard_normal(np.shape(leaf))
+        return direction.astype(dtype)[()]
 
     def _difference(self, f: Callable[..., Any], args: tuple[Any, ...], tangents: Any) -> Any:
         """Return the central difference of `f` along the tangents."""
@@ -126,8 +126,8 @@ class _Check:
 
 
 def _host(leaf: Any) -> Any:
-    found = to_numpy(leaf)
-    return found if not isinstance(found, float | complex) else np.asarray(found)[()]
+    value = to_numpy(leaf)
+    return value if not isinstance(value, float | complex) else np.asarray(value)[()]
 
 
 def _on_host(value: Any) -> Any:

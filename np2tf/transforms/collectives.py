@@ -104,7 +104,7 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
     with axis.enter():
         while True:
             results: list[Any] = []
-            stopped: list[LaneStop] = []
+            stops: list[LaneStop] = []
             for k in range(size):
                 axis.begin(k)
                 try:
@@ -112,15 +112,15 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
                 except LaneStop as stop:
                     if stop.axis is not axis:
                         raise
-                    stopped.append(stop)
-            if not stopped:
+                    stops.append(stop)
+            if not stops:
                 return results
-            if results or len({stop.name for stop in stopped}) > 1:
+            if results or len({stop.name for stop in stops}) > 1:
                 raise TransformArgumentError(
                     f"a collective over the axis {name!r} is met in some lanes only: "
-                    f"{sorted({stop.name for stop in stopped})}; call it in every lane, outside of branches"
+                    f"{sorted({stop.name for stop in stops})}; call it in every lane, outside of branches"
                 )
-            axis.results.append(_combine(stopped))
+            axis.results.append(_combine(stops))
 
 
 def _combine(stops: Sequence[LaneStop]) -> Any:

@@ -67,12 +67,12 @@ class CompiledBatch:
     @contextmanager
     def measure(self) -> Iterator[None]:
         """Count the time of the with block, in which lanes run one by one."""
-        before, made = time.perf_counter(), recordings.count
+        before, count = time.perf_counter(), recordings.count
         try:
             yield
         finally:
             self._seconds += time.perf_counter() - before
-            self._differentiates |= recordings.count > made
+            self._differentiates |= recordings.count > count
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], form: Form) -> tuple[Any] | None:
         """Return the result in a tuple; None if the call cannot be compiled. Nothing has then happened."""
@@ -123,8 +123,8 @@ def compiled_batch(fun: Any, options: Any, stage: Callable[..., Any]) -> Compile
     if key in _batches:
         _batches.move_to_end(key)
         return _batches[key][1]
-    made = CompiledBatch(stage, (getattr(root, "__code__", type(root)), key[1:]))
-    _batches[key] = root, made  # (which keeps the id valid)
+    batch = CompiledBatch(stage, (getattr(root, "__code__", type(root)), key[1:]))
+    _batches[key] = root, batch  # (which keeps the id valid)
     if len(_batches) > _MOST_BATCHES:
         _batches.popitem(last=False)
-    return made
+    return batch

@@ -122,7 +122,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
     """
     check_callable(fun, "custom_vjp")
     rules: list[Callable[..., Any]] = []
-    fixed = tuple(nondiff_argnums)
+    positions = tuple(nondiff_argnums)
 
     def with_rule(*args: Any, **kwargs: Any) -> Any:
         if not rules:
@@ -133,11 +133,11 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
         form = Form(args)
         if form.is_host:
             return fun(*args)
-        call = _Call(args, fixed)
+        call = _Call(args, positions)
         fwd, bwd = map(runnable, rules)
-        made: list[_Result] = []
+        results: list[_Result] = []
 
-        def ruled(tensors: Sequence[tf.Tensor]) -> Any:
+        def apply_rule(tensors: Sequence[tf.Tensor]) -> Any:
             with _running_rule_of(fun):
                 pair = fwd(*call.all_arguments(call.primals(tensors)))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -146,24 +146,28 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
                     f"{type(pair).__name__}"
                 )
             result, residuals = _Result(pair[0]), pair[1]
-            made.append(result)
+            results.append(result)
 
             def backward(gradients: Sequence[tf.Tensor]) -> list[Any]:
-                found = bwd(*call.nondiff, residuals, result.cotangent(gradients))
-                return _cotangents(found, call, _name(fun))
+                cotangents = bwd(*call.nondiff, residuals, result.cotangent(gradients))
+                return _cotangents(cotangents, call, _name(fun))
 
             return result.tensors, backward
 
-        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running_rules.functions else ruled
+        operation = (
+            _without_rule(fun, call, apply_rule, results)
+            if id(fun) in _running_rules.functions
+            else apply_rule
+        )
         tensors = apply_operation(operation, call.operands)
-        return form.of(made[-1].build(tensors))
+        return form.of(results[-1].build(tensors))
 
     def defvjp(fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         rules[:] = fwd, bwd
 
-    named = name_like(with_rule, fun, "custom_vjp")
-    named.defvjp = defvjp
-    return named
+    wrapper = name_like(with_rule, fun, "custom_vjp")
+    wrapper.defvjp = defvjp
+    return wrapper
 
 
 def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> Any:
@@ -187,7 +191,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
     """
     check_callable(fun, "custom_jvp")
     rules: list[Callable[..., Any]] = []
-    fixed = tuple(nondiff_argnums)
+    positions = tuple(nondiff_argnums)
 
     def with_rule(*args: Any, **kwargs: Any) -> Any:
         if not rules:
@@ -198,11 +202,11 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
         form = Form(args)
         if form.is_host:
             return fun(*args)
-        call = _Call(args, fixed)
+        call = _Call(args, positions)
         rule = runnable(rules[0])
-        made: list[_Result] = []
+        results: list[_Result] = []
 
-        def ruled(tensors: Sequence[tf.Tensor]) -> Any:
+        def apply_rule(tensors: Sequence[tf.Tensor]) -> Any:
             primals = call.primals(tensors)
             directions = [tf.ones_like(tensor) for tensor in tensors]
             tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
@@ -215,9 +219,9 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
                         f"{type(pair).__name__}"
                     )
                 result = _Result(pair[0])
-                made.append(result)
-                told = f"the tangent that the rule of {_name(fun)} returns"
-                leaves = result.structure.leaves_of(pair[1], told)
+                results.append(result)
+                subject = f"the tangent that the rule of {_name(fun)} returns"
+                leaves = result.structure.leaves_of(pair[1], subject)
                 products = [
                     as_tensor(leaves[k], dtype_of(result.structure.leaves[k])) for k in result.inexact
                 ]
@@ -227,9 +231,13 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
             return result.tensors, backward
 
-        operation = _without_rule(fun, call, ruled, made) if id(fun) in _running_rules.functions else ruled
+        operation = (
+            _without_rule(fun, call, apply_rule, results)
+            if id(fun) in _running_rules.functions
+            else apply_rule
+        )
         tensors = apply_operation(operation, call.operands)
-        return form.of(made[-1].build(tensors))
+        return form.of(results[-1].build(tensors))
 
     def defjvp(rule: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         rules[:] = (rule,)
@@ -247,9 +255,9 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
         rules[:] = (rule,)
 
-    named = name_like(with_rule, fun, "custom_jvp")
-    named.defjvp, named.defjvps = defjvp, defjvps
-    return named
+    wrapper = name_like(with_rule, fun, "custom_jvp")
+    wrapper.defjvp, wrapper.defjvps = defjvp, defjvps
+    return wrapper
 
 
 def _without_rule(
@@ -293,7 +301,7 @@ def _cotangents(returned_value: Any, call: _Call, name: str) -> list[Any]:
             if cotangent is None
             else structure.leaves_of(cotangent, f"a cotangent of bwd of {name}")
         )
-    made: list[Any] = []
+    gradients: list[Any] = []
     for place in call.inexact:
         leaf, like = leaves[place], call.structure.leaves[place]
         if leaf is not None and tuple(shape_of(leaf)) != tuple(shape_of(like)):
@@ -301,8 +309,8 @@ def _cotangents(returned_value: Any, call: _Call, name: str) -> list[Any]:
                 f"the function bwd of {name} returns a cotangent of shape {tuple(shape_of(leaf))} for an "
                 f"argument of shape {tuple(shape_of(like))}"
             )
-        made.append(None if leaf is None else _conjugate(as_tensor(leaf, dtype_of(like))))
-    return made
+        gradients.append(None if leaf is None else _conjugate(as_tensor(leaf, dtype_of(like))))
+    return gradients
 
 
 def _conjugate(tensor: tf.Tensor) -> tf.Tensor:

@@ -49,8 +49,8 @@ def grad(
     value_and_grad_of = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, "grad")
 
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found = value_and_grad_of(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        value, derivative = value_and_grad_of(*args, **kwargs)
+        return (derivative, value[1]) if has_aux else derivative
 
     options = (argnums, has_aux, holomorphic, allow_int)
     return name_like(gradient, fun, "grad", options)  # type: ignore[no-any-return]
@@ -78,9 +78,9 @@ def value_and_grad(
     See https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html.
     """
     check_callable(fun, "value_and_grad")
-    made = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, "value_and_grad")
+    function = _value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, "value_and_grad")
     options = (argnums, has_aux, holomorphic, allow_int)
-    return name_like(made, fun, "value_and_grad", options)  # type: ignore[no-any-return]
+    return name_like(function, fun, "value_and_grad", options)  # type: ignore[no-any-return]
 
 
 def _value_and_grad(
@@ -95,8 +95,8 @@ def _value_and_grad(
         check_reverse_input(every, name, holomorphic, allow_int)
         recording = Recording(arguments.run, arguments.leaves, has_aux)
         if len(recording.outputs) != 1 or recording.structure.outline != "leaf":
-            told = show(form.of(recording.structure.build(recording.outputs)))
-            raise OutputKindError(f"gradient only defined for scalar-output functions. Output was: {told}")
+            output = show(form.of(recording.structure.build(recording.outputs)))
+            raise OutputKindError(f"gradient only defined for scalar-output functions. Output was: {output}")
         (value,) = recording.outputs
         if shape_of(value) != ():
             raise OutputKindError(

@@ -165,7 +165,7 @@ def _products(
     """Return, for each tensor of `like`, the products with the unit vectors of its elements, along a new
     first axis.
     """
-    found = []
+    products = []
     for place, tensor in enumerate(like):
         count = tensor.shape.num_elements()
         units = tf.reshape(tf.eye(count, dtype=tensor.dtype), [count, *tensor.shape])
@@ -175,8 +175,8 @@ def _products(
                 [unit if k == place else tf.zeros_like(neighbour) for k, neighbour in enumerate(like)]
             )
 
-        found.append(_for_each(product, units))
-    return found
+        products.append(_for_each(product, units))
+    return products
 
 
 def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor) -> list[tf.Tensor]:
@@ -184,8 +184,8 @@ def _for_each(product: Callable[[tf.Tensor], list[tf.Tensor]], units: tf.Tensor)
     if count >= _FEW_PRODUCTS:
         try:
             with quiet_tensorflow():
-                made = tf.vectorized_map(product, units, fallback_to_while_loop=False)
-            return list(made)
+                products = tf.vectorized_map(product, units, fallback_to_while_loop=False)
+            return list(products)
         except (ValueError, NotImplementedError, TypeError, tf.errors.OpError):
             pass  # an operation has no vectorised form
     if not count:
@@ -209,6 +209,6 @@ def _result(
     form: Form, recording: Recording, arguments: Arguments, blocks: Sequence[Sequence[Any]], has_aux: bool
 ) -> Any:
     """Return the Jacobian: for each leaf of the result, the structure of the arguments, with the blocks."""
-    made = [form.build(arguments.structure, row) for row in blocks]
-    jacobian = recording.structure.build(made)
+    rows = [form.build(arguments.structure, row) for row in blocks]
+    jacobian = recording.structure.build(rows)
     return (jacobian, form.of(recording.aux)) if has_aux else jacobian

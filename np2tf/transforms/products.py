@@ -41,9 +41,11 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     recording = Recording(arguments.run, arguments.leaves, has_aux)
 
     def vjp_fun(cotangent: Any) -> Any:
-        given = recording.structure.leaves_of(cotangent, "the cotangent")
+        cotangent_leaves = recording.structure.leaves_of(cotangent, "the cotangent")
         form = Form((primals, cotangent))
-        tensors = _as_directions(given, recording.outputs, recording.places, "cotangent", "the result")
+        tensors = _as_directions(
+            cotangent_leaves, recording.outputs, recording.places, "cotangent", "the result"
+        )
         leaves = [np.zeros(shape_of(leaf), FLOAT0) for leaf in arguments.structure.leaves]
         for place, product in zip(arguments.places, recording.pull_back(tensors), strict=True):
             leaves[place] = product
@@ -112,10 +114,10 @@ def _linearize(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool,
     push = recording.push_forward()
 
     def jvp_fun(*tangents: Any) -> Any:
-        given = arguments.structure.leaves_of(tangents, "the tangents")
+        tangent_leaves = arguments.structure.leaves_of(tangents, "the tangents")
         form = Form((primals, tangents))
         every = arguments.structure.leaves
-        tensors = push(_as_directions(given, every, arguments.places, "tangent", "the primal"))
+        tensors = push(_as_directions(tangent_leaves, every, arguments.places, "tangent", "the primal"))
         leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in recording.outputs]
         for place, tensor in zip(recording.places, tensors, strict=True):
             leaves[place] = tensor
@@ -138,16 +140,16 @@ def _as_directions(
                 f"the {subject} has shape {tuple(shape_of(value))}, "
                 f"where {of} has shape {tuple(shape_of(leaf))}"
             )
-        wanted, found = dtype_of(leaf), dtype_of(value)
+        leaf_dtype, value_dtype = dtype_of(leaf), dtype_of(value)
         if k not in places:
-            if found is not None or getattr(value, "dtype", None) != FLOAT0:
+            if value_dtype is not None or getattr(value, "dtype", None) != FLOAT0:
                 raise TransformArgumentError(
-                    f"{of} has the dtype {wanted}, whose {subject} has the dtype float0: give "
+                    f"{of} has the dtype {leaf_dtype}, whose {subject} has the dtype float0: give "
                     f"np.zeros({tuple(shape_of(leaf))}, [('float0', 'V')]), or differentiate other arguments"
                 )
-        elif found != wanted and type(value) not in (int, float, complex):
+        elif value_dtype != leaf_dtype and type(value) not in (int, float, complex):
             raise TransformArgumentError(
-                f"the {subject} has the dtype {found}, where {of} has {wanted}: "
-                f"use {subject}.astype({wanted})"
+                f"the {subject} has the dtype {value_dtype}, where {of} has {leaf_dtype}: "
+                f"use {subject}.astype({leaf_dtype})"
             )
     return [as_tensor(values[k], dtype_of(like[k])) for k in places]

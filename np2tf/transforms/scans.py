@@ -55,8 +55,8 @@ def scan(
     rows = Structure(xs)
     count = _length(rows.leaves, length)
     run = runnable_for(f, form)
-    given = rows.leaves if form.is_host else [as_array(leaf) for leaf in rows.leaves]
-    body = _Body(run, rows, given, form)
+    arrays = rows.leaves if form.is_host else [as_array(leaf) for leaf in rows.leaves]
+    body = _Body(run, rows, arrays, form)
     carry = _typed_carry(init, body, count)
     if current_scope() is not None and count > _UNROLL:
         carry, results = _stage(body, carry, count, reverse)
@@ -81,13 +81,13 @@ class _Body:
     def step(self, carry: Any, k: Any) -> tuple[Any, Any]:
         """Return the carry and the result of step `k`."""
         x = self._rows.build([_row(leaf, k) for leaf in self._xs])
-        made = self._run(carry, x)
-        if not isinstance(made, (tuple, list)) or len(made) != 2:
+        pair = self._run(carry, x)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TransformArgumentError(
-                f"the function of scan must return a pair (carry, y), and returns a {type(made).__name__}"
+                f"the function of scan must return a pair (carry, y), and returns a {type(pair).__name__}"
             )
-        _check_carry(carry, made[0])
-        return made[0], made[1]
+        _check_carry(carry, pair[0])
+        return pair[0], pair[1]
 
     def shapes(self, carry: Any) -> tuple[Any, Any]:
         """Return the carry and the result of a step as shapes and dtypes."""
@@ -110,13 +110,13 @@ def _length(leaves: Sequence[Any], length: int | None) -> int:
             raise TransformArgumentError(
                 "scan slices xs along the first axis, and a value of xs has no axis: pass it by a closure"
             )
-    found = [shape_of(leaf)[0] for leaf in leaves]
-    found += [] if length is None else [length]
-    if not found:
+    lengths = [shape_of(leaf)[0] for leaf in leaves]
+    lengths += [] if length is None else [length]
+    if not lengths:
         raise TransformArgumentError("scan needs xs with arrays, or length")
-    if len(set(found)) > 1:
-        raise TransformArgumentError(f"scan got values with different leading axis sizes: {found}")
-    return int(found[0])
+    if len(set(lengths)) > 1:
+        raise TransformArgumentError(f"scan got values with different leading axis sizes: {lengths}")
+    return int(lengths[0])
 
 
 def _typed_carry(init: Any, body: _Body, count: int) -> Any:
@@ -129,14 +129,14 @@ def _typed_carry(init: Any, body: _Body, count: int) -> Any:
         after = body.step(structure.build(leaves), 0)[0]
     else:
         after = body.shapes(structure.build(leaves))[0]
-    made = structure.leaves_of(after, "the carry that the function of scan returns")
-    typed = []
-    for leaf, leaf_after in zip(leaves, made, strict=True):
+    leaves_after = structure.leaves_of(after, "the carry that the function of scan returns")
+    carry_leaves = []
+    for leaf, leaf_after in zip(leaves, leaves_after, strict=True):
         if type(leaf) in (bool, int, float, complex):
             value = np.asarray(leaf, np.result_type(leaf, dtype_of(leaf_after)))[()]
             leaf = as_array(value) if body.form.is_host else tnp.asarray(tnp.array(value))
-        typed.append(leaf)
-    return structure.build(typed)
+        carry_leaves.append(leaf)
+    return structure.build(carry_leaves)
 
 
 def _check_carry(before: Any, after: Any) -> None:
@@ -190,15 +190,15 @@ def _stage(body: _Body, carry: Any, count: int, reverse: bool) -> tuple[Any, Any
     """Run the steps as one staged loop, which writes the results into arrays."""
     outline = Structure(body.shapes(carry)[1])
     buffers = [tnp.zeros((count, *leaf.shape), leaf.dtype) for leaf in outline.leaves]
-    carried = Structure(carry)
+    structure = Structure(carry)
 
     def step(k: Any, *state: Any) -> tuple[Any, ...]:
-        leaves, written = state[: len(carried.leaves)], state[len(carried.leaves) :]
+        leaves, stacks = state[: len(structure.leaves)], state[len(structure.leaves) :]
         place = count - 1 - k if reverse else k
-        after, result = body.step(carried.build(leaves), place)
-        made = outline.leaves_of(result, "the result of each step of scan")
-        rows = [at(buffer)[place].set(leaf) for buffer, leaf in zip(written, made, strict=True)]
+        after, result = body.step(structure.build(leaves), place)
+        result_leaves = outline.leaves_of(result, "the result of each step of scan")
+        rows = [at(buffer)[place].set(leaf) for buffer, leaf in zip(stacks, result_leaves, strict=True)]
         return (*Structure(after).leaves, *rows)
 
-    state = for_loop(range(count), step, (*carried.leaves, *buffers))
-    return carried.build(state[: len(carried.leaves)]), outline.build(state[len(carried.leaves) :])
+    state = for_loop(range(count), step, (*structure.leaves, *buffers))
+    return structure.build(state[: len(structure.leaves)]), outline.build(state[len(structure.leaves) :])

@@ -110,15 +110,15 @@ def _describe(fun: Callable[..., Any], structure: Structure) -> Any:
 
 def _placeholder(leaf: Any) -> Any:
     if isinstance(leaf, ShapeDtypeStruct):
-        made = tf.compat.v1.placeholder(tf.as_dtype(leaf.dtype), leaf.shape)
-        return tensor_scalar(made) if not leaf.shape else tensor_array(made)
+        placeholder = tf.compat.v1.placeholder(tf.as_dtype(leaf.dtype), leaf.shape)
+        return tensor_scalar(placeholder) if not leaf.shape else tensor_array(placeholder)
     dtype = dtype_of(leaf)
     if dtype is None:
         return leaf
     if dtype.kind in "biu" and not shape_of(leaf) and not is_array(leaf):
         return leaf  # a number that may be a length
-    made = tf.compat.v1.placeholder(tf.as_dtype(dtype), shape_of(leaf))
-    return wrapper_of(leaf)(made)
+    placeholder = tf.compat.v1.placeholder(tf.as_dtype(dtype), shape_of(leaf))
+    return wrapper_of(leaf)(placeholder)
 
 
 def _description(leaf: Any) -> Any:

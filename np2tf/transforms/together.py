@@ -70,12 +70,12 @@ class Lanes:
 
     def stacks(self) -> list[tf.Tensor]:
         """Return the leaves that are sliced, with the lanes along the first axis."""
-        moved = [
+        arrays = [
             tnp.moveaxis(tnp.asarray(as_array(leaf)), axis, 0)
             for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
             if axis is not None
         ]
-        return [as_tensor(array) for array in moved]
+        return [as_tensor(array) for array in arrays]
 
     def call(self, slices: Sequence[tf.Tensor]) -> Any:
         """Return the result of a lane."""
@@ -113,15 +113,15 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
     try:
         staging = _Staging(lanes, trace, axis)
         while True:
-            seen = staging.trial()
-            if seen is None:
+            outcome = staging.trial()
+            if outcome is None:
                 return None
-            rows = staging.rows(seen)
+            rows = staging.rows(outcome)
             if rows is None:
                 return None
-            if seen.stop is None or axis is None:
-                return Together(seen.structure, rows, seen.equal)
-            axis.results.append(_combine(seen, rows, lanes.size))
+            if outcome.stop is None or axis is None:
+                return Together(outcome.structure, rows, outcome.equal)
+            axis.results.append(_combine(outcome, rows, lanes.size))
     except (*_FAILURES, LaneStop):
         # (`LaneStop` belongs to an axis around this axis, whose collective needs the values of single lanes.)
         trace.violations.rebase(before)
@@ -187,7 +187,7 @@ class _Staging:
         with tf.__internal__.FuncGraph("lane").as_default() as graph:
             counter = tf.compat.v1.placeholder(tf.int64, ())
             slices = [tf.compat.v1.placeholder(array.dtype, array.shape[1:]) for array in self._stacks]
-            untouched = guard_closures(function)
+            guard = guard_closures(function)
             objects = attributes_within(trace, function)
             before = objects.read()
             with staging_scope(trace) as scope, trace.all_at_once():
@@ -195,28 +195,32 @@ class _Staging:
                     outcome, after = objects.run_apart(lambda: self._outcome(counter, slices))
                     tensors = outcome.tensors()
                 finally:
-                    written, hidden = set(scope.writes), list(scope.poisoned_storages)
+                    writes, storages = set(scope.writes), list(scope.poisoned_storages)
                     scope.undo()
-                    untouched.check()
+                    guard.check()
             operations = graph.get_operations()
-        if written - {trace.violations} or hidden:
+        if writes - {trace.violations} or storages:
             return None
         if len(before) != len(after) or not all(map(same_contents, before, after)):
             return None
         if not all(tensor.shape.is_fully_defined() for tensor in tensors):
             return None
-        found = _all_operations(operations)
-        if any(op.op_def.is_stateful and op.type not in (*_READS, *_LOOPS, *_BRANCHES) for op in found):
+        all_operations = _all_operations(operations)
+        if any(
+            op.op_def.is_stateful and op.type not in (*_READS, *_LOOPS, *_BRANCHES) for op in all_operations
+        ):
             return None
-        depending = _dependents(operations, [counter, *slices])
-        inner_ops = [op for op in found if op.type != "Placeholder"]  # placeholders are values from outside
+        dependents = _dependents(operations, [counter, *slices])
+        inner_ops = [
+            op for op in all_operations if op.type != "Placeholder"
+        ]  # placeholders are values from outside
         sizes = [tensor.shape.num_elements() for op in inner_ops for tensor in op.outputs]
         return _TrialOutcome(
             outcome.structure,
             outcome.stop,
             [(tensor.shape.as_list(), tensor.dtype) for tensor in tensors],
-            [tensor.ref() not in depending for tensor in tensors],
-            frozenset(op.type for op in found),
+            [tensor.ref() not in dependents for tensor in tensors],
+            frozenset(op.type for op in all_operations),
             max((size or 0 for size in sizes), default=0),
         )
 
@@ -254,9 +258,11 @@ class _Staging:
 
         counters = tf.range(self._lanes.size, dtype=tf.int64)
         with quiet_tensorflow():
-            *rows, violated = tf.vectorized_map(row, (counters, *self._stacks), fallback_to_while_loop=False)
-        if tf.get_static_value(violated) is None or tf.get_static_value(violated).any():
-            record_violation(tf.reduce_any(violated))
+            *rows, violations = tf.vectorized_map(
+                row, (counters, *self._stacks), fallback_to_while_loop=False
+            )
+        if tf.get_static_value(violations) is None or tf.get_static_value(violations).any():
+            record_violation(tf.reduce_any(violations))
         return [self._check(row, kind) for row, kind in zip(rows, outcome.kinds, strict=True)]
 
     def _check(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:
@@ -266,21 +272,21 @@ class _Staging:
         return tf.ensure_shape(row, [self._lanes.size, *shape])
 
     def _in_a_loop(self, outcome: _TrialOutcome) -> list[tf.Tensor]:
-        stacked: list[Any] = [tensor_array(array) for array in self._stacks]
+        stacks: list[Any] = [tensor_array(array) for array in self._stacks]
         buffers = [
             tnp.zeros((self._lanes.size, *shape), dtype.as_numpy_dtype) for shape, dtype in outcome.kinds
         ]
 
         def step(k: Any, *buffers: Any) -> tuple[Any, ...]:
-            slices = [as_tensor(array[k]) for array in stacked]
+            slices = [as_tensor(array[k]) for array in stacks]
             tensors = self._outcome(tf.cast(as_tensor(k), tf.int64), slices).tensors()
             return tuple(
                 at(buffer)[k].set(wrap_tensor(tensor))
                 for buffer, tensor in zip(buffers, tensors, strict=True)
             )
 
-        made = for_loop(range(self._lanes.size), step, tuple(buffers))
-        return [self._check(as_tensor(row), kind) for row, kind in zip(made, outcome.kinds, strict=True)]
+        results = for_loop(range(self._lanes.size), step, tuple(buffers))
+        return [self._check(as_tensor(row), kind) for row, kind in zip(results, outcome.kinds, strict=True)]
 
 
 def _combine(outcome: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> Any:
@@ -299,17 +305,17 @@ def _combine(outcome: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> An
 
 def _all_operations(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
     """Return operations, and the operations in the functions that loops and branches among them run."""
-    found: list[tf.Operation] = []
+    all_operations: list[tf.Operation] = []
     graphs: list[Any] = []
-    waiting = list(operations)
-    while waiting:
-        op = waiting.pop()
-        found.append(op)
+    stack = list(operations)
+    while stack:
+        op = stack.pop()
+        all_operations.append(op)
         for value in _functions_of(op):
             if not any(value is graph for graph in graphs):
                 graphs.append(value)
-                waiting.extend(value.get_operations())
-    return found
+                stack.extend(value.get_operations())
+    return all_operations
 
 
 def _functions_of(operation: tf.Operation) -> list[Any]:
@@ -322,8 +328,8 @@ def _functions_of(operation: tf.Operation) -> list[Any]:
     for name in operation.node_def.attr:
         attribute = operation.node_def.attr[name]
         for reference in [attribute.func] if attribute.HasField("func") else attribute.list.func:
-            made = operation.graph._get_function(reference.name)
-            graph = getattr(made, "graph", None)
+            function = operation.graph._get_function(reference.name)
+            graph = getattr(function, "graph", None)
             if graph is None:
                 raise NotImplementedError(f"the function {reference.name} cannot be looked into")
             graphs.append(graph)
@@ -332,8 +338,8 @@ def _functions_of(operation: tf.Operation) -> list[Any]:
 
 def _dependents(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
     """Return the tensors that depend on some of them, as references."""
-    found = {tensor.ref() for tensor in sources}
+    references = {tensor.ref() for tensor in sources}
     for operation in operations:  # (in the order in which they were made)
-        if any(tensor.ref() in found for tensor in operation.inputs):
-            found.update(tensor.ref() for tensor in operation.outputs)
-    return found
+        if any(tensor.ref() in references for tensor in operation.inputs):
+            references.update(tensor.ref() for tensor in operation.outputs)
+    return references

@@ -21,19 +21,19 @@ _Results = TypeVar("_Results", bound=dict[int, Any])
 
 def memoize(function: Callable[[cst.CSTNode], _Result]) -> Callable[[cst.CSTNode], _Result]:
     """The function of one node, which works each result out once."""
-    known: dict[int, tuple[cst.CSTNode, Any]] = {}
-    _EVERY.append(known)
+    results: dict[int, tuple[cst.CSTNode, Any]] = {}
+    _EVERY.append(results)
 
     @wraps(function)
     def lookup(node: cst.CSTNode) -> _Result:
-        found = known.get(id(node))
-        if found is not None:
-            result: _Result = found[1]
+        entry = results.get(id(node))
+        if entry is not None:
+            result: _Result = entry[1]
             return result
         result = function(node)
-        if len(known) >= MAX_RESULTS:
-            known.clear()
-        known[id(node)] = node, result
+        if len(results) >= MAX_RESULTS:
+            results.clear()
+        results[id(node)] = node, result
         return result
 
     return lookup

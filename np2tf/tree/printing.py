@@ -32,7 +32,7 @@ def parts(module: cst.Module) -> tuple[Sequence[str], Sequence[str], Sequence[st
 def _text(module: cst.Module, statement: cst.CSTNode) -> str:
     """Return the text of a statement, which depends on the module's usual indentation and line ends."""
     habits = module.default_indent, module.default_newline
-    found = _texts.get(id(statement))
-    if found is None or found[2] != habits:
-        found = _texts[id(statement)] = statement, module.code_for_node(statement), habits
-    return found[1]
+    entry = _texts.get(id(statement))
+    if entry is None or entry[2] != habits:
+        entry = _texts[id(statement)] = statement, module.code_for_node(statement), habits
+    return entry[1]

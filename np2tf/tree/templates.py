@@ -40,11 +40,11 @@ class _Fill:
 
     def lines(self, body: Sequence[Statement]) -> list[Statement]:
         """Return the statements, with statement holes replaced by their statements."""
-        filled: list[Statement] = []
+        statements: list[Statement] = []
         for line in body:
             hole = self._statement_hole(line)
-            filled.extend([cast(Statement, self.node(line))] if hole is None else hole)
-        return filled
+            statements.extend([cast(Statement, self.node(line))] if hole is None else hole)
+        return statements
 
     def _statement_hole(self, line: Statement) -> Sequence[Statement] | None:
         only = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
@@ -91,6 +91,6 @@ def small_statement(template: str, **nodes: Hole) -> cst.BaseSmallStatement:
 
 def expression(template: str, **nodes: Hole) -> cst.BaseExpression:
     """Return the expression of a template."""
-    quoted = small_statement(template, **nodes)
-    assert isinstance(quoted, cst.Expr), template
-    return quoted.value
+    statement = small_statement(template, **nodes)
+    assert isinstance(statement, cst.Expr), template
+    return statement.value

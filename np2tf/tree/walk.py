@@ -45,15 +45,15 @@ def _is_node(kind: Any) -> bool:
 @memoize
 def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     """The code nodes directly below `node`, in source order."""
-    found: list[cst.CSTNode] = []
+    nodes: list[cst.CSTNode] = []
     for name in code_fields(type(node)):
         value = getattr(node, name)
         kind: Any = type(value)
         if _is_node(kind):
-            found.append(value)
+            nodes.append(value)
         elif kind is list or kind is tuple:
-            found.extend(item for item in value if _is_node(item.__class__))
-    return tuple(found)
+            nodes.extend(item for item in value if _is_node(item.__class__))
+    return tuple(nodes)
 
 
 @cache

@@ -63,37 +63,42 @@ def _count(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: di
     from np2tf.imports.hooks.run_diagnostics import diagnostics_met
     from np2tf.runtime.report.counters import collect
 
-    hot = {name: found for name in request["hot"] if (found := _find_jitted(name)) is not None}
-    before = {name: _run_counts(found) for name, found in hot.items()}
-    with collect() as counted:
+    hot = {name: function for name in request["hot"] if (function := _find_jitted(name)) is not None}
+    before = {name: _run_counts(function) for name, function in hot.items()}
+    with collect() as counts:
         _time(run, request["arguments"], outcome)
-    outcome["counts"] = counted.to_data()
+    outcome["counts"] = counts.to_data()
     outcome["hot"] = {
         name: {
-            "calls": {kind: count - before[name][kind] for kind, count in _run_counts(found).items()},
-            "reasons": found._compiler.reasons if "_compiler" in vars(found) else [],
+            "calls": {kind: count - before[name][kind] for kind, count in _run_counts(function).items()},
+            "reasons": function._compiler.reasons if "_compiler" in vars(function) else [],
         }
-        for name, found in hot.items()
+        for name, function in hot.items()
     }
     outcome["diagnostics"] = [
-        {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
-        for found in diagnostics_met()
+        {
+            "code": diagnostic.code,
+            "path": diagnostic.path,
+            "line": diagnostic.line,
+            "message": diagnostic.message,
+        }
+        for diagnostic in diagnostics_met()
     ]
 
 
 def _count_entries(run: Callable[[list[str]], Any], request: dict[str, Any]) -> dict[str, int]:
     """Call main() once, and return how often Python entered each hot function."""
     counts = dict.fromkeys(request["hot"], 0)
-    known: dict[types.CodeType, str | None] = {}
+    names: dict[types.CodeType, str | None] = {}
 
     def count(frame: types.FrameType, event: str, _: Any) -> None:
         if event == "call":
             code = frame.f_code
-            if code not in known:
-                known[code] = next(
+            if code not in names:
+                names[code] = next(
                     (name for name, place in request["hot"].items() if _is_at(code, *place)), None
                 )
-            if (name := known[code]) is not None:
+            if (name := names[code]) is not None:
                 counts[name] += 1
 
     sys.setprofile(count)
@@ -134,13 +139,13 @@ def _find_jitted(name: str) -> JittedFunction | None:
     from np2tf.runtime.jit.jitted_function import JittedFunction
 
     module, _, qualname = name.partition(":")
-    found: Any = importlib.import_module(module)
+    value: Any = importlib.import_module(module)
     for part in qualname.split("."):
-        found = inspect.getattr_static(found, part)
-    while found is not None and not isinstance(found, JittedFunction):
+        value = inspect.getattr_static(value, part)
+    while value is not None and not isinstance(value, JittedFunction):
         inner = ("__wrapped__", "__func__", "fget", "func")
-        found = next((getattr(found, inner_name) for inner_name in inner if hasattr(found, inner_name)), None)
-    return found
+        value = next((getattr(value, inner_name) for inner_name in inner if hasattr(value, inner_name)), None)
+    return value
 
 
 if __name__ == "__main__":

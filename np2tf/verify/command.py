@@ -88,8 +88,8 @@ def packages_in(path: Path) -> list[str]:
     """Return the packages and modules in a repository that name NumPy; for a package, the package."""
     if is_package(path):
         return [path.resolve().name]
-    found = dict.fromkeys(name for place in (path / "src", path) for name in _in_folder(place))
-    return list(found)
+    names = dict.fromkeys(name for place in (path / "src", path) for name in _in_folder(place))
+    return list(names)
 
 
 def _in_folder(folder: Path) -> Iterator[str]:

@@ -56,8 +56,8 @@ def freeze(value: Any, seen_ids: frozenset[int] = frozenset()) -> Any:
 
 
 def _key(key: Any, seen_ids: frozenset[int]) -> Any:
-    frozen = freeze(key, seen_ids)
-    return frozen.item() if hasattr(frozen, "dtype") else frozen  # arrays do not hash, and 1 == np.int64(1)
+    value = freeze(key, seen_ids)
+    return value.item() if hasattr(value, "dtype") else value  # arrays do not hash, and 1 == np.int64(1)
 
 
 def _is_builtin(value: Any) -> bool:

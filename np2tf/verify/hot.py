@@ -86,41 +86,41 @@ def _place(project: Project, name: str) -> _Place:
     module, _, qualname = name.partition(":")
     base = project.folder.joinpath(*module.split("."))
     path = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-    missing = ProjectError(f"{project.name}: there is no {name}")
+    error = ProjectError(f"{project.name}: there is no {name}")
     if not path.is_file():
-        raise missing
-    found: ast.AST = ast.parse(path.read_bytes())
+        raise error
+    definition: ast.AST = ast.parse(path.read_bytes())
     for part in qualname.split("."):
         inner = [
             node
-            for node in ast.iter_child_nodes(found)
+            for node in ast.iter_child_nodes(definition)
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == part
         ]
         if not inner:
-            raise missing
-        found = inner[-1]
-    if not isinstance(found, ast.FunctionDef):
-        raise missing
-    first = min((decorator.lineno for decorator in found.decorator_list), default=found.lineno)
-    return _Place(path, qualname, range(first, (found.end_lineno or found.lineno) + 1))
+            raise error
+        definition = inner[-1]
+    if not isinstance(definition, ast.FunctionDef):
+        raise error
+    first = min((decorator.lineno for decorator in definition.decorator_list), default=definition.lineno)
+    return _Place(path, qualname, range(first, (definition.end_lineno or definition.lineno) + 1))
 
 
 def _hot(name: str, place: _Place, numpys: int, outcome: Mapping[str, Any]) -> Hot:
-    counted = outcome["hot"].get(name)
-    calls = counted["calls"] if counted is not None else {}
+    entry = outcome["hot"].get(name)
+    calls = entry["calls"] if entry is not None else {}
     if not numpys:
         return Hot(name, "host", ("main() does not call it on NumPy",))
     if calls.get("loops"):
         return Hot(name, "loops")
     if outcome["entered"][name] <= LEFT_IN_PYTHON * numpys:
         return Hot(name, next((how for how in ("compiled", "graph") if calls.get(how)), "inside"))
-    if counted is not None:
-        told = tuple(counted["reasons"]) or ("it is jitted, but most calls were left on the host",)
-        return Hot(name, "host", told)
+    if entry is not None:
+        causes = tuple(entry["reasons"]) or ("it is jitted, but most calls were left on the host",)
+        return Hot(name, "host", causes)
     reasons = [
-        f"{found['code']} {found['message']}"
-        for found in outcome["diagnostics"]
-        if _is_at(found, place) and _NOT_JITTED in found["message"]
+        f"{diagnostic['code']} {diagnostic['message']}"
+        for diagnostic in outcome["diagnostics"]
+        if _is_at(diagnostic, place) and _NOT_JITTED in diagnostic["message"]
     ]
     return Hot(name, "host", tuple(dict.fromkeys(reasons)) or (_INLINED_ONLY,))
 

@@ -51,12 +51,12 @@ class _Writer:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Join the outcomes of a test's setup, call and teardown; the worst outcome counts."""
-        told = self._reports.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0, "message": ""})
+        record = self._reports.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0, "message": ""})
         if report.when == "call":
-            told["seconds"] += report.duration
+            record["seconds"] += report.duration
         outcome = _outcome(report)
-        if _RANKS.index(outcome) > _RANKS.index(told["outcome"]):
-            told["outcome"], told["message"] = outcome, _message(report)
+        if _RANKS.index(outcome) > _RANKS.index(record["outcome"]):
+            record["outcome"], record["message"] = outcome, _message(report)
         if report.when == "teardown":
             self._write(test=report.nodeid, **self._reports.pop(report.nodeid))
 

@@ -124,18 +124,18 @@ def verify_tests(
     """
     outcome = OwnTestsOutcome(" ".join(["pytest", *arguments]), list(packages))
     plugins = ["-p", _OUTCOMES]
-    translating = [*_plugin(), *(f"--np2tf={name}" for name in packages)]
+    options = [*_plugin(), *(f"--np2tf={name}" for name in packages)]
     try:
         with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:
             run = partial(_run, Path(scratch), folder, timeout, progress)
             outcome.numpy = run("NumPy", [*python, *plugins], arguments)
-            outcome.translated = run("translated", [*python, *plugins, *translating], arguments, environment)
-        untranslated = not any(done for _, done in outcome.translated.modules.values())
+            outcome.translated = run("translated", [*python, *plugins, *options], arguments, environment)
+        untranslated = not any(count for _, count in outcome.translated.modules.values())
         if untranslated:
-            imported = sum(number for number, _ in outcome.translated.modules.values())
+            total = sum(number for number, _ in outcome.translated.modules.values())
             raise Failure(
                 "NP2TF927",
-                reason=f"nothing of {', '.join(packages)} was translated ({imported} modules were imported); "
+                reason=f"nothing of {', '.join(packages)} was translated ({total} modules were imported); "
                 "name the packages by --package",
             )
     except Failure as failure:
@@ -165,31 +165,31 @@ def _run(
     own_words = [f"{OPTION}={file}", "-o", f"cache_dir={cache}"]
     progress(title, 0, None)
     look = partial(_look, file, title, progress)
-    ended = run_process([*words, *own_words, *arguments], folder, timeout, environment, look)
+    process = run_process([*words, *own_words, *arguments], folder, timeout, environment, look)
     side = _read(file.read_text(encoding="utf-8").splitlines())
-    side.seconds = ended.seconds
-    _check(ended, side, title, timeout)
+    side.seconds = process.seconds
+    _check(process, side, title, timeout)
     return side
 
 
 def _look(file: Path, title: str, progress: Progress) -> None:
-    told = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
-    total = next((entry["total"] for entry in told if "total" in entry), None)
-    progress(title, sum("test" in entry for entry in told), total)
+    entries = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
+    total = next((entry["total"] for entry in entries if "total" in entry), None)
+    progress(title, sum("test" in entry for entry in entries), total)
 
 
 def _read(lines: Iterable[str]) -> Side:
     side = Side()
     for line in lines:
-        told: dict[str, Any] = json.loads(line)
-        if "test" in told:
-            side.tests[told["test"]] = Test(told["outcome"], told["seconds"], told["message"])
-        for process in told.get("translated", ()):
+        entry: dict[str, Any] = json.loads(line)
+        if "test" in entry:
+            side.tests[entry["test"]] = Test(entry["outcome"], entry["seconds"], entry["message"])
+        for process in entry.get("translated", ()):
             for package, modules in process["modules"].items():
-                number, done = side.modules.get(package, (0, 0))
+                number, translation_count = side.modules.get(package, (0, 0))
                 side.modules[package] = (
                     max(number, len(modules)),
-                    max(done, sum(modules.values())),
+                    max(translation_count, sum(modules.values())),
                 )
             for counter in COUNTERS:
                 side.counts[counter] = side.counts.get(counter, 0) + process.get(counter, 0)
@@ -216,6 +216,6 @@ def _check(process: EndedProcess, side: Side, title: str, timeout: float | None)
         reason = "there are no tests"
     else:
         lines = [line for line in own_lines(process.output) if line.strip()]
-        told = next((line for line in lines if line.startswith(("ERROR", "E  "))), None)
-        reason = f"exit status {process.status}: {told or (lines or ['it prints nothing'])[-1]}"
+        error_line = next((line for line in lines if line.startswith(("ERROR", "E  "))), None)
+        reason = f"exit status {process.status}: {error_line or (lines or ['it prints nothing'])[-1]}"
     raise Failure("NP2TF927", reason=f"{'on NumPy' if title == 'NumPy' else title}: {reason}")

@@ -39,24 +39,24 @@ def run_process(
     look: Callable[[], None] = lambda: None,
 ) -> EndedProcess:
     """Run a command in a folder, and call `look` again and again until it has ended."""
-    started = perf_counter()
-    with tempfile.TemporaryFile() as kept:
+    start = perf_counter()
+    with tempfile.TemporaryFile() as stream:
         with subprocess.Popen(
             words,
             cwd=folder,
             env=_environment(more or {}),
             stdin=subprocess.DEVNULL,
-            stdout=kept,
+            stdout=stream,
             stderr=subprocess.STDOUT,
         ) as process:
             try:
-                status = _wait(process, None if timeout is None else started + timeout, look)
+                status = _wait(process, None if timeout is None else start + timeout, look)
             except BaseException:
                 process.kill()
                 raise
-        seconds = perf_counter() - started
-        kept.seek(0)
-        return EndedProcess(status, kept.read().decode("utf-8", "replace").replace("\r\n", "\n"), seconds)
+        seconds = perf_counter() - start
+        stream.seek(0)
+        return EndedProcess(status, stream.read().decode("utf-8", "replace").replace("\r\n", "\n"), seconds)
 
 
 def _wait(process: subprocess.Popen[bytes], end: float | None, look: Callable[[], None]) -> int | None:
@@ -72,8 +72,8 @@ def _wait(process: subprocess.Popen[bytes], end: float | None, look: Callable[[]
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    found = os.environ.get("PYTHONPATH")
-    path = [found] if found else []
+    search_path = os.environ.get("PYTHONPATH")
+    path = [search_path] if search_path else []
     if _ROOT not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
         path.append(_ROOT)  # a checkout comes last, so that the program finds its own modules first
     return {

@@ -73,10 +73,10 @@ def find_programs(paths: Iterable[Path], part_of_name: str = "") -> list[Path]:
     """Return the Python files among `paths`, and in the folders among them, whose stem contains
     `part_of_name`.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
-        found += sorted(path.glob("*.py")) if path.is_dir() else [path]
-    return [path for path in found if part_of_name in path.stem]
+        files += sorted(path.glob("*.py")) if path.is_dir() else [path]
+    return [path for path in files if part_of_name in path.stem]
 
 
 def verify_program(
@@ -93,15 +93,15 @@ def verify_program(
     outcome = Outcome(path.name)
     try:
         text = _read(path)
-        translated = (translate or translate_text)(text, path)
+        new_text = (translate or translate_text)(text, path)
         original = _run(text, path, f"_np2tf_original_{path.stem}", str(path), repeat, "NP2TF921")
         outcome.numpy_seconds = min(original.seconds)
         label = f"<translation of {path.name}>"
-        translation = _run(translated, path, f"_np2tf_translated_{path.stem}", label, repeat, "NP2TF922")
+        translation = _run(new_text, path, f"_np2tf_translated_{path.stem}", label, repeat, "NP2TF922")
         outcome.first_seconds, outcome.warm_seconds = translation.seconds[0], min(translation.seconds[1:])
         outcome.counts, outcome.fallbacks = translation.counts, translation.fallbacks
-        for expected, actual in zip(original.results, translation.results):
-            outcome.difference = outcome.difference or first_difference(expected, actual, rtol)
+        for reference, actual in zip(original.results, translation.results):
+            outcome.difference = outcome.difference or first_difference(reference, actual, rtol)
         if outcome.difference is not None:
             raise Failure("NP2TF923", reason=str(outcome.difference))
     except Failure as failure:
@@ -121,7 +121,7 @@ def translate_text(text: str, path: Path) -> str:
         result = convert(text, path=str(path))
     except Exception as error:
         raise Failure("NP2TF905", reason=_explain(error, "")) from error
-    errors = [found for found in result.diagnostics if found.severity == "error"]
+    errors = [finding for finding in result.diagnostics if finding.severity == "error"]
     if errors:
         raise Failure(errors[0].code, **dict(errors[0].args))
     return result.text
@@ -183,6 +183,6 @@ def _explain(error: BaseException, label: str) -> str:
     """Return the exception's class and message, and the program's own line that raised it, without a
     traceback.
     """
-    said = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+    message = f"{type(error).__name__}: {error}".strip().splitlines()[0]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == label]
-    return f"{said} (line {frames[-1].lineno}: {frames[-1].line})" if frames else said
+    return f"{message} (line {frames[-1].lineno}: {frames[-1].line})" if frames else message

@@ -107,12 +107,12 @@ def _programs(
     tier: str | None,
 ) -> None:
     """Run both versions as programs, and compare their output and files."""
-    ending = ["-m", project.package, *project.arguments(size)]
+    arguments = ["-m", project.package, *project.arguments(size)]
     folders = [side / "run" for side in sides]
     for folder in folders:
         folder.mkdir(parents=True)
-    numpy, outcome.numpy_seconds = _time(["-u", *ending], project, folders[0], "NP2TF921", tier)
-    run = ["-u", "-c", _COMMAND, "run", *ending]
+    numpy, outcome.numpy_seconds = _time(["-u", *arguments], project, folders[0], "NP2TF921", tier)
+    run = ["-u", "-c", _COMMAND, "run", *arguments]
     translation, outcome.run_seconds = _time(run, project, folders[1], "NP2TF922", tier)
     _raise(text_difference(own_lines(numpy), own_lines(translation), rtol))
     _raise(files_difference(folders[0], folders[1], rtol))
@@ -145,18 +145,20 @@ def _calls(
     outcome.hot = hot_functions(project, numpy, translation)
     for number in range(repeat):
         text = [side["output"][number].splitlines() for side in (numpy, translation)]
-        found = text_difference(text[0], text[1], rtol)
-        found = found or files_difference(sides[0] / f"call{number}", sides[1] / f"call{number}", rtol)
-        _raise(found and f"call {number + 1} of main(): {found}")
+        difference = text_difference(text[0], text[1], rtol)
+        difference = difference or files_difference(
+            sides[0] / f"call{number}", sides[1] / f"call{number}", rtol
+        )
+        _raise(difference and f"call {number + 1} of main(): {difference}")
 
 
 def _repeat(
     project: Project, side: Path, repeat: int, size: int | None, code: str, tier: str | None
 ) -> dict[str, Any]:
-    folders, profiled = [side / f"call{number}" for number in range(repeat)], side / "profiled"
-    for folder in (*folders, profiled):
+    folders, profile_folder = [side / f"call{number}" for number in range(repeat)], side / "profiled"
+    for folder in (*folders, profile_folder):
         folder.mkdir()
-    written = side / "outcome.json"
+    outcome_file = side / "outcome.json"
     request = {
         "path": str(project.folder),
         "package": project.package,
@@ -164,12 +166,12 @@ def _repeat(
         "hot": places_of(project),
         "arguments": project.arguments(size),
         "folders": [str(folder) for folder in folders],
-        "profiled": str(profiled),
+        "profiled": str(profile_folder),
         "translated": code == "NP2TF922",
-        "outcome": str(written),
+        "outcome": str(outcome_file),
     }
     _process(["-m", "np2tf.verify.calls"], project, side, code, json.dumps(request), tier)
-    data: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))
+    data: dict[str, Any] = json.loads(outcome_file.read_text(encoding="utf-8"))
     return data
 
 
@@ -201,7 +203,7 @@ def _process(
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, *arguments],
             cwd=folder,
             env=environment,
@@ -214,7 +216,7 @@ def _process(
         )
     except subprocess.TimeoutExpired as error:
         raise Failure(code, reason=f"it takes more than {LIMIT} s") from error
-    if done.returncode:
-        lines = own_lines(done.stdout) or ["it prints nothing"]
-        raise Failure(code, reason=f"exit status {done.returncode}: {lines[-1]}")
-    return done.stdout
+    if process.returncode:
+        lines = own_lines(process.stdout) or ["it prints nothing"]
+        raise Failure(code, reason=f"exit status {process.returncode}: {lines[-1]}")
+    return process.stdout

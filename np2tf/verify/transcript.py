@@ -78,9 +78,9 @@ def files_difference(reference: Path, actual: Path, rtol: float) -> str | None:
     if names[0] != names[1]:
         return f"files: {names[0]} on NumPy, {names[1]} translated"
     for name in names[0]:
-        found = _file_difference(reference / name, actual / name, rtol)
-        if found:
-            return f"{name}: {found}"
+        difference = _file_difference(reference / name, actual / name, rtol)
+        if difference:
+            return f"{name}: {difference}"
     return None
 
 

@@ -86,11 +86,11 @@ def verify_command(
         try:
             for number in range(repeat):
                 progress("NumPy", 2 * number, 2 * repeat)
-                expected, written = _run(numpy, folder, timeout)
+                reference, file_count = _run(numpy, folder, timeout)
                 progress("translated", 2 * number + 1, 2 * repeat)
                 actual, _ = _run(translation, folder, timeout)
-                _compare(own_lines(expected.output), own_lines(actual.output), numpy, translation, rtol)
-                outcome.files = written
+                _compare(own_lines(reference.output), own_lines(actual.output), numpy, translation, rtol)
+                outcome.files = file_count
         except Failure as failure:
             outcome.code, outcome.error = failure.code, str(failure)
         outcome.numpy_seconds = min(numpy.seconds, default=None)
@@ -99,11 +99,11 @@ def verify_command(
 
 
 def _compare(reference: list[str], actual: list[str], numpy: _Side, translation: _Side, rtol: float) -> None:
-    found = text_difference(reference, actual, rtol) or files_difference(
+    difference = text_difference(reference, actual, rtol) or files_difference(
         numpy.folder, translation.folder, rtol
     )
-    if found:
-        raise Failure("NP2TF923", reason=found)
+    if difference:
+        raise Failure("NP2TF923", reason=difference)
 
 
 def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[EndedProcess, int | None]:
@@ -113,35 +113,35 @@ def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[EndedProcess
         Failure: its exit status is not 0, or it takes too long.
     """
     before = _files(folder)
-    ended = run_process(side.words, folder, timeout, side.environment)
-    if ended.status is None:
+    process = run_process(side.words, folder, timeout, side.environment)
+    if process.status is None:
         raise Failure(side.code, reason=f"it takes more than {timeout:g} s")
-    if ended.status:
-        lines = own_lines(ended.output) or ["it prints nothing"]
-        raise Failure(side.code, reason=f"exit status {ended.status}: {lines[-1]}")
-    side.seconds.append(ended.seconds)
+    if process.status:
+        lines = own_lines(process.output) or ["it prints nothing"]
+        raise Failure(side.code, reason=f"exit status {process.status}: {lines[-1]}")
+    side.seconds.append(process.seconds)
     shutil.rmtree(side.folder, ignore_errors=True)
     side.folder.mkdir()
     after = _files(folder)
     if before is None or after is None:
-        return ended, None
-    written = [name for name, state in after.items() if before.get(name) != state]
-    for name in written:
-        kept = side.folder / name
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(folder / name, kept)
-    return ended, len(written)
+        return process, None
+    names = [name for name, state in after.items() if before.get(name) != state]
+    for name in names:
+        target = side.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(folder / name, target)
+    return process, len(names)
 
 
 def _files(folder: Path) -> dict[str, tuple[int, int, int]] | None:
     """The files of a folder and what tells whether they have been written; None where there are too many."""
-    found: dict[str, tuple[int, int, int]] = {}
+    states: dict[str, tuple[int, int, int]] = {}
     for entry in _entries(str(folder)):
         state = entry.stat(follow_symlinks=False)
-        found[os.path.relpath(entry.path, folder)] = (state.st_mtime_ns, state.st_size, state.st_ino)
-        if len(found) > MOST_FILES:
+        states[os.path.relpath(entry.path, folder)] = (state.st_mtime_ns, state.st_size, state.st_ino)
+        if len(states) > MOST_FILES:
             return None
-    return found
+    return states
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:

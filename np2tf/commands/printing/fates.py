@@ -28,10 +28,10 @@ def show_summary(fates: Sequence[Fate], console: Console) -> None:
     show_table(console, table)
     if plain:
         say(console, f"{plain} more have loops, and nothing in them shows arrays or calculates: plain Python")
-    told = new_table(console, "Why functions stay on the host")
-    told.add_column("functions", justify="right")
-    told.add_column("reason")
+    reason_table = new_table(console, "Why functions stay on the host")
+    reason_table.add_column("functions", justify="right")
+    reason_table.add_column("reason")
     for reason, count in reasons(fates, ROWS):
-        told.add_row(str(count), reason)
-    if told.row_count:
-        show_table(console, told)
+        reason_table.add_row(str(count), reason)
+    if reason_table.row_count:
+        show_table(console, reason_table)

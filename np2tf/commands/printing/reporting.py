@@ -49,11 +49,11 @@ def report_at_exit(form: str, file: Path | None) -> None:
 
 def as_json(report: Report) -> str:
     """Return the complete report as JSON."""
-    met = [
-        {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
-        for found in diagnostics_met()
+    entries = [
+        {"code": finding.code, "path": finding.path, "line": finding.line, "message": finding.message}
+        for finding in diagnostics_met()
     ]
-    return json.dumps({"np2tf": __version__, **report.to_data(), "diagnostics": met}, indent=2)
+    return json.dumps({"np2tf": __version__, **report.to_data(), "diagnostics": entries}, indent=2)
 
 
 def as_text(report: Report) -> str:
@@ -71,8 +71,8 @@ def _lines(report: Report) -> Iterable[str]:
     yield from _section("Jitted functions", functions, _function)
     yield from _section("Loops that went on as compiled code", report.loops, _loop)
     yield from _section("Not compiled, and why", list(report.unjitted.values()), _reason)
-    met = [f"  {_relative(str(found))}" for found in diagnostics_met()]
-    yield from _section("Left as it was in translation", met, str)
+    lines = [f"  {_relative(str(finding))}" for finding in diagnostics_met()]
+    yield from _section("Left as it was in translation", lines, str)
 
 
 def _where(report: Report) -> Iterable[str]:
@@ -108,18 +108,18 @@ def _reason(place: Place) -> str:
 def _function(function: Function) -> str:
     parts = {"compiled": function.compiled, "graph": function.graph, "on the host": function.host}
     ran = ", ".join(f"{time.calls} {name}" for name, time in parts.items() if time.calls)
-    traced = f"; {function.compiling.calls} traces, {function.compiling.seconds:.2f} s compiling"
+    traces = f"; {function.compiling.calls} traces, {function.compiling.seconds:.2f} s compiling"
     total = Time(sum(time.calls for time in parts.values()), function.seconds)
-    told = f"{ran}{traced if function.compiling.calls else ''}"
-    return f"{_seconds(total)}  {_relative(function.path)}:{function.line}  {function.name}: {told}"
+    text = f"{ran}{traces if function.compiling.calls else ''}"
+    return f"{_seconds(total)}  {_relative(function.path)}:{function.line}  {function.name}: {text}"
 
 
 def _loop(loop: TakenOver) -> str:
     back = f"; {loop.returned}× back to the host" if loop.returned else ""
-    told = f"from round {loop.round} on: {loop.host:.2f} s before, {loop.compiling:.2f} s compiling"
+    text = f"from round {loop.round} on: {loop.host:.2f} s before, {loop.compiling:.2f} s compiling"
     where = f"{_relative(loop.path)}:{loop.line}  {loop.name}"
     return (
-        f"{_seconds(Time(loop.times, loop.compiled))}  {where}: {told}, {loop.compiled:.2f} s compiled{back}"
+        f"{_seconds(Time(loop.times, loop.compiled))}  {where}: {text}, {loop.compiled:.2f} s compiled{back}"
     )
 
 

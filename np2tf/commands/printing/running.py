@@ -36,16 +36,16 @@ def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
         CommandError: the command has another form, or has left no report.
     """
     with tempfile.TemporaryDirectory() as place:
-        told = Path(place, "report.json")
-        options = ["run", "--report", "json", "--report-file", str(told)]
+        file = Path(place, "report.json")
+        options = ["run", "--report", "json", "--report-file", str(file)]
         words = [*options, *program_of(command, packages)]
         start = "import sys; from np2tf.commands import main; main(sys.argv[1:])"
         # The report may go to standard output, so the program's own output goes elsewhere.
-        done = subprocess.run([sys.executable, "-c", start, *words], check=False, stdout=2)
-        if not told.is_file():
-            raise CommandError(f"`{command}` has left no report; it ended with status {done.returncode}")
+        process = subprocess.run([sys.executable, "-c", start, *words], check=False, stdout=2)
+        if not file.is_file():
+            raise CommandError(f"`{command}` has left no report; it ended with status {process.returncode}")
         return run_of(
-            command, done.returncode, json.loads(told.read_text(encoding="utf-8")), os.path.abspath(folder)
+            command, process.returncode, json.loads(file.read_text(encoding="utf-8")), os.path.abspath(folder)
         )
 
 
@@ -74,8 +74,10 @@ def program_of(command: str, packages: Sequence[str]) -> list[str]:
 
 def _tests(arguments: Sequence[str], packages: Sequence[str]) -> list[str]:
     """Return the command that runs pytest in one process, for its report, with the packages translated."""
-    excluded = [word for name in _NOT_TRANSLATED for word in ("--exclude", name)]
+    exclusions = [word for name in _NOT_TRANSLATED for word in ("--exclude", name)]
     plugin = ["-p", "np2tf.imports.pytest_plugin"]
-    named = [] if "--np2tf" in arguments else [word for name in packages for word in ("--np2tf", name)]
+    package_options = (
+        [] if "--np2tf" in arguments else [word for name in packages for word in ("--np2tf", name)]
+    )
     alone = ["-n0"] if importlib.util.find_spec("xdist") is not None else []
-    return [*excluded, "-m", "pytest", *plugin, *named, *alone, *arguments]
+    return [*exclusions, "-m", "pytest", *plugin, *package_options, *alone, *arguments]

@@ -26,10 +26,10 @@ def new_table(console: Console, title: str | None = None) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    told: Any = {"title": title, "title_justify": "left", "pad_edge": False}
+    options: Any = {"title": title, "title_justify": "left", "pad_edge": False}
     if console.is_terminal:
-        return Table(**told, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    return Table(**told, box=None, padding=(0, 2, 0, 0))
+        return Table(**options, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    return Table(**options, box=None, padding=(0, 2, 0, 0))
 
 
 def show_fitting(console: Console, wide: Table, narrow: Table) -> bool:
@@ -38,8 +38,8 @@ def show_fitting(console: Console, wide: Table, narrow: Table) -> bool:
     """
     from rich.measure import Measurement
 
-    unlimited = console.options.update(max_width=10_000)
-    fits = Measurement.get(console, unlimited, wide).maximum <= console.width
+    options = console.options.update(max_width=10_000)
+    fits = Measurement.get(console, options, wide).maximum <= console.width
     show_table(console, wide if fits else narrow)
     return fits
 
@@ -49,9 +49,9 @@ def show_table(console: Console, table: Table) -> None:
     if console.is_terminal:
         console.print(table)
         return
-    with console.capture() as captured:
+    with console.capture() as capture:
         console.print(table)
-    say(console, "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+    say(console, "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n")))
 
 
 def say(console: Console, text: str) -> None:

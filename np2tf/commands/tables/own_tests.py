@@ -32,8 +32,8 @@ def as_data(outcome: OwnTestsOutcome) -> dict[str, Any]:
         "summary": _summary(outcome),
         "process_seconds": {name: side.seconds for name, side in sides.items()},
         "modules": {
-            name: {"imported": imported, "translated": done}
-            for name, (imported, done) in outcome.translated.modules.items()
+            name: {"imported": total, "translated": count}
+            for name, (total, count) in outcome.translated.modules.items()
         },
         "calls": outcome.translated.counts,
         "tests": [
@@ -72,12 +72,12 @@ def _longest(pair: Pair) -> float:
 
 def _message(pair: Pair) -> str:
     """Return the error of the side that failed."""
-    said = [
+    messages = [
         outcome.message
         for outcome in (pair.translated, pair.numpy)
         if outcome is not None and outcome.message
     ]
-    return said[0] if said else ""
+    return messages[0] if messages else ""
 
 
 def _differences(pairs: list[Pair], console: Console) -> Table:
@@ -116,7 +116,7 @@ def _summary(outcome: OwnTestsOutcome) -> dict[str, Any]:
     pairs = outcome.pairs
     complete_pairs = [(pair.numpy, pair.translated) for pair in pairs if pair.numpy and pair.translated]
     seconds = [sum(side.seconds for side in sides) for sides in zip(*complete_pairs)] or [0.0, 0.0]
-    measured = [pair.ratio for pair in pairs if pair.ratio is not None and _longest(pair) >= LEAST]
+    ratios = [pair.ratio for pair in pairs if pair.ratio is not None and _longest(pair) >= LEAST]
     return {
         "tests": len(pairs),
         "equal": sum(pair.equal for pair in pairs),
@@ -124,29 +124,31 @@ def _summary(outcome: OwnTestsOutcome) -> dict[str, Any]:
         "numpy_seconds": seconds[0],
         "translated_seconds": seconds[1],
         "ratio": seconds[0] / seconds[1] if seconds[1] else None,
-        "measured": len(measured),
-        "faster": sum(ratio > 1 for ratio in measured),
+        "measured": len(ratios),
+        "faster": sum(ratio > 1 for ratio in ratios),
     }
 
 
 def _lines(outcome: OwnTestsOutcome) -> Iterator[str]:
-    told = _summary(outcome)
+    summary = _summary(outcome)
     if outcome.translated.modules and not outcome.code:
         modules = ", ".join(
-            f"{name} {done} of {imported}" for name, (imported, done) in outcome.translated.modules.items()
+            f"{name} {count} of {total}" for name, (total, count) in outcome.translated.modules.items()
         )
         calls = ", ".join(f"{count} {name}" for name, count in outcome.translated.counts.items())
         yield f"Modules translated: {modules}. Calls: {calls}."
     if outcome.code:
         yield f"{outcome.code} {outcome.error}"
         return
-    if told["tests"]:
-        shown = [f"{told['numpy_seconds']:.2f} s on NumPy, {told['translated_seconds']:.2f} s translated"]
-        if told["ratio"] is not None:
-            shown.append(f"({told['ratio']:.2f}×)")
+    if summary["tests"]:
+        parts = [
+            f"{summary['numpy_seconds']:.2f} s on NumPy, {summary['translated_seconds']:.2f} s translated"
+        ]
+        if summary["ratio"] is not None:
+            parts.append(f"({summary['ratio']:.2f}×)")
         yield (
-            f"In tests: {' '.join(shown)}; of {told['measured']} that take {LEAST:g} s or more, "
-            f"{told['faster']} are faster. Processes: {outcome.numpy.seconds:.1f} s and "
+            f"In tests: {' '.join(parts)}; of {summary['measured']} that take {LEAST:g} s or more, "
+            f"{summary['faster']} are faster. Processes: {outcome.numpy.seconds:.1f} s and "
             f"{outcome.translated.seconds:.1f} s."
         )
-    yield "{tests} tests: {equal} end in the same way, {different} differently.".format(**told)
+    yield "{tests} tests: {equal} end in the same way, {different} differently.".format(**summary)

@@ -34,13 +34,13 @@ def check_plot(file: Path) -> None:
         PlotError: with the remedy.
     """
     if importlib.util.find_spec("matplotlib") is None:
-        missing = codes()["NP2TF928"]
-        raise PlotError(f"{missing.code} {missing.message}: {missing.remedy}")
+        entry = codes()["NP2TF928"]
+        raise PlotError(f"{entry.code} {entry.message}: {entry.remedy}")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    known = FigureCanvasAgg.get_supported_filetypes()
-    if file.suffix.removeprefix(".") not in known:
-        raise PlotError(f"--plot {file}: the file's name ends with one of {', '.join(sorted(known))}")
+    formats = FigureCanvasAgg.get_supported_filetypes()
+    if file.suffix.removeprefix(".") not in formats:
+        raise PlotError(f"--plot {file}: the file's name ends with one of {', '.join(sorted(formats))}")
     if not file.absolute().parent.is_dir():
         raise PlotError(f"--plot {file}: there is no folder {file.parent}")
 
@@ -50,21 +50,23 @@ def draw(bars: Sequence[Bar], file: Path) -> None:
     from matplotlib.figure import Figure
 
     bars = [bar for bar in bars if 1e-6 < bar.ratio < 1e6]
-    shown = sorted(sorted(bars, key=lambda bar: -bar.seconds)[:MAX_BARS], key=lambda bar: bar.ratio)
-    figure = Figure(figsize=(8, 1.2 + 0.25 * max(len(shown), 4)), layout="constrained")
+    longest_bars = sorted(sorted(bars, key=lambda bar: -bar.seconds)[:MAX_BARS], key=lambda bar: bar.ratio)
+    figure = Figure(figsize=(8, 1.2 + 0.25 * max(len(longest_bars), 4)), layout="constrained")
     axes = figure.add_subplot()
-    colours = [("#2a7" if bar.ratio >= 1 else "#c63") if bar.equal else "#888" for bar in shown]
+    colours = [("#2a7" if bar.ratio >= 1 else "#c63") if bar.equal else "#888" for bar in longest_bars]
     # From 1, where a bar of a ratio begins.
-    axes.barh(range(len(shown)), [bar.ratio - 1 for bar in shown], left=1, color=colours)
-    axes.set_yticks(range(len(shown)), [bar.name if bar.equal else f"{bar.name} (differs)" for bar in shown])
+    axes.barh(range(len(longest_bars)), [bar.ratio - 1 for bar in longest_bars], left=1, color=colours)
+    axes.set_yticks(
+        range(len(longest_bars)), [bar.name if bar.equal else f"{bar.name} (differs)" for bar in longest_bars]
+    )
     axes.set_xscale("log")
-    ratios = [bar.ratio for bar in shown]
+    ratios = [bar.ratio for bar in longest_bars]
     ticks = [step * 10.0**power for power in range(-6, 7) for step in (1, 2, 5)]
     axes.set_xticks(ticks, [f"{tick:g}×" for tick in ticks])
     axes.set_xticks([], minor=True)
     axes.set_xlim(0.9 * min([0.5, *ratios]), 1.1 * max([2.0, *ratios]))
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xlabel("NumPy's time over the translation's: right of 1 the translation is faster")
-    if len(shown) < len(bars):
-        axes.set_title(f"The {len(shown)} that take longest, of {len(bars)}")
+    if len(longest_bars) < len(bars):
+        axes.set_title(f"The {len(longest_bars)} that take longest, of {len(bars)}")
     figure.savefig(file)

@@ -98,8 +98,8 @@ def _table(outcomes: list[ProjectOutcome], console: Console, is_wide: bool) -> T
     table.add_column("result", no_wrap=True)
     headings = ("NumPy s", "run s", "NumPy/run", "main s", "warm s", "main/warm")
     for heading in (*headings, *((*COUNTERS, "hot") if is_wide else ())):
-        told = heading if is_wide else heading.replace("/", "\n/").replace(" s", "\ns")
-        table.add_column(told, justify="right", no_wrap=True)
+        label = heading if is_wide else heading.replace("/", "\n/").replace(" s", "\ns")
+        table.add_column(label, justify="right", no_wrap=True)
     for outcome in outcomes:
         table.add_row(
             name_text(outcome.project),

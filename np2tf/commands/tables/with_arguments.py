@@ -35,7 +35,7 @@ def show(outcome: CommandOutcome) -> None:
             files = f"and {outcome.files} files that it has written"
         say(console, f"{outcome.command}: equal: the text that it prints, {files}")
     if outcome.numpy_seconds is not None:
-        told = [f"{number(outcome.numpy_seconds, '{:.2f}')} s on NumPy"]
+        times = [f"{number(outcome.numpy_seconds, '{:.2f}')} s on NumPy"]
         if outcome.translated_seconds is not None:
-            told += [f"{number(outcome.translated_seconds, '{:.2f}')} s translated ({ratio(outcome.ratio)})"]
-        say(console, f"The whole process: {', '.join(told)}.")
+            times += [f"{number(outcome.translated_seconds, '{:.2f}')} s translated ({ratio(outcome.ratio)})"]
+        say(console, f"The whole process: {', '.join(times)}.")

@@ -11,12 +11,12 @@ from np2tf.facts.dataflow.reads_writes import Names, block, writes
 
 def bound_after(statements: Sequence[cst.CSTNode], before: Names) -> Names | None:
     """Return the names certainly bound behind `statements`; None where control never gets there."""
-    bound: Names | None = before
+    names: Names | None = before
     for statement in statements:
-        if bound is None:
+        if names is None:
             return None
-        bound = _bound_out(statement, bound)
-    return bound
+        names = _bound_out(statement, names)
+    return names
 
 
 def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
@@ -36,8 +36,8 @@ def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
         return bound_after(block(node.body), before | writes(node.items))
     if isinstance(node, cst.Match) and _takes_all(node.cases[-1]):
         ends = [bound_after(block(case.body), before | writes((case.pattern,))) for case in node.cases]
-        known = [end for end in ends if end is not None]
-        return known[0].intersection(*known) if known else None
+        reachable_ends = [end for end in ends if end is not None]
+        return reachable_ends[0].intersection(*reachable_ends) if reachable_ends else None
     if isinstance(node, cst.Try):
         return _bound_behind_try(node, before)
     if isinstance(node, (cst.While, cst.For, cst.TryStar, cst.Match)):
@@ -54,9 +54,11 @@ def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
 def _bound_behind_try(node: cst.Try, before: Names) -> Names | None:
     ends = [bound_after([*block(node.body), *block(node.orelse)], before)]
     ends += [bound_after(block(handler.body), before) for handler in node.handlers]
-    known = [end for end in ends if end is not None]
-    final = bound_after(block(node.finalbody), known[0].intersection(*known) if known else before)
-    return final if known else None
+    reachable_ends = [end for end in ends if end is not None]
+    final = bound_after(
+        block(node.finalbody), reachable_ends[0].intersection(*reachable_ends) if reachable_ends else before
+    )
+    return final if reachable_ends else None
 
 
 def _takes_all(case: cst.MatchCase) -> bool:

@@ -18,7 +18,7 @@ def counters(function: cst.FunctionDef) -> Names:
     """Return the local names that a function binds only to number literals and changes only by adding
     them.
     """
-    counted: set[str] = set()
+    candidates: set[str] = set()
     other_names = {*parameters(function.params), *declared_names(function, cst.Global, cst.Nonlocal)}
     stack: list[cst.CSTNode] = [function.body]
     while stack:
@@ -32,7 +32,7 @@ def counters(function: cst.FunctionDef) -> Names:
             else None
         )
         if name is not None:
-            counted.add(name)
+            candidates.add(name)
             continue
         other_names.update(binds_here(node))
         if kind in _SCOPES:
@@ -40,7 +40,7 @@ def counters(function: cst.FunctionDef) -> Names:
             other_names.update(item.name.value for part in inner for item in part.names)
         else:
             stack += children(node)
-    return frozenset(counted - other_names)
+    return frozenset(candidates - other_names)
 
 
 def step_of(node: cst.CSTNode) -> str | None:

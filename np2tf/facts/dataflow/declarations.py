@@ -12,13 +12,13 @@ Declaration = type[cst.Global] | type[cst.Nonlocal]
 
 def declared_names(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[str]:
     """Return the names in the function's own declarations of these kinds."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack: list[cst.CSTNode] = [function.body]
     while stack:
         top = stack.pop()
         kind = type(top)
         if kind in kinds:
-            found.update(item.name.value for item in top.names)  # type: ignore[attr-defined]
+            names.update(item.name.value for item in top.names)  # type: ignore[attr-defined]
         elif kind not in _SCOPES:
             stack.extend(children(top))
-    return frozenset(found)
+    return frozenset(names)

@@ -54,17 +54,17 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
     if isinstance(node, (cst.While, cst.For)):
         return _live_loop(node, after, jumps)
     if isinstance(node, (cst.Try, cst.TryStar)):
-        handled = live_when_left(node, after, jumps)
+        live_names = live_when_left(node, after, jumps)
         behind = live_before(block(node.finalbody), after, jumps)
         # The handlers may be entered from anywhere in the body, its `else` only from its end.
-        at_end = handled | live_before(block(node.orelse), behind, jumps)
-        return handled | live_before(block(node.body), at_end, jumps)
+        at_end = live_names | live_before(block(node.orelse), behind, jumps)
+        return live_names | live_before(block(node.body), at_end, jumps)
     if isinstance(node, cst.With):
         live = live_before(block(node.body), after, jumps)
         for item in reversed(node.items):
             target = item.asname.name if item.asname is not None else None
-            bound = NO_NAMES if target is None else frozenset(name.value for name in target_names(target))
-            live = (live - bound) | (reads(target) - bound) | reads(item.item)
+            targets = NO_NAMES if target is None else frozenset(name.value for name in target_names(target))
+            live = (live - targets) | (reads(target) - targets) | reads(item.item)
         return live
     if isinstance(node, cst.Match):
         cases = [live_before(block(case.body), after, jumps) | reads(case.guard) for case in node.cases]
@@ -97,11 +97,11 @@ def inner_blocks(
 def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:
     """Return the names that are needed when an exception has left the body of a `try`."""
     behind = live_before(block(node.finalbody), after, jumps)
-    needed = live_before(block(node.finalbody), NO_NAMES, jumps)
+    live_names = live_before(block(node.finalbody), NO_NAMES, jumps)
     for handler in node.handlers:
         handler_name = writes([handler.name]) if handler.name is not None else NO_NAMES
-        needed |= (live_before(block(handler.body), behind, jumps) - handler_name) | reads(handler.type)
-    return needed
+        live_names |= (live_before(block(handler.body), behind, jumps) - handler_name) | reads(handler.type)
+    return live_names
 
 
 def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
@@ -112,11 +112,11 @@ def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
     if isinstance(node, (cst.Return, cst.Raise)):
         return reads(node)
     if isinstance(node, cst.Assign):
-        killed = {name for target in node.targets for name in bound_targets(target.target)}
-        return ((after - killed) | reads(node)) - assigned_first(node.value)
+        targets = {name for target in node.targets for name in bound_targets(target.target)}
+        return ((after - targets) | reads(node)) - assigned_first(node.value)
     if isinstance(node, cst.AnnAssign):
-        killed = set(bound_targets(node.target)) if node.value else set()
-        return (after - killed) | reads(node)
+        targets = set(bound_targets(node.target)) if node.value else set()
+        return (after - targets) | reads(node)
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return (after - {node.name.value}) | reads(node)
     return (after | reads(node)) - assigned_first(node)
@@ -137,9 +137,9 @@ def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -
     while True:
         body = live_before(block(node.body), head, Jumps(after, head))
         if isinstance(node, cst.For):
-            grown = leave | (body - set(bound_targets(node.target))) | target_reads(node.target)
+            new_head = leave | (body - set(bound_targets(node.target))) | target_reads(node.target)
         else:
-            grown = (leave | body | reads(node.test)) - assigned_first(node.test)
-        if grown <= head:
+            new_head = (leave | body | reads(node.test)) - assigned_first(node.test)
+        if new_head <= head:
             return head
-        head |= grown
+        head |= new_head

@@ -148,20 +148,20 @@ def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
 @memoize
 def _writes(top: cst.CSTNode) -> tuple[str, ...]:
     """Return what `ordered_writes` finds in one node."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
         kind = type(node)
         comprehension = in_comprehension or kind in _COMPREHENSIONS
         if not (in_comprehension and kind is cst.CompFor):
-            found.update(dict.fromkeys(binds_here(node)))
+            names.update(dict.fromkeys(binds_here(node)))
         if kind in _SCOPES:
             return
         for child in children(node):
             visit(child, comprehension)
 
     visit(top, False)
-    return tuple(found)
+    return tuple(names)
 
 
 def writes(nodes: Iterable[cst.CSTNode]) -> Names:
@@ -173,20 +173,20 @@ def function_locals(function: cst.FunctionDef) -> Names:
     """Return the names that are local to a function: its parameters and the names that its body binds
     outright.
     """
-    bound = frozenset(parameters(function.params)) | rebound(block(function.body))
-    return bound - declared_names(function, cst.Global, cst.Nonlocal)
+    names = frozenset(parameters(function.params)) | rebound(block(function.body))
+    return names - declared_names(function, cst.Global, cst.Nonlocal)
 
 
 def rebound(body: Iterable[cst.CSTNode]) -> Names:
     """Return the names that statements bind outright. A store through a name is not included."""
-    found: set[str] = set()
+    names: set[str] = set()
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
         if not (in_comprehension and isinstance(node, cst.CompFor)):
             if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
-                found.update(bound_targets(node.target))
+                names.update(bound_targets(node.target))
             elif not isinstance(node, cst.Call):
-                found.update(binds_here(node))
+                names.update(binds_here(node))
         if type(node) in _SCOPES:
             return
         for child in children(node):
@@ -194,7 +194,7 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
 
     for node in body:
         visit(node, False)
-    return frozenset(found)
+    return frozenset(names)
 
 
 #: The nodes that read what one part of them reads …
@@ -258,12 +258,12 @@ def _nested_reads(node: cst.CSTNode) -> Names:
         )
     element = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)  # type: ignore[attr-defined]
     loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
-    found, bound = union_of(reads(part) for part in element), set[str]()
+    names, targets = union_of(reads(part) for part in element), set[str]()
     while loop is not None:
-        found |= union_of(reads(part) for part in (loop.iter, *loop.ifs))
-        bound.update(bound_targets(loop.target))
+        names |= union_of(reads(part) for part in (loop.iter, *loop.ifs))
+        targets.update(bound_targets(loop.target))
         loop = loop.inner_for_in
-    return (found - bound) | reads(node.for_in.iter)  # type: ignore[attr-defined]
+    return (names - targets) | reads(node.for_in.iter)  # type: ignore[attr-defined]
 
 
 def _default_reads(params: cst.Parameters) -> Names:
@@ -281,18 +281,18 @@ def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
 @memoize
 def assigned_first(node: cst.CSTNode) -> Names:
     """Return the names that an expression's `:=` certainly assigns before anything in it reads them."""
-    seen: set[str] = set()
+    names: set[str] = set()
     certain: set[str] = set()
 
     def visit(part: cst.CSTNode, sure: bool) -> None:
         if isinstance(part, cst.NamedExpr):
             visit(part.value, sure)
             name = part.target.value if isinstance(part.target, cst.Name) else ""
-            if sure and name not in seen:
+            if sure and name not in names:
                 certain.add(name)
-            seen.add(name)
+            names.add(name)
         elif isinstance(part, cst.Name):
-            seen.add(part.value)
+            names.add(part.value)
         elif isinstance(part, (cst.BooleanOperation, cst.IfExp)):
             first, *later = (part.left, part.right) if isinstance(part, cst.BooleanOperation) else (
                 part.test, part.body, part.orelse)  # fmt: skip

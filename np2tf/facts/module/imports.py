@@ -184,11 +184,11 @@ class Imports:
 
     def _bound_name(self, use: cst.Name, owner: Scope) -> str | None:
         bindings = owner.bindings[use.value]
-        found = {self._of_alias.get(binding) for binding in bindings}
-        if found == {None}:
+        names = {self._of_alias.get(binding) for binding in bindings}
+        if names == {None}:
             return None
-        if len(found) == 1 and not self._may_be_unbound(owner, use):
-            return found.pop()
+        if len(names) == 1 and not self._may_be_unbound(owner, use):
+            return names.pop()
         if use not in bindings:
             self.ambiguous[use] = use.value
         return None

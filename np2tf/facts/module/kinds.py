@@ -50,11 +50,11 @@ class Kinds:
 
     def kind(self, node: cst.CSTNode) -> Kind:
         """Return the kind of one expression."""
-        known = self._kinds.get(node)
-        if known is None:
+        kind = self._kinds.get(node)
+        if kind is None:
             self._kinds[node] = Kind.UNKNOWN  # the kind that a circular definition sees
-            known = self._kinds[node] = self._find(node)
-        return known
+            kind = self._kinds[node] = self._find(node)
+        return kind
 
     def is_array(self, node: cst.CSTNode) -> bool:
         """Return whether an expression visibly is an array."""
@@ -139,9 +139,9 @@ class Kinds:
         return name if self._scopes.of(call.func).owner_of(name) is None else None
 
     def _call(self, node: cst.Call) -> Kind:
-        qualified = self._imports.numpy_name(node.func)
-        if qualified is not None:
-            return _result_of(qualified)
+        full_name = self._imports.numpy_name(node.func)
+        if full_name is not None:
+            return _result_of(full_name)
         name = self._builtin(node)
         if isinstance(node.func, cst.Attribute) and node.func.attr.value in _FACTORIES:
             return Kind.CONTAINER
@@ -154,9 +154,9 @@ class Kinds:
         return Kind.UNKNOWN
 
     def _attribute(self, node: cst.Attribute) -> Kind:
-        qualified = self._imports.numpy_name(node)
-        if qualified is not None:
-            rule = rules.find(qualified)
+        full_name = self._imports.numpy_name(node)
+        if full_name is not None:
+            rule = rules.find(full_name)
             return Kind.NUMBER if rule is not None and rule.number else Kind.UNKNOWN
         if node.attr.value in _STATIC_ATTRIBUTES:
             return Kind.STATIC

@@ -44,12 +44,12 @@ class Positions:
 
     def __getitem__(self, node: cst.CSTNode) -> CodeRange:
         """Return the range of a node, lines from 1 and columns from 0."""
-        found = self._ranges.get(node)
-        if found is None:
+        code_range = self._ranges.get(node)
+        if code_range is None:
             top = self._top(node)
             self._ranges.update(_Provider().of(self._module, top, self._first_line(top)))
-            found = self._ranges[node]
-        return found
+            code_range = self._ranges[node]
+        return code_range
 
     def _top(self, node: cst.CSTNode) -> cst.CSTNode:
         """Return the statement at the top of the module that a node is in; else the module."""
@@ -68,11 +68,11 @@ class Positions:
     def _first_lines(self) -> dict[cst.CSTNode, int]:
         header, statements, _ = parts(self._module)
         line = 1 + sum(len(_LINE_END.findall(text)) for text in header)
-        found: dict[cst.CSTNode, int] = {}
+        first_lines: dict[cst.CSTNode, int] = {}
         for statement, text in zip(self._module.body, statements):
-            found[statement] = line
+            first_lines[statement] = line
             line += len(_LINE_END.findall(text))
-        return found
+        return first_lines
 
 
 def told_by(node: cst.CSTNode) -> cst.CSTNode:

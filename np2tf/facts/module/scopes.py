@@ -59,10 +59,10 @@ class Scope:
     @property
     def free(self) -> set[str]:
         """The names that this scope, or a scope inside it, reads or rebinds outside this scope."""
-        used = set(self.loads) | self.nonlocals | self.globals
+        names = set(self.loads) | self.nonlocals | self.globals
         for child in self.children:
-            used |= child.free
-        return used - (set() if self.is_class else self.locals)
+            names |= child.free
+        return names - (set() if self.is_class else self.locals)
 
     def within(self) -> Iterator[Scope]:
         """Yield this scope and the scopes inside it."""
@@ -148,12 +148,12 @@ class Scopes:
             }
             self._used_names |= set(dir(builtins))
         around: Scope | None = self._inside[where]
-        given = set(self._fresh_names[where])
+        fresh_names = set(self._fresh_names[where])
         while around is not None:
-            given |= self._fresh_names[around.node]
+            fresh_names |= self._fresh_names[around.node]
             around = around.parent
         name, number = wanted_name, 1
-        while name in self._used_names or name in given or keyword.iskeyword(name):
+        while name in self._used_names or name in fresh_names or keyword.iskeyword(name):
             number += 1
             name = f"{wanted_name}_{number}"
         self._fresh_names[where].add(name)
@@ -285,9 +285,9 @@ class Scopes:
         self._target(node.name, scope)
 
     def _import_alias(self, node: cst.ImportAlias, scope: Scope) -> None:
-        bound = node.asname.name if node.asname is not None else node.name
+        target = node.asname.name if node.asname is not None else node.name
         self._mark(node, scope)
-        name = dotted_name(bound)
+        name = dotted_name(target)
         if name is not None:
             self._bind(scope, name.split(".")[0], node)
 

@@ -118,9 +118,9 @@ class Cache:
                 return
             if text is not None:
                 self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
-            written = marshal.dumps(value)
-            head = _HEAD.pack(_MAGIC, key.encode(), len(written), hash_of(written))
-            self._write(f"{key}.bin", b"".join((head, written, *blobs)))
+            data = marshal.dumps(value)
+            head = _HEAD.pack(_MAGIC, key.encode(), len(data), hash_of(data))
+            self._write(f"{key}.bin", b"".join((head, data, *blobs)))
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"
             return
@@ -144,10 +144,10 @@ class Cache:
     def entries(self) -> Iterator[Entry]:
         """Yield the cache's files; other files in the folder are ignored."""
         try:
-            found = list(os.scandir(self.folder))
+            files = list(os.scandir(self.folder))
         except OSError:
             return
-        for file in found:
+        for file in files:
             if _NAME.fullmatch(file.name):
                 try:
                     status = file.stat(follow_symlinks=False)

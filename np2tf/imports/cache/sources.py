@@ -68,14 +68,14 @@ class _Folder(NamedTuple):
         if row is None or row[:-3] != state:
             return None
         start, end, hash = row[-3:]
-        written = self.data[start:end]
-        return written if hash_of(written) == hash else None
+        blob = self.data[start:end]
+        return blob if hash_of(blob) == hash else None
 
 
 def _apart(path: str) -> tuple[str, str]:
     """Return a file's folder, with the separator, and its name."""
-    cut = path.rfind(os.sep) + 1
-    return path[:cut], path[cut:]
+    name_start = path.rfind(os.sep) + 1
+    return path[:name_start], path[name_start:]
 
 
 def _serialize(translation: Translation) -> bytes:
@@ -92,8 +92,8 @@ def _serialize(translation: Translation) -> bytes:
 
 
 def _read(data: bytes | memoryview) -> Translation:
-    code, own_code, key, found, originals, summary = marshal.loads(data)
-    findings = tuple(map(Finding._make, found))
+    code, own_code, key, finding_tuples, originals, summary = marshal.loads(data)
+    findings = tuple(map(Finding._make, finding_tuples))
     return Translation(code, findings, "", key, Originals._make(originals), own_code, summary)
 
 
@@ -109,13 +109,13 @@ class Sources:
     def find(self, path: str, state: FileState | None) -> Translation | None:
         """Return the translation of a file, if the file has not changed since the translation was made."""
         folder, name = _apart(path)
-        known = self._folders.get(folder)
-        if known is None:
+        contents = self._folders.get(folder)
+        if contents is None:
             if len(self._folders) >= _AT_HAND:
                 del self._folders[next(iter(self._folders))]
-            known = self._folders[folder] = self._folder(folder)
-        found = None if state is None else known.get(name, state)
-        return None if found is None else _read(found)
+            contents = self._folders[folder] = self._folder(folder)
+        blob = None if state is None else contents.get(name, state)
+        return None if blob is None else _read(blob)
 
     def remember(self, path: str, state: FileState | None, translation: Translation) -> None:
         """Record the translation of a file that had the status `state` before it was read."""
@@ -136,21 +136,21 @@ class Sources:
             blobs: list[bytes | memoryview] = []
             end = 0
             for name in there.table.keys() | new.keys():
-                seen = FileState.of(folder + name)
-                if seen is None:
+                state = FileState.of(folder + name)
+                if state is None:
                     continue
-                before, written = new.get(name, (seen, None))
-                kept = written if before == seen and written is not None else there.get(name, seen)
-                if kept is not None:
-                    blobs.append(kept)
-                    start, end = end, end + len(kept)
-                    table[name] = (*seen, start, end, hash_of(kept))
+                before, new_blob = new.get(name, (state, None))
+                blob = new_blob if before == state and new_blob is not None else there.get(name, state)
+                if blob is not None:
+                    blobs.append(blob)
+                    start, end = end, end + len(blob)
+                    table[name] = (*state, start, end, hash_of(blob))
             self._cache.store(self._entry(folder), table, blobs=blobs)
         self._new.clear()
 
     def _folder(self, folder: str) -> _Folder:
-        table, written = self._cache.load_with_rest(self._entry(folder))
-        return _Folder(table or {}, written)
+        table, data = self._cache.load_with_rest(self._entry(folder))
+        return _Folder(table or {}, data)
 
     def _entry(self, folder: str) -> str:
         return key_from(self._hash, b"the sources of a folder", folder)

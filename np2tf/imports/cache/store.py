@@ -62,10 +62,10 @@ def _cache(part: str, share: float = 1.0) -> Cache | None:
 
 def prepare(options: Options) -> None:
     """Do the work that is needed once per process now, so that the first import does not take its time."""
-    kept = cache()
-    if kept is not None:
-        _sources(kept, options)
-        kept.is_trusted()
+    disk_cache = cache()
+    if disk_cache is not None:
+        _sources(disk_cache, options)
+        disk_cache.is_trusted()
 
 
 def translation(
@@ -83,42 +83,44 @@ def translation(
         own_code: compiles the untranslated module. It is called if there is nothing to translate, so that the
             code is stored with the translations and not in a further file; its errors reach the caller.
     """
-    kept = cache()
-    if kept is None:
+    disk_cache = cache()
+    if disk_cache is None:
         data = read_file(path)
         return _deserialize(data, path, options, key_of(data, path, options))
-    sources = _sources(kept, options)
-    seen = FileState.of(path)
-    made = sources.find(path, seen)
-    if made is None:
+    sources = _sources(disk_cache, options)
+    state = FileState.of(path)
+    result = sources.find(path, state)
+    if result is None:
         data = read_file(path)
         if is_candidate(data.decode(errors="replace")):
-            made = _kept_or_made(kept, data, path, options)
+            result = _kept_or_made(disk_cache, data, path, options)
         else:
-            made = Translation(None, (), own_code=own_code())
-        if _is_lasting(made):
-            sources.remember(path, seen, made)
-    return made
+            result = Translation(None, (), own_code=own_code())
+        if _is_lasting(result):
+            sources.remember(path, state, result)
+    return result
 
 
 def _kept_or_made(cache: Cache, data: bytes, path: str, options: Options) -> Translation:
     key = key_of(data, path, options)
-    found = cache.load(key)
-    if found is not None:
-        code, findings, originals, summary = found
-        told = tuple(map(Finding._make, findings))
-        return Translation(code, told, key=key, originals=Originals._make(originals), summary=summary)
-    made = _deserialize(data, path, options, key)
-    if _is_lasting(made):
-        value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals), made.summary
-        cache.store(key, value, _readable(made, path))
+    entry = cache.load(key)
+    if entry is not None:
+        code, findings, originals, summary = entry
+        finding_objects = tuple(map(Finding._make, findings))
+        return Translation(
+            code, finding_objects, key=key, originals=Originals._make(originals), summary=summary
+        )
+    result = _deserialize(data, path, options, key)
+    if _is_lasting(result):
+        value = result.code, tuple(map(tuple, result.findings)), tuple(result.originals), result.summary
+        cache.store(key, value, _readable(result, path))
         _tell_problem(cache)
-    return made
+    return result
 
 
 def _is_lasting(translation: Translation) -> bool:
     """Return whether a translation may be stored. A fault of np2tf may be fixed in its next version."""
-    return not any(found.code == "NP2TF905" for found in translation.findings)
+    return not any(finding.code == "NP2TF905" for finding in translation.findings)
 
 
 @lru_cache(maxsize=8)
@@ -150,8 +152,8 @@ def _tell_problem(cache: Cache) -> None:
     """Warn once why translations are not stored."""
     if cache.problem is not None and cache not in _REPORTED_CACHES:
         _REPORTED_CACHES.append(cache)
-        found = Finding.create("NP2TF943", cache.folder, 1, reason=cache.problem)
-        warn(f"{found.code} {found.message}", cache.folder, 1)
+        finding = Finding.create("NP2TF943", cache.folder, 1, reason=cache.problem)
+        warn(f"{finding.code} {finding.message}", cache.folder, 1)
 
 
 _REPORTED_CACHES: list[Cache] = []

@@ -72,22 +72,22 @@ def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function
 
 def _add_boundary(function: _Function, first: int, entry: str) -> None:
     start = 0 if ast.get_docstring(function, clean=False) is None else 1
-    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    given = _parameters(function.args, first)
-    if not given or all(map(_is_empty, function.body[start:])):
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    parameters = _parameters(function.args, first)
+    if not parameters or all(map(_is_empty, function.body[start:])):
         return
-    if not used.isdisjoint(_LOOKS_INSIDE | _TENSORFLOW):
+    if not names.isdisjoint(_LOOKS_INSIDE | _TENSORFLOW):
         return
     inner = _Results().visit_all(function.body[start:])
     if not isinstance(inner[-1], (ast.Return, ast.Raise)):
         end = ast.parse("if _np2tf_here is not None: _np2tf_here.give(None)").body[0]
         _place(end, inner[-1])
         inner.append(end)
-    may = " or ".join(f"_np2tf_type({name}) in _np2tf_suspects" for name in given)
+    may = " or ".join(f"_np2tf_type({name}) in _np2tf_suspects" for name in parameters)
     enter = ast.parse(
-        f"_np2tf_here = {entry}({', '.join(given)}) if {may} else None\n"
+        f"_np2tf_here = {entry}({', '.join(parameters)}) if {may} else None\n"
         "if _np2tf_here is not None:\n"
-        + "\n".join(f"    {name} = _np2tf_here.take({name})" for name in given)
+        + "\n".join(f"    {name} = _np2tf_here.take({name})" for name in parameters)
     ).body
     for node in enter:
         _place(node, function.body[start])
@@ -96,12 +96,12 @@ def _add_boundary(function: _Function, first: int, entry: str) -> None:
 
 def _parameters(arguments: ast.arguments, first: int) -> list[str]:
     plain = [*arguments.posonlyargs, *arguments.args][first:]
-    packed = [
+    variable_parameters = [
         variable_parameter
         for variable_parameter in (arguments.vararg, arguments.kwarg)
         if variable_parameter is not None
     ]
-    return [parameter.arg for parameter in (*plain, *arguments.kwonlyargs, *packed)]
+    return [parameter.arg for parameter in (*plain, *arguments.kwonlyargs, *variable_parameters)]
 
 
 def _is_empty(node: ast.stmt) -> bool:
@@ -136,10 +136,10 @@ class _Results(ast.NodeTransformer):
 
 def _give_call(value: ast.expr) -> ast.expr:
     """Return the expression that passes ``value`` through the boundary to the caller."""
-    made = ast.parse("_np2tf_here.give(_) if _np2tf_here is not None else _", mode="eval").body
-    _place(made, value)
-    made.body.args, made.orelse = [value], value  # type: ignore[attr-defined]
-    return made
+    expression = ast.parse("_np2tf_here.give(_) if _np2tf_here is not None else _", mode="eval").body
+    _place(expression, value)
+    expression.body.args, expression.orelse = [value], value  # type: ignore[attr-defined]
+    return expression
 
 
 def _place(node: ast.AST, place: ast.AST) -> None:

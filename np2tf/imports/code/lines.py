@@ -38,14 +38,14 @@ class SourceMap:
             stands_for = matching.sources.get(node)
             if stands_for is None:
                 continue
-            printed = _place(where, in_output)
-            written = _place(matching.places[stands_for], in_source)
+            output_place = _place(where, in_output)
+            source_place = _place(matching.places[stands_for], in_source)
             if isinstance(stands_for, BLOCKS):
-                written = self._header(written)
+                source_place = self._header(source_place)
             if isinstance(node, STATEMENTS):
-                self._by_start.setdefault(printed[:2], written)
+                self._by_start.setdefault(output_place[:2], source_place)
             elif not isinstance(stands_for, BLOCKS):
-                self._by_range.setdefault(printed, written)
+                self._by_range.setdefault(output_place, source_place)
 
     def relocate(self, tree: ast.AST, down: int = 0, right: int = 0) -> None:
         """Give every node of the parsed translation its place in the source.

@@ -46,12 +46,12 @@ class Matching:
 
     def _visit(self, node: cst.CSTNode, function: cst.CSTNode) -> None:
         """Match `node` and the nodes below it; `function` is the source's function that is being printed."""
-        known = self._match_of(node)
-        if known is not None:
-            self.sources[node] = known
-            self._line = max(self._line, self.places[known].start.line)
-            if isinstance(known, cst.FunctionDef):
-                function, self._line = known, self.places[known].start.line
+        source = self._match_of(node)
+        if source is not None:
+            self.sources[node] = source
+            self._line = max(self._line, self.places[source].start.line)
+            if isinstance(source, cst.FunctionDef):
+                function, self._line = source, self.places[source].start.line
         elif self._by_text(node, function):
             return
         body = _body(node)
@@ -94,10 +94,10 @@ class Matching:
             return False
         ahead = [pair for pair in inside if self.places[pair[0]].start.line >= self._line]
         _, became = (ahead or inside[-1:])[0]
-        for printed, quoted in zip(walk(node), walk(became)):
-            known = self._match_of(quoted)
-            if known is not None:
-                self.sources[printed] = known
+        for output_node, new_node in zip(walk(node), walk(became)):
+            source = self._match_of(new_node)
+            if source is not None:
+                self.sources[output_node] = source
         return True
 
     # -- statements that were made ---------------------------------------------------------------------------
@@ -116,8 +116,8 @@ class Matching:
             if owner is not None:
                 for member in run:
                     smalls = member.body if isinstance(member, cst.SimpleStatementLine) else ()
-                    for made in (member, *smalls):
-                        self.sources.setdefault(made, owner)
+                    for part in (member, *smalls):
+                        self.sources.setdefault(part, owner)
             run = []
 
     def _is_known(self, statement: cst.CSTNode) -> bool:
@@ -137,12 +137,12 @@ class Matching:
             return None
         first = min(self.places[self.sources[node]].start.line for node in inside)
         last = max(self.places[self._owners[self.sources[node]]].start.line for node in inside)
-        taken = {self.sources[node] for node in inside if isinstance(node, STATEMENTS)}
+        statements = {self.sources[node] for node in inside if isinstance(node, STATEMENTS)}
         around = [
             loop
             for loop in self._loops
             if isinstance(loop, kind)
-            and loop not in taken
+            and loop not in statements
             and self.places[loop].start.line <= first
             and last <= self.places[loop].end.line
         ]

@@ -16,29 +16,29 @@ def keep_names(source: ast.Module, translation: ast.Module) -> None:
 
     Names that the translation imports itself are left out, and so are imports for type checkers only.
     """
-    lost, stars = _lost_names(source, translation), _lost_stars(source, translation)
-    if not lost and not stars:
+    names, stars = _lost_names(source, translation), _lost_stars(source, translation)
+    if not names and not stars:
         return
     for body in _bodies(translation):
         for index in range(len(body) - 1, -1, -1):
             tnp = _tnp_of(body[index])
             if tnp is not None:
-                bindings = [_make_binding(name, tnp + path, body[index]) for name, path in lost]
+                bindings = [_make_binding(name, tnp + path, body[index]) for name, path in names]
                 body[index + 1 : index + 1] = [*stars, *bindings]
 
 
 def _lost_names(source: ast.Module, translation: ast.Module) -> list[tuple[str, str]]:
-    kept = {
-        bound for statement in _imports(translation) for alias in statement.names for bound in _names(alias)
+    translation_names = {
+        name for statement in _imports(translation) for alias in statement.names for name in _names(alias)
     }
-    lost: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for statement in _imports(source):
         for alias in statement.names:
             path = _numpy_path(statement, alias)
             for name in _names(alias) if path is not None else ():
-                if name not in kept:
-                    lost[name] = path or ""
-    return list(lost.items())
+                if name not in translation_names:
+                    paths[name] = path or ""
+    return list(paths.items())
 
 
 def _lost_stars(source: ast.Module, translation: ast.Module) -> list[ast.stmt]:
@@ -50,12 +50,14 @@ def _lost_stars(source: ast.Module, translation: ast.Module) -> list[ast.stmt]:
         for statement in _imports(source)
         if _is_star(statement) and isinstance(statement, ast.ImportFrom)
     }
-    kept = {
+    modules = {
         statement.module
         for statement in _imports(translation)
         if _is_star(statement) and isinstance(statement, ast.ImportFrom)
     }
-    return [star for name, star in stars.items() if name not in kept and str(name).split(".")[0] == "numpy"]
+    return [
+        star for name, star in stars.items() if name not in modules and str(name).split(".")[0] == "numpy"
+    ]
 
 
 def _is_star(statement: ast.Import | ast.ImportFrom) -> bool:

@@ -62,43 +62,55 @@ def originals_of(
         _count_the_users_frames(source, tree)
         module = compile(source, path, "exec", dont_inherit=True)
     numpy = _numpys(source, module)
-    kept = _bound_names(translated_code) | numpy.keys()
-    missing = _bound_names(module) - kept
+    available_names = _bound_names(translated_code) | numpy.keys()
+    missing_names = _bound_names(module) - available_names
     names = {name: f"np2tf: {name}" for name in numpy}
     values = {name: _below_numpy(below) for name, below in numpy.items()}
-    jitted = jitted_lines(tree)
+    jit_lines = jitted_lines(tree)
     sources: dict[str, list[tuple[types.CodeType, bool]]] = {}
     for name, code, outermost in _functions(module):
         sources.setdefault(name, []).append((code, outermost))
     pairs = []
     for name, code, outermost in _functions(translated_code):
-        found = [
+        candidates = [
             inner_code
             for inner_code, out in sources.get(name, ())
             if out == outermost and _at_one_place(inner_code, code)
         ]
-        if len(found) != 1 or found[0] == code or not _is_clear(found[0], missing, values):
+        if (
+            len(candidates) != 1
+            or candidates[0] == code
+            or not _is_clear(candidates[0], missing_names, values)
+        ):
             continue
-        original = _rename_globals(found[0], names)
+        original = _rename_globals(candidates[0], names)
         if original is None:
             continue
         may_stand_in = (
             outermost
-            and code.co_firstlineno not in jitted
+            and code.co_firstlineno not in jit_lines
             and original.co_freevars == code.co_freevars
             and not code.co_flags & _CO_SUSPENDABLE
             and _inner(original) <= _COMPREHENSIONS
             and not any(word in data for word in _OF_TENSORS)
         )
         pairs.append((code, original, may_stand_in))
-    given = tuple((names[name], numpy[name]) for name in numpy)
-    watched, functions = _watched_code(source, path, jitted, names, [code for code, _, _ in pairs], loops)
-    chosen = [
-        (code, original if code.co_firstlineno in jitted else watched.get(id(code), original), may_stand_in)
+    name_paths = tuple((names[name], numpy[name]) for name in numpy)
+    loop_codes, functions = _watched_code(
+        source, path, jit_lines, names, [code for code, _, _ in pairs], loops
+    )
+    entries = [
+        (
+            code,
+            original if code.co_firstlineno in jit_lines else loop_codes.get(id(code), original),
+            may_stand_in,
+        )
         for code, original, may_stand_in in pairs
     ]
-    hot = tuple((c, watched[id(c)]) for c, _, _ in chosen if id(c) in watched and c.co_firstlineno in jitted)
-    return Originals(np.__version__, given, tuple(chosen), hot, functions)
+    hot = tuple(
+        (c, loop_codes[id(c)]) for c, _, _ in entries if id(c) in loop_codes and c.co_firstlineno in jit_lines
+    )
+    return Originals(np.__version__, name_paths, tuple(entries), hot, functions)
 
 
 def _watched_code(
@@ -120,7 +132,7 @@ def _watched_code(
     module = compile(ast.fix_missing_locations(source), path, "exec", dont_inherit=True)
     functions = list(_functions(module))
     alone = {name: code for name, code, _ in functions}
-    watched = {}
+    loop_codes = {}
     for translation in translations:
         loops_of_place = [
             function_code
@@ -130,11 +142,11 @@ def _watched_code(
             and function_code.co_name == translation.co_name
             and _at_one_place(function_code, translation)
         ]
-        renamed = _rename_globals(loops_of_place[0], names) if len(loops_of_place) == 1 else None
-        if renamed is not None:
-            watched[id(translation)] = renamed
-    made = [(tuple(loop), _rename_globals(alone[loop.name], names)) for loop in loops.values()]
-    return watched, tuple(loop for loop in made if loop[1] is not None)
+        new_code = _rename_globals(loops_of_place[0], names) if len(loops_of_place) == 1 else None
+        if new_code is not None:
+            loop_codes[id(translation)] = new_code
+    loop_functions = [(tuple(loop), _rename_globals(alone[loop.name], names)) for loop in loops.values()]
+    return loop_codes, tuple(loop for loop in loop_functions if loop[1] is not None)
 
 
 def _count_the_users_frames(source: ast.Module, translation: ast.Module) -> None:
@@ -164,7 +176,7 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
     paths: dict[str, list[Path]] = {}
     for name, path in _imports(tree.body):
         paths.setdefault(name, []).append(path)
-    stored = [
+    store_names = [
         instruction.argval for instruction in dis.get_instructions(module) if instruction.opname in _AT_TOP
     ]
     in_functions = {
@@ -177,7 +189,7 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
         name: paths_of_name[0]
         for name, paths_of_name in paths.items()
         if len(set(paths_of_name)) == 1
-        and stored.count(name) == len(paths_of_name)
+        and store_names.count(name) == len(paths_of_name)
         and name not in in_functions
         and _below_numpy(paths_of_name[0]) is not _ABSENT
     }
@@ -313,10 +325,10 @@ def _asks_for_identity(code: types.CodeType, numpy: Mapping[str, Any]) -> bool:
     chain: list[str] = []
     for instruction in dis.get_instructions(code):
         if instruction.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST":
-            known = {**vars(builtins), **numpy}.get(chain[0]) if chain else None
+            value = {**vars(builtins), **numpy}.get(chain[0]) if chain else None
             for name in chain[1:]:
-                known = _attribute(known, name)
-            if not isinstance(known, type):
+                value = _attribute(value, name)
+            if not isinstance(value, type):
                 return True
         chain = _longer(chain, instruction)
         before = instruction
@@ -344,5 +356,5 @@ def _rename_globals(code: types.CodeType, names: Mapping[str, str]) -> types.Cod
         instruction.argval in names and instruction.opname not in _READS for instruction in name_instructions
     ):
         return None
-    changed = tuple(names.get(name, name) for name in code.co_names)
-    return code.replace(co_names=changed, co_consts=tuple(consts))
+    new_names = tuple(names.get(name, name) for name in code.co_names)
+    return code.replace(co_names=new_names, co_consts=tuple(consts))

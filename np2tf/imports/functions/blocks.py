@@ -69,10 +69,10 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     definitions = {}
     nodes = []
     for function in functions:
-        found = _definition(tree, function)
-        if found is not None:
-            definitions[function] = (found.name if isinstance(found, _DEFS) else "<lambda>", found.lineno)
-            nodes.append(found)
+        node = _definition(tree, function)
+        if node is not None:
+            definitions[function] = (node.name if isinstance(node, _DEFS) else "<lambda>", node.lineno)
+            nodes.append(node)
     if not nodes:
         raise UntranslatableError(f"{path} is not the source that it was made from")
     names = {**_numpys(tree), **_names(functions)}
@@ -115,11 +115,11 @@ def block_of_loop(plain: types.FunctionType, loop_function: LoopFunction) -> Blo
 def _has_changed(function: types.FunctionType, path: str) -> bool:
     """Return whether the file of a translated module has changed since it was imported."""
     spec = getattr(sys.modules.get(function.__module__), "__spec__", None)
-    loaded = getattr(spec, "loader", None)
-    seen, now = getattr(loaded, "source_state", None), FileState.of(path)
-    if not isinstance(seen, FileState) or now is None or loaded.path != path:  # type: ignore[union-attr]
+    loader = getattr(spec, "loader", None)
+    import_state, now = getattr(loader, "source_state", None), FileState.of(path)
+    if not isinstance(import_state, FileState) or now is None or loader.path != path:  # type: ignore[union-attr]
         return False
-    return (seen.size, seen.modification_time) != (now.size, now.modification_time)
+    return (import_state.size, import_state.modification_time) != (now.size, now.modification_time)
 
 
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -129,17 +129,17 @@ def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
     """Return the node from which a function was made."""
     code = function.__code__
     kinds: Any = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
-    found = []
+    definitions = []
     for node in ast.walk(tree):
         if isinstance(node, kinds):
             first = min(
                 [node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]
             )
             if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
-                found.append(node)
-    if len(found) > 1:
+                definitions.append(node)
+    if len(definitions) > 1:
         raise UntranslatableError("its line defines several functions")
-    return found[0] if found else None
+    return definitions[0] if definitions else None
 
 
 def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
@@ -176,27 +176,27 @@ def _numpys(tree: ast.Module) -> dict[str, Any]:
     """Return the names that the file imports from NumPy at its top, because a translated module has lost
     them.
     """
-    found: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.partition(".")[0] == "numpy":
                     path = alias.name.split(".")[1:] if alias.asname else []
-                    found[alias.asname or "numpy"] = below_numpy(tuple(path))
+                    objects[alias.asname or "numpy"] = below_numpy(tuple(path))
         elif isinstance(node, ast.ImportFrom) and not node.level:
             top, *path = (node.module or "").split(".")
             for alias in node.names if top == "numpy" else ():
                 if hasattr(below_numpy(tuple(path)), alias.name):
-                    found[alias.asname or alias.name] = below_numpy((*path, alias.name))
-    return found
+                    objects[alias.asname or alias.name] = below_numpy((*path, alias.name))
+    return objects
 
 
 def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], first_line: int) -> None:
     """Remove `@np2tf.translate` itself from the text, so that it does not prevent a rewrite."""
     for node in ast.walk(outer):
         for decorator in getattr(node, "decorator_list", ()):
-            called = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if _value(called, names) is translate:
+            func = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if _value(func, names) is translate:
                 for line in range(decorator.lineno - first_line, decorator.end_lineno - first_line + 1):
                     body[line] = "\n"
 
@@ -215,17 +215,17 @@ def imports_of(outer: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
 
     Without stand-ins the translator would take a name for a builtin, whose value is known.
     """
-    used = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))
-    bound = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not _is_read(node)}
-    for name in used:
+    identifiers = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))
+    targets = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not _is_read(node)}
+    for name in identifiers:
         if name not in names:
             continue
         lines = list(_import(name, names[name]))
         yield from lines
-        if not lines and name not in bound:
+        if not lines and name not in targets:
             value = names[name]
-            known = callable(value) or isinstance(value, _CONSTANTS)
-            yield f"from {_ELSEWHERE} import {name}" if known else stand_in(name)
+            is_constant = callable(value) or isinstance(value, _CONSTANTS)
+            yield f"from {_ELSEWHERE} import {name}" if is_constant else stand_in(name)
 
 
 #: The name of the module, or the function, that a stand-in seems to come from.
@@ -268,13 +268,13 @@ def _public() -> dict[int, tuple[str, str]]:
 
     import numpy as np
 
-    found = {}
+    qualified_names = {}
     for module in (np.random, np.fft, np.linalg, np):
         for name in module.__all__:
             value = getattr(module, name)
             if callable(value) and getattr(builtins, name, None) is not value:
-                found[id(value)] = (module.__name__, name)
-    return found
+                qualified_names[id(value)] = (module.__name__, name)
+    return qualified_names
 
 
 def _class_of(function: types.FunctionType) -> str | None:
@@ -293,12 +293,12 @@ def _dedent(body: list[str]) -> tuple[list[str], int]:
     indentation = first[: len(first) - len(first.lstrip())]
     if not indentation:
         return body, 0
-    dedented = [line.removeprefix(indentation) for line in body]
+    lines = [line.removeprefix(indentation) for line in body]
     try:
-        is_same_syntax = _syntax_of("if True:\n" + "".join(body)) == _syntax_of("".join(dedented))
+        is_same_syntax = _syntax_of("if True:\n" + "".join(body)) == _syntax_of("".join(lines))
     except SyntaxError:
         return body, 0
-    return (dedented, len(indentation.encode())) if is_same_syntax else (body, 0)
+    return (lines, len(indentation.encode())) if is_same_syntax else (body, 0)
 
 
 def _syntax_of(text: str) -> str:

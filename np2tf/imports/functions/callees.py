@@ -33,12 +33,12 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
         return "is of a module that has not been translated", None
     try:
         block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
-        made, findings = translate_block(block, [function], _OPTIONS)
+        translations, findings = translate_block(block, [function], _OPTIONS)
     except UntranslatableError as reason:
         return f"cannot be translated: {reason}", None
-    found = made.get(function)
-    if isinstance(found, JittedFunction):
-        return "", found
+    translation = translations.get(function)
+    if isinstance(translation, JittedFunction):
+        return "", translation
     why = [dict(finding.args)["reason"] for finding in findings if "reason" in dict(finding.args)]
     return (why or [finding.message for finding in findings] or ["is not of a kind that is staged"])[0], None
 
@@ -47,10 +47,10 @@ def eager_version(function: types.FunctionType) -> Any:
     """Return a function's translation for eager code; None if it has no source or nothing changes."""
     try:
         block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
-        made, _ = translate_block(block, [function], _OPTIONS)
+        translations, _ = translate_block(block, [function], _OPTIONS)
     except UntranslatableError:
         return None
-    return made.get(function)
+    return translations.get(function)
 
 
 def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
@@ -64,11 +64,15 @@ def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
         tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
     except (UntranslatableError, SourceError) as error:
         raise CalleeError(str(error)) from None
-    used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_np2tf(node.value)]
+    attributes = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_np2tf(node.value)
+    ]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    asked = [node for node in calls if isinstance(node.func, ast.Attribute) and _is_np2tf(node.func.value)]
-    callees = [ast.unparse(node.args[0]) for node in asked if node.func.attr == "call"]  # type: ignore[attr-defined]
-    return {node.attr for node in used}, callees
+    operator_calls = [
+        node for node in calls if isinstance(node.func, ast.Attribute) and _is_np2tf(node.func.value)
+    ]
+    callees = [ast.unparse(node.args[0]) for node in operator_calls if node.func.attr == "call"]  # type: ignore[attr-defined]
+    return {node.attr for node in attributes}, callees
 
 
 def _is_np2tf(node: ast.expr) -> bool:
@@ -83,11 +87,11 @@ def staged_loop(plain: types.FunctionType, loop_function: LoopFunction) -> Jitte
         loop_function: the loop that it was made from.
     """
     try:
-        made, _ = translate_block(block_of_loop(plain, loop_function), [plain], _OPTIONS)
+        translations, _ = translate_block(block_of_loop(plain, loop_function), [plain], _OPTIONS)
     except UntranslatableError:
         return None
-    found = made.get(plain)
-    return found if isinstance(found, JittedFunction) else None
+    translation = translations.get(plain)
+    return translation if isinstance(translation, JittedFunction) else None
 
 
 def _of_lambda(function: types.FunctionType) -> Block:

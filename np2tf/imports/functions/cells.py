@@ -47,7 +47,7 @@ def translated_cell(
         result = translate(source, options or Options())
     except SourceError as error:
         return None, [_move_finding(Finding.of(error.diagnostic))]
-    findings = [_move_finding(Finding.of(found)) for found in result.diagnostics]
+    findings = [_move_finding(Finding.of(diagnostic)) for diagnostic in result.diagnostics]
     if not result.changed:
         return None, findings
     tree = ast.parse(result.text)
@@ -75,11 +75,11 @@ def _is_np2tf(statement: ast.stmt) -> bool:
 
 def _head(cell: ast.Module, names: Mapping[str, Any]) -> Iterator[str]:
     """Yield statements that tell the translator the names that earlier cells have bound."""
-    known = {name: _numpys(value) for name, value in names.items()}
-    yield from imports_of(cell, known)
-    written = [node.target for node in ast.walk(cell) if isinstance(node, ast.AugAssign)]
-    for name in dict.fromkeys(target.id for target in written if isinstance(target, ast.Name)):
-        if name in known:
+    values = {name: _numpys(value) for name, value in names.items()}
+    yield from imports_of(cell, values)
+    targets = [node.target for node in ast.walk(cell) if isinstance(node, ast.AugAssign)]
+    for name in dict.fromkeys(target.id for target in targets if isinstance(target, ast.Name)):
+        if name in values:
             yield stand_in(name)
 
 

@@ -53,8 +53,8 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
 
         new, findings = translations(functions, options or Options())
         tell(findings)
-        for old, made in new.items():
-            remember_original(getattr(made, "__wrapped__", made), old)
+        for old, translation in new.items():
+            remember_original(getattr(translation, "__wrapped__", translation), old)
         return _rebuild(target, lambda function: new.get(function, function)) if new else target
     except UntranslatableError as reason:
         path, line = _place(target, functions)
@@ -76,8 +76,8 @@ def _is_translated(function: types.FunctionType) -> bool:
 
 
 def _place(target: Any, functions: list[types.FunctionType]) -> tuple[str, int]:
-    found = functions[0] if functions else getattr(target, "__wrapped__", target)
-    code = getattr(found, "__code__", None)
+    function = functions[0] if functions else getattr(target, "__wrapped__", target)
+    code = getattr(function, "__code__", None)
     return (code.co_filename, code.co_firstlineno) if code is not None else ("<unknown>", 1)
 
 
@@ -92,8 +92,10 @@ def _rebuild(target: Any, make: Make) -> Any:
     if isinstance(target, (staticmethod, classmethod)):
         return type(target)(_rebuild(target.__func__, make))
     if isinstance(target, property):
-        get, put, delete = (part and _rebuild(part, make) for part in (target.fget, target.fset, target.fdel))
-        return type(target)(get, put, delete, target.__doc__)
+        getter, setter, deleter = (
+            part and _rebuild(part, make) for part in (target.fget, target.fset, target.fdel)
+        )
+        return type(target)(getter, setter, deleter, target.__doc__)
     if isinstance(target, functools.cached_property):
         target.func = _rebuild(target.func, make)
         return target

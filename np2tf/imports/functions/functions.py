@@ -64,7 +64,7 @@ def translate_block(
     except SourceError as error:
         raise UntranslatableError(error.diagnostic.message) from None
     result = translate(source, options)
-    findings = [_relocate_finding(Finding.of(found), block) for found in result.diagnostics]
+    findings = [_relocate_finding(Finding.of(diagnostic), block) for diagnostic in result.diagnostics]
     if not result.changed and not with_boundaries:
         return {}, findings
     if result.changed:
@@ -77,7 +77,7 @@ def translate_block(
     tree.body = [statement for statement in tree.body if not is_stand_in(statement)]
     libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: function.__code__.co_firstlineno for function, place in block.definitions.items()}
-    jitted = _take_off_decorators(tree, first_lines)
+    jit_places = _take_off_decorators(tree, first_lines)
     if not result.changed and not any(isinstance(node, _OF_ARRAYS) for node in ast.walk(tree)):
         return {}, findings
     before = "" if result.changed else ast.dump(tree)
@@ -90,7 +90,7 @@ def translate_block(
         place = block.definitions.get(function)
         code = None if place is None else codes.get((place[0], first_lines[place]))
         if place is not None and code is not None:
-            new[function] = _make_function(function, code, libraries, place in jitted)
+            new[function] = _make_function(function, code, libraries, place in jit_places)
     return new, findings
 
 
@@ -135,18 +135,18 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
     Returns:
         The name and line of each function that had `@np2tf.jit`.
     """
-    jitted = set()
+    places = set()
     for node in list(ast.walk(tree)):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _is_outermost(node, tree):
             continue
         place = (node.name, node.lineno)
         if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
-            jitted.add(place)
+            places.add(place)
         # A function begins at the line of its first decorator: a decorator that never runs keeps the line.
         first = first_lines.get(place, node.lineno)
         here: Any = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
         node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
-    return jitted
+    return places
 
 
 def _is_outermost(function: _Def, tree: ast.Module) -> bool:

@@ -23,19 +23,19 @@ def jitted_of(function: Callable[..., Any]) -> tuple[JittedFunction, tuple[Any, 
     if isinstance(function, JittedFunction):
         return _translate(function), ()
     if isinstance(function, types.MethodType):
-        jitted, bound = jitted_of(function.__func__)
-        return jitted, (function.__self__, *bound)
+        jitted_function, arguments = jitted_of(function.__func__)
+        return jitted_function, (function.__self__, *arguments)
     behind = getattr(function, "_jitted_function", None)
     if isinstance(behind, JittedFunction) and not function._kwargs:  # type: ignore[attr-defined]
         return _translate(behind), function._args  # type: ignore[attr-defined]
     name = getattr(function, "__qualname__", type(function).__name__)
     if not isinstance(function, types.FunctionType):
         raise CalleeError(f"`{name}` is no function of Python, and cannot be translated")
-    reason, made = staged_version(function)
-    if made is None:
+    reason, staged_function = staged_version(function)
+    if staged_function is None:
         place = function.__code__.co_filename, function.__code__.co_firstlineno
         raise CalleeError(f"`{name}` ({place[0]}:{place[1]}) cannot be staged: it {reason}", place)
-    return made, ()
+    return staged_function, ()
 
 
 def _translate(jitted_function: JittedFunction) -> JittedFunction:

@@ -49,20 +49,20 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """The parts that could not be translated, as `np2tf.convert` reports them."""
-        return [found.diagnostic for found in self.findings]
+        return [finding.diagnostic for finding in self.findings]
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         """Return the code of the module's translation, or of the module itself, with its bytecode file."""
         as_it_is = partial(super().get_code, fullname)
         self.source_state = FileState.of(self.path)
-        made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
-        self.translated, self.findings = made.code is not None, made.findings
-        self.originals = made.originals if self.translated else None
-        self.summary = made.summary
-        if made.findings:
-            whole = made.code is None and any(found.severity == "error" for found in made.findings)
-            tell(made.findings, "; the module runs untranslated" if whole else "")
-        return made.code or made.own_code or as_it_is()
+        result = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
+        self.translated, self.findings = result.code is not None, result.findings
+        self.originals = result.originals if self.translated else None
+        self.summary = result.summary
+        if result.findings:
+            whole = result.code is None and any(finding.severity == "error" for finding in result.findings)
+            tell(result.findings, "; the module runs untranslated" if whole else "")
+        return result.code or result.own_code or as_it_is()
 
     def names(self) -> dict[str, Any]:
         """Return the globals that translated code needs, besides the globals that Python gives to all
@@ -114,9 +114,9 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             raise
         self.translated = False
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        found = Finding.create("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
-        self.findings = (*self.findings, found)
-        tell([found])
+        finding = Finding.create("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
+        self.findings = (*self.findings, finding)
+        tell([finding])
 
 
 program.loaders = (TranslatingLoader,)

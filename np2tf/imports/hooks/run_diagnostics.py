@@ -25,9 +25,9 @@ def diagnostics_met() -> list[Diagnostic]:
     if "np2tf.imports.hooks.loader" not in sys.modules:
         return []
     loaders = list(_loaders())
-    found = {finding for loader in loaders for finding in loader.diagnostics}
+    diagnostics = {finding for loader in loaders for finding in loader.diagnostics}
     return sorted(
-        found.union(_linked_diagnostics(loaders)),
+        diagnostics.union(_linked_diagnostics(loaders)),
         key=lambda diagnostic: (diagnostic.path, diagnostic.line, diagnostic.column, diagnostic.code),
     )
 
@@ -36,9 +36,9 @@ def _loaders() -> Iterator[TranslatingLoader]:
     from np2tf.imports.hooks.loader import TranslatingLoader
 
     # Some entries of sys.modules are no modules, and have attributes of any name.
-    found = (getattr(module, "__dict__", {}).get("__loader__") for module in [*sys.modules.values()])
-    seen = {id(loader): loader for loader in found if isinstance(loader, TranslatingLoader)}
-    yield from seen.values()
+    candidates = (getattr(module, "__dict__", {}).get("__loader__") for module in [*sys.modules.values()])
+    loaders = {id(loader): loader for loader in candidates if isinstance(loader, TranslatingLoader)}
+    yield from loaders.values()
 
 
 def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
@@ -54,11 +54,11 @@ def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagno
     def read(path: str) -> ModuleSummary | None:
         return summary_of_plain(path, _text(path), plain[path]) if path in plain else None
 
-    linked = LinkedProject(
+    project = LinkedProject(
         [(loader.path, _root(loader.path, loader.name)) for loader in loaders], summaries, read
     )
     for summary in summaries:
-        yield from linked_report(linked, summary, _text(summary.path))
+        yield from linked_report(project, summary, _text(summary.path))
 
 
 def _text(path: str) -> str:

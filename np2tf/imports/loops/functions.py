@@ -44,29 +44,29 @@ def loops_of(source: ast.Module, text: str, path: str) -> Loops:
         text: the text of the module.
         path: the path of the file.
     """
-    found: Loops = {}
+    loops: Loops = {}
     if any(end in text for end in OTHER_ENDS):
-        return found
+        return loops
     lines = [f"{line}\n" for line in text.split("\n")]
     numpy = _numpy_names(source)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
-            found |= _FunctionLoopFinder(function, in_class, lines, path, len(found), numpy).loops()
+            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), numpy).loops()
     if not _names_in(source) & OF_THE_MODULE:
-        found |= _ModuleLoopFinder(source, text, lines, path, len(found), numpy).loops()
-    return found
+        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), numpy).loops()
+    return loops
 
 
 def _numpy_names(source: ast.Module) -> set[str]:
     """Return the names that are imported from NumPy."""
-    found = set()
+    aliases = set()
     for node in ast.walk(source):
         if isinstance(node, ast.Import):
             names = [alias for alias in node.names if alias.name.partition(".")[0] == "numpy"]
-            found |= {alias.asname or "numpy" for alias in names}
+            aliases |= {alias.asname or "numpy" for alias in names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy":
-            found |= {alias.asname or alias.name for alias in node.names}
-    return found
+            aliases |= {alias.asname or alias.name for alias in node.names}
+    return aliases
 
 
 class _LoopFinder:
@@ -87,11 +87,13 @@ class _LoopFinder:
 
     def loops(self) -> Loops:
         """Return the loops' functions, by the places of the loops."""
-        found: Loops = {}
+        loop_functions: Loops = {}
         for loop in self._loops_within(self._body):
             if _is_plain(loop) and self._may_be_taken_out(loop):
-                found[loop.lineno, loop.col_offset] = self._make_function(loop, self._number + len(found))
-        return found
+                loop_functions[loop.lineno, loop.col_offset] = self._make_function(
+                    loop, self._number + len(loop_functions)
+                )
+        return loop_functions
 
     def _loops_within(self, body: list[ast.stmt]) -> Iterator[_Loop]:
         for node in body:
@@ -112,8 +114,8 @@ class _LoopFinder:
 
     def _make_function(self, loop: _Loop, number: int) -> LoopFunction:
         name = f"_np2tf_loop_{number}"
-        taken, given = self._names(loop)
-        parameters, results = sorted(taken | given), sorted(given)
+        inputs, outputs = self._names(loop)
+        parameters, results = sorted(inputs | outputs), sorted(outputs)
         items = None if isinstance(loop, ast.While) or _is_over_range(loop) else items_of(loop)
         text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results)
         key = f"{self._path}:{loop.lineno}:{loop.col_offset}"
@@ -146,8 +148,8 @@ class _FunctionLoopFinder(_LoopFinder):
             for name in ast.walk(node)
             if isinstance(name, ast.Name)
         }
-        declared = (node for node in walk(function.body) if isinstance(node, (ast.Global, ast.Nonlocal)))
-        self._outer_names = {name for node in declared for name in node.names}
+        declarations = (node for node in walk(function.body) if isinstance(node, (ast.Global, ast.Nonlocal)))
+        self._outer_names = {name for node in declarations for name in node.names}
         self._asks = not OF_THE_FRAME.isdisjoint(_names_in(function))
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
@@ -163,12 +165,12 @@ class _FunctionLoopFinder(_LoopFinder):
             of_body = count_loads(loop.body, returned=False)
         else:
             of_body = inside
-        carried = {name for name in of_body if name in self._locals and not is_bound_before_read(name, loop)}
+        inputs = {name for name in of_body if name in self._locals and not is_bound_before_read(name, loop)}
         outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
-        given = stored_names([loop]) & (outside | carried)
-        if not given and isinstance(loop, ast.For):
-            given = stored_names([loop.target])
-        return carried, given
+        outputs = stored_names([loop]) & (outside | inputs)
+        if not outputs and isinstance(loop, ast.For):
+            outputs = stored_names([loop.target])
+        return inputs, outputs
 
 
 class _ModuleLoopFinder(_LoopFinder):
@@ -223,22 +225,22 @@ def _is_plain(loop: _Loop) -> bool:
 
 
 def _is_over_range(loop: ast.For) -> bool:
-    called = loop.iter
+    call = loop.iter
     return (
-        isinstance(called, ast.Call)
-        and isinstance(called.func, ast.Name)
-        and called.func.id == "range"
-        and not called.keywords
-        and not any(isinstance(argument, ast.Starred) for argument in called.args)
-        and 1 <= len(called.args) <= 3
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "range"
+        and not call.keywords
+        and not any(isinstance(argument, ast.Starred) for argument in call.args)
+        and 1 <= len(call.args) <= 3
     )
 
 
 def _is_tiny(call: ast.expr) -> bool:
     """Return whether a range certainly has so few numbers that watching would cost more."""
     try:
-        given = [ast.literal_eval(argument) for argument in call.args]  # type: ignore[attr-defined]
-        return len(range(*given)) < SHORT
+        values = [ast.literal_eval(argument) for argument in call.args]  # type: ignore[attr-defined]
+        return len(range(*values)) < SHORT
     except (ValueError, TypeError, OverflowError):
         return False
 

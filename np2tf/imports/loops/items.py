@@ -29,10 +29,10 @@ class Items(NamedTuple):
     @property
     def text(self) -> str:
         """The source of an expression for the element of an iteration."""
-        picked = [f"{ITEMS}{k}[{COUNTER}]" for k in range(self.arrays)]
+        elements = [f"{ITEMS}{k}[{COUNTER}]" for k in range(self.arrays)]
         if self.kind == "reversed":
             return f"{ITEMS}0[-1 - {COUNTER}]"
-        element = f"({', '.join(picked)},)" if self.kind.endswith("zip") else picked[0]
+        element = f"({', '.join(elements)},)" if self.kind.endswith("zip") else elements[0]
         return f"({COUNTER}, {element})" if self.kind.startswith("enumerate") else element
 
 
@@ -40,18 +40,18 @@ def items_of(loop: ast.For) -> Items | None:
     """Return the kind of a loop's iterable; None if it is certainly no array."""
     if not _is_clear(loop):
         return None
-    called = _builtin_call(loop.iter)
-    if called is None:
+    call = _builtin_call(loop.iter)
+    if call is None:
         return None if isinstance(loop.iter, _NO_ARRAYS) else Items("items", 1)
-    name, given = called
-    if name == "enumerate" and len(given) == 1:
-        inner = _builtin_call(given[0])
+    name, arguments = call
+    if name == "enumerate" and len(arguments) == 1:
+        inner = _builtin_call(arguments[0])
         if inner is None:
             return Items("enumerate", 1)
         return Items("enumerate zip", len(inner[1])) if inner[0] == "zip" and inner[1] else None
-    if name == "zip" and given:
-        return Items("zip", len(given))
-    return Items("reversed", 1) if name == "reversed" and len(given) == 1 else None
+    if name == "zip" and arguments:
+        return Items("zip", len(arguments))
+    return Items("reversed", 1) if name == "reversed" and len(arguments) == 1 else None
 
 
 #: Expressions whose values are no arrays.

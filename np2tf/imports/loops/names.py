@@ -55,27 +55,27 @@ def parameters_of(arguments: ast.arguments) -> set[str]:
 
 def stored_names(body: Sequence[ast.AST]) -> set[str]:
     """Return the variables that statements bind, without the variables of comprehensions."""
-    found: set[str] = set()
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
+    names: set[str] = set()
+    stack: list[ast.AST] = list(body)
+    while stack:
+        node = stack.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
+            names.add(node.name)
             continue
         elif isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.Lambda):
             continue
         if isinstance(node, _COMPREHENSIONS):
             walruses = (node for node in ast.walk(node) if isinstance(node, ast.NamedExpr))
-            found |= {walrus.target.id for walrus in walruses}
+            names |= {walrus.target.id for walrus in walruses}
             continue
-        pending += ast.iter_child_nodes(node)
-    return found
+        stack += ast.iter_child_nodes(node)
+    return names
 
 
 def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
@@ -85,20 +85,20 @@ def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
         body: the statements.
         returned: whether to count reads in `return` statements.
     """
-    found: dict[str, int] = {}
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
+    counts: dict[str, int] = {}
+    stack: list[ast.AST] = list(body)
+    while stack:
+        node = stack.pop()
         if returned or not isinstance(node, ast.Return):
-            pending += ast.iter_child_nodes(node)
+            stack += ast.iter_child_nodes(node)
         name = None
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             name = node.id
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             name = node.target.id
         if name is not None:
-            found[name] = found.get(name, 0) + 1
-    return found
+            counts[name] = counts.get(name, 0) + 1
+    return counts
 
 
 def is_bound_before_read(name: str, loop: ast.For | ast.While) -> bool:
@@ -139,19 +139,19 @@ def jumps(body: list[ast.stmt], kind: type[ast.Break]) -> bool:
 
 def globals_of_functions(text: str, path: str) -> set[str]:
     """Return the names of the module that its functions and classes read or bind."""
-    found: set[str] = set()
-    pending = symtable.symtable(text, path, "exec").get_children()
-    at_once = [child for child in pending if child.get_name() in _AT_ONCE]
-    pending = [child for child in pending if child.get_name() not in _AT_ONCE]
+    names: set[str] = set()
+    tables = symtable.symtable(text, path, "exec").get_children()
+    at_once = [child for child in tables if child.get_name() in _AT_ONCE]
+    tables = [child for child in tables if child.get_name() not in _AT_ONCE]
     while at_once:
         for inner in at_once.pop().get_children():
-            (at_once if inner.get_name() in _AT_ONCE else pending).append(inner)
-    while pending:
-        table = pending.pop()
+            (at_once if inner.get_name() in _AT_ONCE else tables).append(inner)
+    while tables:
+        table = tables.pop()
         of_class = table.get_type() == "class"  # names unbound there are the module's
-        found |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() or of_class}
-        pending += table.get_children()
-    return found
+        names |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() or of_class}
+        tables += table.get_children()
+    return names
 
 
 def functions_of(body: list[ast.stmt], in_class: bool = False) -> Iterator[tuple[Function, bool]]:

@@ -134,14 +134,14 @@ def function_of(
     text = LoopText(lines, loop)
     breaks = jumps(loop.body, ast.Break)
     # The loop's `else` stays in the original loop.
-    leaving = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Return)]
+    returns = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Return)]
     # The last node comes first, so that text before a node in its line keeps its place.
-    for node in sorted(leaving, key=lambda jump: (jump.lineno, jump.col_offset), reverse=True):
+    for node in sorted(returns, key=lambda jump: (jump.lineno, jump.col_offset), reverse=True):
         text.replace(node, "raise StopIteration")
     begin: list[str] = []
     end: list[str] = []
     if isinstance(loop, ast.While) and binds(loop.test):
-        kind, given, over, breaks = "while", [ROUNDS], IS_OVER, False
+        kind, bounds, over, breaks = "while", [ROUNDS], IS_OVER, False
         begin = [f"{IS_OVER} = True"]
         test = text.text_of(loop.test)
         text.replace(loop.test, "True")
@@ -154,13 +154,13 @@ def function_of(
             f"{ROUNDS} -= 1",
         )
     elif isinstance(loop, ast.While):
-        kind, given = "while", [ROUNDS]
+        kind, bounds = "while", [ROUNDS]
         text.put_around(loop.test, f"{ROUNDS} > 0 and (", ")")
         text.begin_iterations(f"{ROUNDS} -= 1")
         over = f"{ROUNDS} > 0"
     elif items is not None:
         kind, over = items.kind, "False"
-        given = [*(f"{ITEMS}{k}" for k in range(items.arrays)), START, STOP]
+        bounds = [*(f"{ITEMS}{k}" for k in range(items.arrays)), START, STOP]
         target = text.text_of(loop.target)
         text.replace(loop.iter, f"range({START}, {STOP}", ")")
         text.replace(loop.target, COUNTER)
@@ -168,15 +168,15 @@ def function_of(
     else:
         assert isinstance(loop.iter, ast.Call)
         kind = "steps" if len(loop.iter.args) == 3 else "range"
-        given = [START, STOP, STEP] if kind == "steps" else [START, STOP]
-        text.replace(loop.iter, f"range({', '.join(given)}", ")")
+        bounds = [START, STOP, STEP] if kind == "steps" else [START, STOP]
+        text.replace(loop.iter, f"range({', '.join(bounds)}", ")")
         over = "False"
     if breaks:
         begin = [f"{IS_OVER} = True"]
         end = ["else:", f"{_INDENTATION}{IS_OVER} = {over}"]
         over = IS_OVER
     tells = breaks or kind == "while"
-    told = [over] if tells else []
-    end.append(f"return ({''.join(f'{result}, ' for result in [*results, *told])})")
-    head = f"def {name}({', '.join([*parameters, *given])}):"
+    flags = [over] if tells else []
+    end.append(f"return ({''.join(f'{result}, ' for result in [*results, *flags])})")
+    head = f"def {name}({', '.join([*parameters, *bounds])}):"
     return *text.function(head, begin, end), kind, tells

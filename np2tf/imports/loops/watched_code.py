@@ -122,12 +122,12 @@ def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
 
 
 def _definition(loop_function: LoopFunction) -> ast.stmt:
-    made = ast.parse(loop_function.text).body[0]
-    for node in ast.walk(made):
+    definition = ast.parse(loop_function.text).body[0]
+    for node in ast.walk(definition):
         if hasattr(node, "lineno"):
             node.lineno = loop_function.lines[node.lineno - 1]
             node.end_lineno = loop_function.lines[node.end_lineno - 1]  # type: ignore[attr-defined]
-    return made
+    return definition
 
 
 def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
@@ -141,9 +141,9 @@ def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
     for inner in blocks_of(node):
         inner[:] = _instrument_block(inner, loops)
     if isinstance(node, (ast.For, ast.While)):
-        known = loops.get((node.lineno, node.col_offset))
-        if known is not None and (known.kind == "while") == isinstance(node, ast.While):
-            return _instrument(node, known)
+        loop_function = loops.get((node.lineno, node.col_offset))
+        if loop_function is not None and (loop_function.kind == "while") == isinstance(node, ast.While):
+            return _instrument(node, loop_function)
     return [node]
 
 
@@ -153,12 +153,12 @@ def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
     )
     names = {"loop": f"{loop_function.name}_watched", "part": f"{loop_function.name}_part"}
     template = _FOR if isinstance(loop, ast.For) else _WHILE
-    made = ast.parse(template.format(**names, key=loop_function.key, results=results)).body
-    for node in made:
+    statements = ast.parse(template.format(**names, key=loop_function.key, results=results)).body
+    for node in statements:
         for inner_node in ast.walk(node):
             ast.copy_location(inner_node, loop)
-    filled = _TemplateFiller(loop)
-    return [filled.visit(node) for node in made]
+    filler = _TemplateFiller(loop)
+    return [filler.visit(node) for node in statements]
 
 
 class _TemplateFiller(ast.NodeTransformer):
@@ -178,14 +178,14 @@ class _TemplateFiller(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
         if isinstance(node.value, ast.Name) and node.value.id == "BODY":
-            copied = self._used
+            is_copy = self._used
             self._used = True
-            return copy.deepcopy(self._loop.body) if copied else self._loop.body
+            return copy.deepcopy(self._loop.body) if is_copy else self._loop.body
         return self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        made = self.generic_visit(node)
+        result = self.generic_visit(node)
         outermost = isinstance(node.iter, ast.Name) and node.iter.id.endswith("_watched")
         if outermost and isinstance(self._loop, ast.For):
             node.orelse = self._loop.orelse
-        return made
+        return result

@@ -76,7 +76,7 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
     """
     # multiprocessing does not run the `__main__.py` of packages and folders, whose code often has no guard.
     guarded = os.path.basename(main.file) != "__main__.py"
-    told = {
+    message = {
         "file": main.file if guarded and main.spec is None else None,
         "module": main.spec.name if guarded and main.spec is not None else None,
         "beside": main.beside,
@@ -85,7 +85,7 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
         "settings": dict(settings),
         "quiet": is_quiet(),
     }
-    os.environ[VARIABLE] = json.dumps(told)
+    os.environ[VARIABLE] = json.dumps(message)
     import multiprocessing.spawn as spawn
 
     original: Callable[[str], dict[str, Any]] = spawn.get_preparation_data
@@ -100,23 +100,23 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
 
 def run_in_child(namespace: dict[str, Any]) -> None:
     """Execute the parent's main module, translated, in the namespace of a spawned process's main module."""
-    told = json.loads(os.environ[VARIABLE])
-    if told["quiet"]:
+    message = json.loads(os.environ[VARIABLE])
+    if message["quiet"]:
         keep_quiet()
     warn_in_one_line()
-    given: dict[str, Any] = _with_tuples(told["program"])
-    program = Program(**{**given, "options": Options(**_with_tuples(given["options"]))})
-    settings = dict(told["settings"])
+    fields: dict[str, Any] = _with_tuples(message["program"])
+    program = Program(**{**fields, "options": Options(**_with_tuples(fields["options"]))})
+    settings = dict(message["settings"])
     device = settings.pop("device", None)
     for name, value in settings.items():
         setattr(config, name, value)
     # The device scope lasts as long as the process.
     namespace["_np2tf_device"] = on_device(device)
-    hook(program, told["beside"], told["package"])
-    if told["file"] is None and told["module"] is None:
+    hook(program, message["beside"], message["package"])
+    if message["file"] is None and message["module"] is None:
         return
-    of_module = told["file"] is None
-    main = module_main(told["module"]) if of_module else script_main(told["file"], program.options)
+    of_module = message["file"] is None
+    main = module_main(message["module"]) if of_module else script_main(message["file"], program.options)
     namespace.update(main.attributes())
     exec(main.code, namespace)
 

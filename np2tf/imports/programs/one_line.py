@@ -23,8 +23,8 @@ def _format_warning(
         return _format(message, category, filename, lineno, line)
     # Some texts, such as findings, begin with the place.
     text = re.sub(rf"{re.escape(filename)}:{lineno}(?::\d+)?: ", "", " ".join(str(message).split()), count=1)
-    told = f"{filename}:{lineno}: {category.__name__}: {text}\n"
-    if told in _shown_lines:
+    output = f"{filename}:{lineno}: {category.__name__}: {text}\n"
+    if output in _shown_lines:
         return ""
-    _shown_lines.add(told)
-    return told
+    _shown_lines.add(output)
+    return output

@@ -30,8 +30,8 @@ class CannotRun(Exception):
 
     def __init__(self, code: str, place: tuple[str, int, int] | None = None, **words: str) -> None:
         entry = codes()[code]
-        told = Diagnostic(code, *(place or ("", 1, 1)), tuple(words.items()))
-        super().__init__(str(told) if place else f"{code} {told.message}")
+        diagnostic = Diagnostic(code, *(place or ("", 1, 1)), tuple(words.items()))
+        super().__init__(str(diagnostic) if place else f"{code} {diagnostic.message}")
         self.remedy = entry.remedy
         self.status = FINDINGS if place else USAGE
 
@@ -152,14 +152,14 @@ def script_main(file: str, options: Options) -> Main:
 def _module(program: Program) -> Main:
     first_on_path(os.getcwd())
     top = program.target.partition(".")[0]
-    found = PathFinder.find_spec(top)
-    if found is None or (found.origin is None and found.submodule_search_locations is None):
+    spec = PathFinder.find_spec(top)
+    if spec is None or (spec.origin is None and spec.submodule_search_locations is None):
         if importlib.util.find_spec(top) is None:
             raise CannotRun("NP2TF932", name=program.target)
-        found = None
+        spec = None
     beside = None
-    if found is not None and found.origin and found.submodule_search_locations is None:
-        folder = os.path.dirname(os.path.abspath(found.origin))
+    if spec is not None and spec.origin and spec.submodule_search_locations is None:
+        folder = os.path.dirname(os.path.abspath(spec.origin))
         beside = folder if folder == os.getcwd() else None
     package = None if beside else top
     hook(program, beside, package)
@@ -210,7 +210,7 @@ def _no_bytecode(name: str) -> Iterator[None]:
 
 
 def _compile_program(loader: Any, name: str, file: str) -> types.CodeType:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         try:
             with _no_bytecode(name):
@@ -224,8 +224,8 @@ def _compile_program(loader: Any, name: str, file: str) -> types.CodeType:
             raise CannotRun("NP2TF902", (file, 1, 1), reason=str(error)) from None
         except OSError as error:
             raise CannotRun("NP2TF906", reason=f"{file}: {error.strerror or error}") from None
-    for warning in told:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    for record in records:
+        warnings.warn_explicit(record.message, record.category, record.filename, record.lineno)
     if code is None:
         raise CannotRun("NP2TF933", name=name)
     return code

@@ -106,16 +106,16 @@ class _Hold:
         """Return the writing end of a pipe on which a guard waits; None if there is no guard."""
         if os.name != "posix":
             return None
-        reading, writing = os.pipe()
+        read_end, write_end = os.pipe()
         try:
             words = ["/bin/sh", "-c", _GUARD, "sh", self._path]
-            subprocess.run(words, stdin=reading, stdout=subprocess.DEVNULL, stderr=self._real)
+            subprocess.run(words, stdin=read_end, stdout=subprocess.DEVNULL, stderr=self._real)
         except OSError:
-            os.close(writing)
+            os.close(write_end)
             return None
         finally:
-            os.close(reading)
-        return writing
+            os.close(read_end)
+        return write_end
 
     def end(self, all_of_it: bool = False) -> None:
         """Restore the descriptor and show the held output, without TensorFlow's log unless `all_of_it` is

@@ -15,9 +15,9 @@ def foreign_folders() -> tuple[str, ...]:
     """Return the folders whose frames do not help the author of a NumPy program: np2tf's and TensorFlow's."""
     folders = [PACKAGE_FOLDER]
     for name in ("tensorflow", "keras"):
-        found = importlib.util.find_spec(name) if name in sys.modules else None
-        if found is not None and found.origin:
-            folders.append(os.path.dirname(found.origin))
+        spec = importlib.util.find_spec(name) if name in sys.modules else None
+        if spec is not None and spec.origin:
+            folders.append(os.path.dirname(spec.origin))
     return tuple(folder + os.sep for folder in folders)
 
 
@@ -25,15 +25,15 @@ def trim_traceback(
     traceback: types.TracebackType | None, folders: tuple[str, ...]
 ) -> types.TracebackType | None:
     """Return the traceback without frames of files in `folders`."""
-    kept: list[types.TracebackType] = []
+    entries: list[types.TracebackType] = []
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith(folders):
-            kept.append(traceback)
+            entries.append(traceback)
         traceback = traceback.tb_next
-    trimmed: types.TracebackType | None = None
-    for entry in reversed(kept):
-        trimmed = types.TracebackType(trimmed, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return trimmed
+    result: types.TracebackType | None = None
+    for entry in reversed(entries):
+        result = types.TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result
 
 
 def _is_inner(error: BaseException, folders: tuple[str, ...]) -> bool:
@@ -48,10 +48,10 @@ def _is_inner(error: BaseException, folders: tuple[str, ...]) -> bool:
 def trim(error: BaseException) -> None:
     """Remove the foreign frames from an exception and from the exceptions that it is chained to."""
     folders = foreign_folders()
-    seen: set[int] = set()
+    identities: set[int] = set()
     current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
+    while current is not None and id(current) not in identities:
+        identities.add(id(current))
         # An error without a frame of the user's is a fault of np2tf, and keeps its whole traceback.
         current.__traceback__ = trim_traceback(current.__traceback__, folders) or current.__traceback__
         while current.__context__ is not None and _is_inner(current.__context__, folders):

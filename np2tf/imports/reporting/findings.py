@@ -106,12 +106,14 @@ class Translation(NamedTuple):
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:
     """Warn once, at the first finding that leaves code on NumPy; the text counts the other findings."""
-    told = [
-        found for found in findings if found.severity != "note" and found.code.startswith(_REPORTED_CODES)
+    problems = [
+        finding
+        for finding in findings
+        if finding.severity != "note" and finding.code.startswith(_REPORTED_CODES)
     ]
-    if not told:
+    if not problems:
         return
-    first, more_count = told[0], len(told) - 1
+    first, more_count = problems[0], len(problems) - 1
     text = f"{first}{consequence}"
     if more_count:
         text += f" (and {more_count} more: `np2tf check {first.path}`)"
@@ -126,8 +128,8 @@ def warn(text: str, path: str, line: int) -> None:
     """
     try:
         warnings.warn_explicit(text, TranslationWarning, path, line)
-    except TranslationWarning as warning:
+    except TranslationWarning as error:
         filters = warnings.filters
         if any(action == "error" and kind is TranslationWarning for action, _, kind, *_ in filters):
             raise
-        warnings.showwarning(warning, TranslationWarning, path, line)
+        warnings.showwarning(error, TranslationWarning, path, line)

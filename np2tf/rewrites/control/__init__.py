@@ -67,8 +67,8 @@ def _plan_function(
         plan.add(call, explicit_super(function))
     for handler in decision.handlers:
         plan.add(handler, tries.on_host)
-    for text, texted in decision.texts:
-        plan.add(text, texted)
+    for text, edit in decision.texts:
+        plan.add(text, edit)
     for comprehension in decision.comprehensions:
         plan.add(comprehension, list_of)
     if decision.marks.lowered_nodes:

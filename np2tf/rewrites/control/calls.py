@@ -89,8 +89,8 @@ class Calls:
             return False
         if any(isinstance(part, (cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node)):
             return False
-        computed = [node.elt, *(part.test for part in loop.ifs)]
-        return self._iterable(loop.iter) and not all(self._static(part) for part in computed)
+        parts = [node.elt, *(part.test for part in loop.ifs)]
+        return self._iterable(loop.iter) and not all(self._static(part) for part in parts)
 
     def _is_for_a_builtin(self, node: cst.GeneratorExp) -> bool:
         """Return whether a generator is the only argument of a function that consumes all of it."""

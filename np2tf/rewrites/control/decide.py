@@ -137,9 +137,9 @@ class _Decider:
     def decide(self) -> Decision:
         while True:
             decision = self._pass()
-            known = len(self.static.dynamic)
+            count = len(self.static.dynamic)
             self._spread(decision.marks)
-            if len(self.static.dynamic) == known:
+            if len(self.static.dynamic) == count:
                 break
         decision.expressions = list(self._expressions())
         calls = Calls(self._facts, self.static, self.may_iterate)
@@ -269,10 +269,10 @@ class _Decider:
                 dynamic.update(item.name.value for item in node.names)
 
     def _loop(self, node: cst.For | cst.While, lowered: bool) -> None:
-        written = writes(block(node.body))
+        names = writes(block(node.body))
         if lowered:
-            carried = written & loop_head(node, _NO_NAMES)
-            self.static.dynamic.update(carried)
+            loop_variables = names & loop_head(node, _NO_NAMES)
+            self.static.dynamic.update(loop_variables)
             if isinstance(node, cst.For):
                 self.static.dynamic.update(bound_targets(node.target))
         elif isinstance(node, cst.For):

@@ -95,8 +95,8 @@ def share(fates: Sequence[Fate], fate: str) -> tuple[int, str]:
 def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
     """Return the most frequent reasons why functions stay on the host, without the names in them."""
     plain = (_PLACE.sub(r"\1", entry.reason) for entry in fates if entry.fate == HOST)
-    told = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
-    return Counter(told).most_common(limit)
+    texts = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
+    return Counter(texts).most_common(limit)
 
 
 def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:

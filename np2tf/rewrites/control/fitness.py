@@ -61,9 +61,11 @@ class Fitness:
         worth = self._judges.worth
         self._judges.judge(self._judges.reached_from(worth))
         decisions, effects = self._judges.decisions, self._judges.effects
-        staged = _with_callees({function for function in worth if function in decisions}, decisions, effects)
+        functions = _with_callees(
+            {function for function in worth if function in decisions}, decisions, effects
+        )
         self.staged_functions = {
-            function: decisions[function] for function in self._judges.candidates if function in staged
+            function: decisions[function] for function in self._judges.candidates if function in functions
         }
         self.unfit = {function: why for function, why in self._judges.unfit.items() if function in worth}
 
@@ -82,10 +84,10 @@ class Fitness:
     @classmethod
     def of(cls, facts: Facts, options: Options) -> Fitness:
         """Return the fitness of a module's functions, computed once per module and options."""
-        known = _CACHE.setdefault(facts, {})
-        if options not in known:
-            known[options] = cls(facts, options)
-        return known[options]
+        cache = _CACHE.setdefault(facts, {})
+        if options not in cache:
+            cache[options] = cls(facts, options)
+        return cache[options]
 
     def report(self, facts: Facts, report: Report) -> None:
         """Report why functions are not staged although it would pay, and which loops have independent
@@ -141,16 +143,16 @@ class _Judges:
 
     def reached_from(self, functions: set[cst.FunctionDef]) -> list[cst.FunctionDef]:
         """Return the candidates among these functions and all that they call, in the order of the module."""
-        found, pending = set(functions), list(functions)
-        while pending:
-            new = [callee for callee in self.effects.callees(pending.pop()) if callee not in found]
-            found.update(new)
-            pending += new
-        return [function for function in self.candidates if function in found]
+        members, stack = set(functions), list(functions)
+        while stack:
+            new = [callee for callee in self.effects.callees(stack.pop()) if callee not in members]
+            members.update(new)
+            stack += new
+        return [function for function in self.candidates if function in members]
 
     def judge(self, functions: list[cst.FunctionDef]) -> None:
         """Judge functions. All that they call must be among them, or already judged, or no candidate."""
-        judged: dict[cst.FunctionDef, Decision] = {}
+        decisions: dict[cst.FunctionDef, Decision] = {}
         for function in functions:
             if function in self.decisions or function in self.unfit:
                 continue
@@ -158,20 +160,20 @@ class _Judges:
             if isinstance(verdict, Unfit):
                 self.unfit[function] = verdict
             else:
-                judged[function] = verdict
-        _spread(judged, self.decisions, self.unfit, self.effects)
-        self.decisions.update(judged)
+                decisions[function] = verdict
+        _spread(decisions, self.decisions, self.unfit, self.effects)
+        self.decisions.update(decisions)
 
     def _verdict(self, function: cst.FunctionDef) -> Decision | Unfit:
         verdict = None if self._judges_everything else _out_of_reach(function, self.effects)
-        made = verdict or _alone(function, self._facts, self.effects)
-        if self._judges_everything or not isinstance(made, Decision) or not made.lowers_text:
-            return made
+        outcome = verdict or _alone(function, self._facts, self.effects)
+        if self._judges_everything or not isinstance(outcome, Decision) or not outcome.lowers_text:
+            return outcome
         if _is_property(function):
             return Unfit("NP2TF401", function, {"reason": "is a property with control flow"}, False)
         if _is_special(function):
             return Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"}, False)
-        return made
+        return outcome
 
 
 def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
@@ -184,15 +186,17 @@ def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
 
 def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cst.FunctionDef]:
     """Return the methods that run when these functions make objects, and when these methods do."""
-    found: dict[cst.FunctionDef, None] = {}
-    pending = list(functions)
-    while pending:
+    constructors: dict[cst.FunctionDef, None] = {}
+    stack = list(functions)
+    while stack:
         new = [
-            callee for callee in effects.callees(pending.pop()) if _is_special(callee) and callee not in found
+            callee
+            for callee in effects.callees(stack.pop())
+            if _is_special(callee) and callee not in constructors
         ]
-        found.update(dict.fromkeys(new))
-        pending += new
-    return list(found)
+        constructors.update(dict.fromkeys(new))
+        stack += new
+    return list(constructors)
 
 
 def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
@@ -266,10 +270,10 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
         return Unfit("NP2TF311", again, {})
     try:
         unknown, methods = effects.unknown_calls(function), effects.method_calls(function)
-        made = decide(function, facts, recursion.counters(function), unknown, methods)
-        made.callees += effects.handed_on(function)
-        made.contexts = effects.contexts(function)
-        return made
+        decision = decide(function, facts, recursion.counters(function), unknown, methods)
+        decision.callees += effects.handed_on(function)
+        decision.contexts = effects.contexts(function)
+        return decision
     except CannotLower as error:
         inside = set(walk(function))
         return Unfit(error.code, error.node if error.node in inside else function, error.words)
@@ -316,17 +320,17 @@ def _with_callees(
     worth: set[cst.FunctionDef], decisions: dict[cst.FunctionDef, Decision], effects: Effects
 ) -> set[cst.FunctionDef]:
     """Return the functions worth staging, and their callees that have something to lower."""
-    staged = set(worth)
+    functions = set(worth)
     stack = list(worth)
-    seen = set(worth)
+    visits = set(worth)
     while stack:
         for callee in effects.callees(stack.pop()):
-            if callee not in seen:
-                seen.add(callee)
+            if callee not in visits:
+                visits.add(callee)
                 decision = decisions.get(callee)
                 if decision is None:
                     continue
                 stack.append(callee)
                 if decision.lowers_text:
-                    staged.add(callee)
-    return staged
+                    functions.add(callee)
+    return functions

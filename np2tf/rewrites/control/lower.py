@@ -35,8 +35,8 @@ def lower_function(function: cst.FunctionDef, marks: Marks, width: int = LINE_LE
     """
     if not any(node in marks for node in walk(function)):
         return function
-    taken = {node.value for node in walk(function) if isinstance(node, cst.Name)}
-    return Lowering(marks, Naming(taken), Closures(function), width).function(function, depth=0)
+    names = {node.value for node in walk(function) if isinstance(node, cst.Name)}
+    return Lowering(marks, Naming(names), Closures(function), width).function(function, depth=0)
 
 
 class Lowering:
@@ -54,21 +54,21 @@ class Lowering:
             return function
         body = JumpFree(self.marks, self.naming).function(statements_of(function.body))
         whole = function.with_changes(body=cst.IndentedBlock(body=body))
-        added = self.naming.given_names()
-        bound = frozenset(parameters(function.params))
+        added_names = self.naming.given_names()
+        parameter_names = frozenset(parameters(function.params))
         outer_names = declared_names(function, cst.Nonlocal)
         scope = Scope(
             function_locals(whole) | outer_names,
-            bound | outer_names,
+            parameter_names | outer_names,
             depth=depth + 1,
             width=self.width,
-            added_names=added,
+            added_names=added_names,
             counters=counters(function),
             outer_names=outer_names,
         )
-        lowered = self.scope_body(body, frozenset(), scope, tail=True)
+        statements = self.scope_body(body, frozenset(), scope, tail=True)
         header = function.body.header if isinstance(function.body, cst.IndentedBlock) else None
-        return function.with_changes(body=suite(lowered, header).with_changes(footer=footer_of(function)))
+        return function.with_changes(body=suite(statements, header).with_changes(footer=footer_of(function)))
 
     def scope_body(
         self, body: Sequence[Statement], after: Names, scope: Scope, tail: bool
@@ -95,9 +95,9 @@ class Lowering:
         out: list[Statement] = []
         for index, statement in enumerate(body):
             last = tail and index == len(body) - 1
-            made = self._statement(statement, lives[index + 1], scope, jumps, last)
-            scope.record(made)
-            out += made
+            statements = self._statement(statement, lives[index + 1], scope, jumps, last)
+            scope.record(statements)
+            out += statements
         return out
 
     def _statement(
@@ -126,12 +126,12 @@ class Lowering:
         """Return the statements for a line of small statements, some of which are lowered."""
         out: list[Statement] = []
         for small in node.body:
-            leading = () if out else node.leading_lines
+            leading_lines = () if out else node.leading_lines
             if small in self.marks:
-                out += SMALL[type(small)].lower(self, small, scope, leading)
+                out += SMALL[type(small)].lower(self, small, scope, leading_lines)
             else:
                 alone = small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-                out.append(cst.SimpleStatementLine([alone], leading_lines=list(leading)))
+                out.append(cst.SimpleStatementLine([alone], leading_lines=list(leading_lines)))
         out[-1] = out[-1].with_changes(trailing_whitespace=node.trailing_whitespace)
         return out
 
@@ -140,45 +140,45 @@ class Lowering:
             return node
         inner = scope.inner()
         then = self.block(statements_of(node), live, inner, jumps, tail)
-        made = node.with_changes(body=_like(node.body, then))
+        statement = node.with_changes(body=_like(node.body, then))
         if node.orelse is None:
-            return made
+            return statement
         other_body = self.block(else_of(node), live, scope.inner(), jumps, tail)
         if isinstance(node.orelse, cst.If) and len(other_body) == 1 and isinstance(other_body[0], cst.If):
-            return made.with_changes(orelse=other_body[0])
+            return statement.with_changes(orelse=other_body[0])
         old = node.orelse.body if isinstance(node.orelse, cst.Else) else None
-        return made.with_changes(orelse=cst.Else(body=_like(old, other_body)))
+        return statement.with_changes(orelse=cst.Else(body=_like(old, other_body)))
 
     def _plain_match(self, node: cst.Match, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.Match:
         cases = []
         for case in node.cases:
             inner = scope.inner(writes([case.pattern]))
             inner.bound_names |= writes([case.pattern])
-            made = self.block(statements_of(case.body), live, inner, jumps, tail)
-            cases.append(case.with_changes(body=_like(case.body, made)))
+            statements = self.block(statements_of(case.body), live, inner, jumps, tail)
+            cases.append(case.with_changes(body=_like(case.body, statements)))
         return node.with_changes(cases=cases)
 
     def _try(self, node: cst.Try, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.Try:
-        needed = tries.needed_behind_body(node, live, jumps)
+        live_names = tries.needed_behind_body(node, live, jumps)
         final = statements_of(node.finalbody.body) if node.finalbody is not None else []
         behind = live_before(final, live, jumps)
         tried_body = statements_of(node.body)
-        first = self.block(tried_body, needed, scope.inner(), jumps, tail and node.orelse is None)
-        made = node.with_changes(body=_like(node.body, first))
+        first = self.block(tried_body, live_names, scope.inner(), jumps, tail and node.orelse is None)
+        statement = node.with_changes(body=_like(node.body, first))
 
         def part(body: cst.BaseSuite, after: Names, last: bool) -> cst.IndentedBlock:
             inner = scope.inner(writes([node]))
             return _like(body, self.block(statements_of(body), after, inner, jumps, last))
 
         handlers = [handler.with_changes(body=part(handler.body, behind, tail)) for handler in node.handlers]
-        made = made.with_changes(handlers=handlers)
+        statement = statement.with_changes(handlers=handlers)
         if node.orelse is not None:
             body = part(node.orelse.body, behind, tail)
-            made = made.with_changes(orelse=node.orelse.with_changes(body=body))
+            statement = statement.with_changes(orelse=node.orelse.with_changes(body=body))
         if node.finalbody is not None:
             body = part(node.finalbody.body, live, False)
-            made = made.with_changes(finalbody=node.finalbody.with_changes(body=body))
-        return made
+            statement = statement.with_changes(finalbody=node.finalbody.with_changes(body=body))
+        return statement
 
     def _plain_loop(self, node: cst.While | cst.For, live: Names, scope: Scope, jumps: Jumps) -> Statement:
         if not any(part in self.marks for part in walk(node)):
@@ -188,18 +188,18 @@ class Lowering:
         inner = scope.inner(writes([node]))
         if isinstance(node, cst.For):
             inner.bound_names |= frozenset(bound_targets(node.target))
-        made = node.with_changes(body=_like(node.body, self.block(body, head, inner, Jumps(live, head))))
+        loop = node.with_changes(body=_like(node.body, self.block(body, head, inner, Jumps(live, head))))
         if node.orelse is None:
-            return made
+            return loop
         other_body = self.block(else_of(node), live, scope.inner(), jumps)
-        return made.with_changes(orelse=node.orelse.with_changes(body=_like(node.orelse.body, other_body)))
+        return loop.with_changes(orelse=node.orelse.with_changes(body=_like(node.orelse.body, other_body)))
 
 
 def _like(old: cst.BaseSuite | None, body: Sequence[Statement]) -> cst.IndentedBlock:
-    made = suite(body)
+    block = suite(body)
     if isinstance(old, cst.IndentedBlock):
-        return made.with_changes(header=old.header, footer=old.footer)
-    return made
+        return block.with_changes(header=old.header, footer=old.footer)
+    return block
 
 
 def _is_docstring(statement: cst.CSTNode) -> bool:

@@ -76,8 +76,8 @@ class _Summaries:
     def _top(self, bindings: list[cst.CSTNode]) -> Ref:
         if sum(isinstance(binding, (cst.FunctionDef, cst.ClassDef)) for binding in bindings) > 1:
             return UNKNOWN
-        found = tuple(self._references.reference_of(binding) for binding in bindings)
-        return found[0] if len(found) == 1 else Ref("any", "", found)
+        references = tuple(self._references.reference_of(binding) for binding in bindings)
+        return references[0] if len(references) == 1 else Ref("any", "", references)
 
     def _stars(self) -> Iterator[Ref]:
         for node in self._facts.nodes(cst.ImportFrom):
@@ -101,10 +101,10 @@ class _Summaries:
 
     def _with_inner(self, name: str, function: cst.FunctionDef) -> Iterator[FunctionSummary]:
         """Yield the summary of a function, and of the inner function that it returns, as decorators do."""
-        inner, given = self._returned_function(function)
+        inner, result_name = self._returned_function(function)
         if inner is not None:
-            given = f"{name}.{inner.name.value}"
-            yield from self._with_inner(given, inner)
+            result_name = f"{name}.{inner.name.value}"
+            yield from self._with_inner(result_name, inner)
         params = [*function.params.posonly_params, *function.params.params]
         of = decorators(function)
         yield FunctionSummary(
@@ -114,10 +114,10 @@ class _Summaries:
             tuple(dict.fromkeys(self._uses(function))),
             tuple(
                 self._references.of(item.decorator)
-                for item, known in zip(function.decorators, of)
-                if known not in _SEEN_THROUGH
+                for item, path in zip(function.decorators, of)
+                if path not in _SEEN_THROUGH
             ),
-            given,
+            result_name,
             params[0].name.value if params else "",
             function in self._fitness.staged_functions,
             not _PROPERTIES.isdisjoint(map(str, of)),
@@ -145,13 +145,13 @@ class _Summaries:
         return f"it {problems[0].reason}" if problems else ""
 
     def _uses(self, function: cst.FunctionDef) -> Iterator[Use]:
-        called = set()
+        callees = set()
         for node in self._certain.nodes(function):
             kind = type(node)
             if kind is cst.Call:
-                called.add(node.func)  # type: ignore[attr-defined]
+                callees.add(node.func)  # type: ignore[attr-defined]
                 yield from self._use(node.func, is_call=True)  # type: ignore[attr-defined]
-            elif kind is cst.Attribute and node not in called:
+            elif kind is cst.Attribute and node not in callees:
                 yield from self._use(node, is_call=False)
 
     def _use(self, node: cst.CSTNode, is_call: bool) -> Iterator[Use]:
@@ -170,7 +170,7 @@ def _lines(facts: Facts, text: str) -> dict[cst.FunctionDef, int]:
     The text search is used if it finds as many definitions as there are; else the positions of the tree are.
     """
     functions = facts.nodes(cst.FunctionDef)
-    starts = [found.start() for found in _DEF.finditer(text)]
+    starts = [match.start() for match in _DEF.finditer(text)]
     if len(starts) != len(functions):
         return {function: facts.position(function)[0] for function in functions}
     lines, line, end = [], 1, 0

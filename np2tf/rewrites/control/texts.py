@@ -82,16 +82,16 @@ def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:
     """Return the expressions in a formatted string, in the order in which `str.format` counts them."""
     if isinstance(node, cst.ConcatenatedString):
         return [*_values(node.left), *_values(node.right)]
-    found: list[cst.BaseExpression] = []
+    expressions: list[cst.BaseExpression] = []
     for part in node.parts if isinstance(node, cst.FormattedString) else ():
         if isinstance(part, cst.FormattedStringExpression):
-            found.append(part.expression)
-            found += [
+            expressions.append(part.expression)
+            expressions += [
                 inner_part.expression
                 for inner_part in part.format_spec or ()
                 if hasattr(inner_part, "expression")
             ]
-    return found
+    return expressions
 
 
 def _template(node: cst.CSTNode) -> str | None:

@@ -43,10 +43,8 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
         def edit(updated_node: cst.AugAssign) -> cst.BaseSmallStatement:
             place = updated_node.target
             assert isinstance(place, cst.Subscript)
-            written = write(
-                at(place, plan.tnp_name), METHODS[type(updated_node.operator)], updated_node.value
-            )
-            new = small_statement("{x} = {written}", x=place.value, written=written)
+            call = write(at(place, plan.tnp_name), METHODS[type(updated_node.operator)], updated_node.value)
+            new = small_statement("{x} = {call}", x=place.value, call=call)
             return new.with_changes(semicolon=updated_node.semicolon)
 
         plan.add(statement, edit)

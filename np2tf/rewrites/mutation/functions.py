@@ -28,15 +28,15 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
             or stays(facts, use)
         ):
             continue
-        written = written_argument(use.rule, call)
-        if written is None:
+        array = written_argument(use.rule, call)
+        if array is None:
             continue
         statement = facts.parents[call]
         if not isinstance(statement, cst.Expr):
             if use.rule.writes:
                 report.add("NP2TF102", *facts.place(call), name=facts.code(use.node))
             continue
-        if can_rebind(facts, written) and (use.rule.writes or not _may_be_none(facts, written)):
+        if can_rebind(facts, array) and (use.rule.writes or not _may_be_none(facts, array)):
             plan.add(statement, _rebind(use.rule))
 
 
@@ -59,8 +59,8 @@ def _may_be_none(facts: Facts, array: cst.BaseExpression) -> bool:
         return False
     owner = facts.scopes.of(array).owner_of(array.value)
     assert owner is not None  # a name that can be bound again
-    given = [_given_value(facts, binding) for binding in owner.bindings[array.value]]
-    return any(isinstance(value, cst.Name) and value.value == "None" for value in given)
+    values = [_given_value(facts, binding) for binding in owner.bindings[array.value]]
+    return any(isinstance(value, cst.Name) and value.value == "None" for value in values)
 
 
 def _given_value(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
@@ -76,9 +76,9 @@ def _rebind(rule: Rule) -> Callable[[cst.Expr], cst.BaseSmallStatement]:
     def edit(updated_node: cst.Expr) -> cst.BaseSmallStatement:
         call = updated_node.value
         assert isinstance(call, cst.Call)
-        written = written_argument(rule, call)
-        assert written is not None
-        return small_statement("{x} = {call}", x=written, call=call).with_changes(
+        array = written_argument(rule, call)
+        assert array is not None
+        return small_statement("{x} = {call}", x=array, call=call).with_changes(
             semicolon=updated_node.semicolon
         )
 

@@ -84,9 +84,9 @@ def is_pure_call(facts: Facts, call: cst.Call) -> bool:
     """Return whether a call is known to change nothing that another expression could read."""
     if any(arg.keyword is not None and arg.keyword.value == "out" for arg in call.args):
         return False
-    qualified = facts.imports.numpy_name(call.func)
-    if qualified is not None:
-        rule = rules.find(qualified)
+    qualified_name = facts.imports.numpy_name(call.func)
+    if qualified_name is not None:
+        rule = rules.find(qualified_name)
         return (
             rule is not None
             and not rule.writes
@@ -120,7 +120,7 @@ def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> 
     """Return whether the index computes with a name that calls in the value receive, and so might change in
     place.
     """
-    computed = {
+    names = {
         name.value
         for part in index
         for operation in walk(part)
@@ -129,7 +129,7 @@ def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> 
         if isinstance(name, cst.Name)
     }
     return any(
-        isinstance(node, cst.Name) and node.value in computed and _is_itself_given(facts, node, value)
+        isinstance(node, cst.Name) and node.value in names and _is_itself_given(facts, node, value)
         for node in walk(value)
     )
 

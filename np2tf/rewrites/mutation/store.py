@@ -27,8 +27,8 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
         def edit(updated_node: cst.Assign) -> cst.BaseSmallStatement:
             place = updated_node.targets[0].target
             assert isinstance(place, cst.Subscript)
-            written = write(at(place, plan.tnp_name), "set", updated_node.value)
-            new = small_statement("{x} = {written}", x=place.value, written=written)
+            call = write(at(place, plan.tnp_name), "set", updated_node.value)
+            new = small_statement("{x} = {call}", x=place.value, call=call)
             return new.with_changes(semicolon=updated_node.semicolon)
 
         plan.add(assign, edit)

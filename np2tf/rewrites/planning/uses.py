@@ -266,14 +266,14 @@ def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, s
     aliases = facts.imports.names_of("numpy")
     if not aliases:
         return []
-    named = "|".join(map(re.escape, sorted(aliases)))
+    alternatives = "|".join(map(re.escape, sorted(aliases)))
     # The text in the brackets of NumPy's own types stays.
-    pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{named})(?=\.\w)")
-    replaced = [
+    pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{alternatives})(?=\.\w)")
+    replacements = [
         (string, pattern.sub(lambda match: new if match["numpy"] else match[0], string.value))
         for string in _quoted_annotations(facts)
     ]
-    return [(string, text) for string, text in replaced if text != string.value]
+    return [(string, text) for string, text in replacements if text != string.value]
 
 
 _QUOTED_TYPE = r"\bNDArray\[[^\]]*\]"

@@ -53,14 +53,14 @@ def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: 
     """`x[0], x[1] = a, b` -> helper names bound to a and b, then one assignment for each target."""
     tuples = [part.place[1] for part in parts if part.place[1] is not None]
     count = max(tuples) + 1 if tuples else 0
-    wanted = [f"value_{number}" for number in range(count)] or ["value"]
-    names = [frame.world.name(wanted_name, node, frame) for wanted_name in wanted]
+    base_names = [f"value_{number}" for number in range(count)] or ["value"]
+    names = [frame.world.name(base_name, node, frame) for base_name in base_names]
 
     def edit(updated_node: cst.SimpleStatementLine) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
         assign = updated_node.body[0]
         assert isinstance(assign, cst.Assign)
-        held = _names(names) if count else cst.Name(names[0])
-        lines = [_line(cst.Assign([cst.AssignTarget(held)], assign.value))]  # type: ignore[arg-type]
+        first_target = _names(names) if count else cst.Name(names[0])
+        lines = [_line(cst.Assign([cst.AssignTarget(first_target)], assign.value))]  # type: ignore[arg-type]
         for part in parts:
             target = assign.targets[part.place[0]].target
             position = part.place[1]

@@ -32,20 +32,20 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
     """Return the value of a call of a builtin."""
     world = frame.world
     world.forget(node.func)
-    given = [evaluate(arg.value, frame) for arg in node.args]
+    arguments = [evaluate(arg.value, frame) for arg in node.args]
     if name in _REFLECTION:
         return world.refuse(node, "NP2TF603", what=f"`{name}`")
     if name in _TEXT_BUILTINS:
-        for arg, value in zip(node.args, given):
+        for arg, value in zip(node.args, arguments):
             if not value.is_plain and not (arg.keyword is not None and arg.keyword.value == "file"):
                 world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
         return plain("none") if name == "print" else plain("str")
-    if any(value.is_undetermined for value in given):
+    if any(value.is_undetermined for value in arguments):
         return NO_VALUE
     handler = _HANDLERS.get(name)
     if handler is not None:
-        return handler(node, given, frame).doubtful(*given)
-    if all(value.is_plain for value in given):
+        return handler(node, arguments, frame).doubtful(*arguments)
+    if all(value.is_plain for value in arguments):
         return plain("other", "int", "str", "bool", "float")
     return world.refuse(node, "NP2TF606", what=f"`{name}`")
 
@@ -69,13 +69,13 @@ def _enumerate(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
 def _sum(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
     if not arguments:
         return plain("other")
-    held = element_of(arguments[0])
+    element = element_of(arguments[0])
     start = arguments[1] if len(arguments) > 1 else plain("int")
-    if held.is_plain and start.is_plain:
-        return join(plain("int"), held) or held
-    if held.may("list", "tuple") and not held.may("any"):
+    if element.is_plain and start.is_plain:
+        return join(plain("int"), element) or element
+    if element.may("list", "tuple") and not element.may("any"):
         return frame.world.refuse(node, "NP2TF606", what="`sum` of lists")
-    return join(arithmetic([held, start], node), start) or held
+    return join(arithmetic([element, start], node), start) or element
 
 
 def _extreme(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
@@ -106,8 +106,8 @@ def _tuple(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
         return arguments[0]
     if arguments[0].only("shape"):
         return arguments[0]
-    held = element_of(arguments[0])
-    return Value(frozenset(["tuple"]), item=held, memory=held.memory, certain=held.certain)
+    element = element_of(arguments[0])
+    return Value(frozenset(["tuple"]), item=element, memory=element.memory, certain=element.certain)
 
 
 def _round(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:

@@ -29,9 +29,9 @@ Evaluate = Callable[[cst.CSTNode, Frame], Value]
 def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     """Return the value of a call."""
     world, func = frame.world, node.func
-    qualified = world.facts.imports.numpy_name(func)
-    if qualified is not None:
-        return numpy_call(node, qualified, frame, evaluate)
+    qualified_name = world.facts.imports.numpy_name(func)
+    if qualified_name is not None:
+        return numpy_call(node, qualified_name, frame, evaluate)
     if isinstance(func, cst.Attribute):
         return method_call(node, frame, evaluate)
     if isinstance(func, cst.Name) and _is_builtin(func, frame):
@@ -39,13 +39,13 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     value = evaluate(func, frame)
     if value.functions and not value.may("any", "lambda"):
         return module_call(node, value, frame, evaluate)
-    given = [evaluate(arg.value, frame) for arg in node.args]
+    arguments = [evaluate(arg.value, frame) for arg in node.args]
     if value.is_undetermined:
         return NO_VALUE
-    if all(value.is_plain for value in given) and value.only("function", "other"):
+    if all(value.is_plain for value in arguments) and value.only("function", "other"):
         return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
-    imported = world.facts.imports.imported_name(func) or ""
-    if imported.split(".")[0] in ("math", "cmath"):
+    path = world.facts.imports.imported_name(func) or ""
+    if path.split(".")[0] in ("math", "cmath"):
         return plain("int", "float", "bool")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
 
@@ -69,33 +69,33 @@ def bind_arguments(
     """
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
-    given: dict[str, Value] = {}
+    arguments: dict[str, Value] = {}
     positional_values: list[Value] = []
     for position, arg in enumerate(node.args):
         value = evaluate(arg.value, frame)
         if arg.star:
             every = element_of(value) if value.may(*CONTAINERS) else unknown(*value.memory, certain=False)
             for name in parameter_names(function):
-                given[name] = union([given.get(name), every])
+                arguments[name] = union([arguments.get(name), every])
             positional_values.append(every)
         elif arg.keyword is not None:
-            given[arg.keyword.value] = value
+            arguments[arg.keyword.value] = value
         elif position < len(positions):
-            given[positions[position]] = value
+            arguments[positions[position]] = value
         else:
             positional_values.append(value)
     if isinstance(params.star_arg, cst.Param):
-        held = union(positional_values) if positional_values else None
-        memory = frozenset() if held is None else held.memory
-        given[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=held, memory=memory)
-    return given
+        element = union(positional_values) if positional_values else None
+        memory = frozenset() if element is None else element.memory
+        arguments[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
+    return arguments
 
 
 def is_open(function: cst.FunctionDef | cst.Lambda, frame: Frame) -> bool:
     """Return whether code outside the module may call a function, with any arguments."""
     scope = frame.world.facts.scopes.of(function)
-    hidden = isinstance(function, cst.FunctionDef) and function.name.value.startswith("_")
-    return scope.is_module and not hidden
+    is_hidden = isinstance(function, cst.FunctionDef) and function.name.value.startswith("_")
+    return scope.is_module and not is_hidden
 
 
 def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) -> Value:
@@ -104,13 +104,13 @@ def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) 
     results: list[Value | None] = []
     for function in value.functions:
         summary = world.summary(function)
-        given = bind_arguments(node, function, frame, evaluate)
-        learn_arguments(summary, given, frame)
+        arguments = bind_arguments(node, function, frame, evaluate)
+        learn_arguments(summary, arguments, frame)
         if summary.writes and frame.writing_call is not node:
             world.inline_writes(node, list(value.functions), frame)
-        results.append(_for_caller(summary, given, node, frame))
-    found = [value for value in results if value is not None]
-    return union(found) if found else NO_VALUE
+        results.append(_for_caller(summary, arguments, node, frame))
+    values = [value for value in results if value is not None]
+    return union(values) if values else NO_VALUE
 
 
 def learn_arguments(summary: Summary, arguments: Mapping[str, Value], frame: Frame) -> None:
@@ -136,8 +136,8 @@ def _for_caller(summary: Summary, arguments: Mapping[str, Value], node: cst.Call
         if isinstance(root, tuple):
             here = frame.function if root[0] == "global" else None
             is_own = here is None if root[0] == "global" else root[2] is frame.function
-            known = frame.env.get(root[1]) if is_own and root[0] != "param" else None
-            return frozenset([root]) | (known.memory if known is not None else frozenset())
+            value = frame.env.get(root[1]) if is_own and root[0] != "param" else None
+            return frozenset([root]) | (value.memory if value is not None else frozenset())
         return frozenset([CallMemory(node, root.place if isinstance(root, CallMemory) else root)])
 
     def translate(value: Value) -> Value:

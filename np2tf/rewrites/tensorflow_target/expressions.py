@@ -52,9 +52,9 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     name, world = node.value, frame.world
     if name in _LITERALS:
         return plain(_LITERALS[name])
-    qualified = world.facts.imports.numpy_name(node)
-    if qualified is not None:
-        return numpy_name(node, qualified, frame)
+    qualified_name = world.facts.imports.numpy_name(node)
+    if qualified_name is not None:
+        return numpy_name(node, qualified_name, frame)
     if is_shared(node, frame):
         return frame.shared_names(name).get(name, NO_VALUE)
     if name in frame.env:
@@ -65,8 +65,8 @@ def _name(node: cst.Name, frame: Frame) -> Value:
             return plain("function", "other")
         return plain("str") if name in ("__name__", "__file__") else unknown(("global", name))
     if not owner.is_module and owner.node in world.summaries:
-        known = world.summaries[owner.node].history.get(name)
-        return _read(node, _outside(known, ("outer", name, owner.node)), frame)
+        value = world.summaries[owner.node].history.get(name)
+        return _read(node, _outside(value, ("outer", name, owner.node)), frame)
     return _read(node, _outside(world.globals.get(name), ("global", name)), frame)
 
 
@@ -114,9 +114,9 @@ def _dtype_name(dtype: str) -> str:
 
 def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     world = frame.world
-    qualified = world.facts.imports.numpy_name(node)
-    if qualified is not None:
-        return numpy_name(node, qualified, frame)
+    qualified_name = world.facts.imports.numpy_name(node)
+    if qualified_name is not None:
+        return numpy_name(node, qualified_name, frame)
     base, name = evaluate(node.value, frame), node.attr.value
     if base.is_undetermined:
         return NO_VALUE
@@ -145,16 +145,16 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
         return NO_VALUE
     if base.only("module", "function", "other", "dtype") or base.only("str"):
         return plain("str") if base.only("str") else plain("other")
-    found: Value | None = None
+    result: Value | None = None
     if base.may("array", "any") or base.only("scalar"):
-        found = choose(base, node.slice, key, node)
+        result = choose(base, node.slice, key, node)
     if base.may("shape"):
-        found = join(found, plain("int", "shape") if not is_number(node.slice) else plain("int"))
+        result = join(result, plain("int", "shape") if not is_number(node.slice) else plain("int"))
     if base.may("tuple", "list", "dict"):
-        found = join(found, _item(base, node, key))
+        result = join(result, _item(base, node, key))
     if base.may("str"):
-        found = join(found, plain("str"))
-    return (found or unknown(*base.memory)).doubtful(base)
+        result = join(result, plain("str"))
+    return (result or unknown(*base.memory)).doubtful(base)
 
 
 def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
@@ -225,10 +225,10 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
         return world.refuse(node, "NP2TF606", what="a comparison with what is no number")
     if any(side.only("list", "tuple") for side in sides) and any(side.may("array") for side in sides):
         return world.refuse(node, "NP2TF602", name="a comparison", why="an array stands beside a list")
-    made = array("bool", broadcast_rank(sides), scalar=True)
+    result = array("bool", broadcast_rank(sides), scalar=True)
     if any(side.may("any") for side in sides) or len(sides) > 2:
-        made = join(made, plain("bool")) or made
-    return made.doubtful(*sides)
+        result = join(result, plain("bool")) or result
+    return result.doubtful(*sides)
 
 
 def _may_be_in(value: Value, container: Value) -> bool:
@@ -254,15 +254,15 @@ def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
 
 
 def _dict(node: cst.Dict, frame: Frame) -> Value:
-    held: Value | None = None
+    item: Value | None = None
     for element in node.elements:
         if isinstance(element, cst.DictElement):
             _refuse_tensor_key(element.key, frame)
-            held = join(held, evaluate(element.value, frame))
+            item = join(item, evaluate(element.value, frame))
         else:
-            held = join(held, element_of(evaluate(element.value, frame)))
-    memory = frozenset([node]) | (held.memory if held is not None else frozenset())
-    return Value(frozenset(["dict"]), item=held, memory=memory)
+            item = join(item, element_of(evaluate(element.value, frame)))
+    memory = frozenset([node]) | (item.memory if item is not None else frozenset())
+    return Value(frozenset(["dict"]), item=item, memory=memory)
 
 
 def _refuse_tensor_key(node: cst.BaseExpression, frame: Frame) -> None:
@@ -283,17 +283,17 @@ def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
     inner = frame.inner()
     _loops(node.for_in, inner)
     _refuse_tensor_key(node.key, inner)
-    held = evaluate(node.value, inner)
-    return Value(frozenset(["dict"]), item=held, memory=held.memory | {node})
+    item = evaluate(node.value, inner)
+    return Value(frozenset(["dict"]), item=item, memory=item.memory | {node})
 
 
 def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
     """Bind the names of the loops in a comprehension, and return the memory of their iterables."""
     memory: frozenset[object] = frozenset()
     while loop is not None:
-        iterated = evaluate(loop.iter, frame)
-        memory |= iterated.memory
-        bind_quietly(loop.target, element_of(iterated), frame)
+        iterable = evaluate(loop.iter, frame)
+        memory |= iterable.memory
+        bind_quietly(loop.target, element_of(iterable), frame)
         for test in loop.ifs:
             evaluate(test.test, frame)
         if loop.asynchronous is not None:

@@ -62,8 +62,8 @@ def _open_up(world: World) -> bool:
                 summary.is_value and not summary.parameters[name].may("any")
             ):
                 root = ("param", function, name)
-                known = summary.parameters.get(name)
-                summary.parameters[name] = join(known, unknown(root, certain=False)) or unknown(root)
+                value = summary.parameters.get(name)
+                summary.parameters[name] = join(value, unknown(root, certain=False)) or unknown(root)
                 found = True
     return found
 
@@ -82,20 +82,20 @@ def _follow(summary: Summary, function: cst.FunctionDef, world: World) -> None:
             frozenset(["tuple"]), item=unknown(("param", function, name), certain=False)
         )
     if params.star_kwarg is not None:
-        held = unknown(("param", function, params.star_kwarg.name.value), certain=False)
-        env[params.star_kwarg.name.value] = Value(frozenset(["dict"]), item=held, memory=held.memory)
+        item = unknown(("param", function, params.star_kwarg.name.value), certain=False)
+        env[params.star_kwarg.name.value] = Value(frozenset(["dict"]), item=item, memory=item.memory)
     body = block(function.body)
     frame = Frame(world, function, env, _live_behind(body), _read_by_others(body))
     for name, value in env.items():
         frame.bind(name, value)
     world.forget(function.body)
-    reached = run(body, frame)
-    if reached:
+    is_reachable = run(body, frame)
+    if is_reachable:
         result = join(summary.result, plain("none"))
         world.changed |= result != summary.result
         summary.result = result
     if summary.writes:
-        _finish_writer(summary, function, reached, frame)
+        _finish_writer(summary, function, is_reachable, frame)
 
 
 def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, frame: Frame) -> None:
@@ -108,49 +108,49 @@ def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, f
     if not reached:
         return
     for name in summary.writes:
-        held = frame.env.get(name)
-        if held is None or held.memory != {("param", function, name)}:
+        value = frame.env.get(name)
+        if value is None or value.memory != {("param", function, name)}:
             world.refuse(function.body, "NP2TF604", name=name, other="memory of others")
     end_with_return(summary, frame)
 
 
 def _read_by_others(body: Sequence[cst.CSTNode]) -> Names:
     """Return the names that inner functions, lambdas and generators may read at any later time."""
-    found = NO_NAMES
+    names = NO_NAMES
     for statement in body:
         for node in walk(statement):
             if isinstance(node, (cst.FunctionDef, cst.Lambda)):
-                found |= free_names(node)
+                names |= free_names(node)
             elif isinstance(node, cst.GeneratorExp):
-                found |= reads(node)
-    return found
+                names |= reads(node)
+    return names
 
 
 def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
     """Return for each statement of a function the names that are read after it."""
-    found: dict[cst.CSTNode, Names] = {}
+    live_names: dict[cst.CSTNode, Names] = {}
 
     def visit(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps, always: Names) -> None:
         """`always` has the names that the handlers around may read, which can begin after any statement."""
         live = after
         for node in reversed(statements):
-            found[node] = live | always
+            live_names[node] = live | always
             if isinstance(node, cst.SimpleStatementLine):
                 visit(node.body, live, jumps, always)
             elif isinstance(node, cst.Try):
                 last = block(node.finalbody)
                 behind = live_before(last, live, jumps)
-                needed = live_before(last, NO_NAMES, jumps) | always
-                handled = live_when_left(node, live, jumps)
+                final_names = live_before(last, NO_NAMES, jumps) | always
+                handler_names = live_when_left(node, live, jumps)
                 visit(last, live, jumps, always)
-                visit(block(node.orelse), behind, jumps, needed)
+                visit(block(node.orelse), behind, jumps, final_names)
                 for handler in node.handlers:
-                    visit(block(handler.body), behind, jumps, needed)
-                at_end = handled | live_before(block(node.orelse), behind, jumps)
-                visit(block(node.body), at_end, jumps, needed | handled)
+                    visit(block(handler.body), behind, jumps, final_names)
+                at_end = handler_names | live_before(block(node.orelse), behind, jumps)
+                visit(block(node.body), at_end, jumps, final_names | handler_names)
             for inner_statements, behind, inner_jumps in inner_blocks(node, live, jumps):
                 visit(inner_statements, behind, inner_jumps, always)
             live = live_before([node], live, jumps)
 
     visit(body, NO_NAMES, Jumps(), NO_NAMES)
-    return found
+    return live_names

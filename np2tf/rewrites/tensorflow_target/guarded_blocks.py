@@ -90,16 +90,16 @@ def _finally(
             frame.env = dict(env)
             run(body, frame)
             target.append(dict(frame.env))
-    ended = True
+    is_reachable = True
     if after is not None:
         frame.env = dict(after)
-        ended = run(body, frame)
+        is_reachable = run(body, frame)
     behind = frame.env
     frame.env = dict(state_of_all_ways)  # The last run decides, so it starts from the names of all paths.
     run(body, frame)
     frame.env = behind
     frame.is_returned = was_returned
-    return ended and after is not None
+    return is_reachable and after is not None
 
 
 def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Frame, bind: Bind) -> None:
@@ -173,8 +173,8 @@ def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
         name = world.facts.imports.imported_name(func) if func is not None else None
         is_open = isinstance(func, cst.Name) and func.value == "open"
         if (name or "") not in _MANAGERS and not (is_open and name is None):
-            told = dotted_name(func) if func is not None else None
-            world.refuse(item.item, "NP2TF603", what=f"`with {told or '…'}`")
+            manager_name = dotted_name(func) if func is not None else None
+            world.refuse(item.item, "NP2TF603", what=f"`with {manager_name or '…'}`")
         if item.asname is not None:
             bind(item.asname.name, plain("other"), frame, node)
     return run(block(node.body), frame)

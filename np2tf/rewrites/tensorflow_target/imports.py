@@ -30,7 +30,7 @@ def plan_annotations(world: World) -> None:
 
 def left_over(world: World) -> list[cst.CSTNode]:
     """Return the names of NumPy without a decision: the translation would not define them."""
-    found: list[cst.CSTNode] = []
+    nodes: list[cst.CSTNode] = []
     for use in uses(world.facts):
         node: cst.CSTNode | None = use.node
         while (
@@ -38,21 +38,21 @@ def left_over(world: World) -> list[cst.CSTNode]:
         ):
             node = world.facts.parents[node]
         if node not in world.decisions:
-            found.append(use.node)
-    return found
+            nodes.append(use.node)
+    return nodes
 
 
 def passed_on(facts: Facts) -> list[cst.ImportAlias]:
     """Return the names imported from NumPy that the module does not use: other modules may import them from
     this module.
     """
-    used = {use.name.value for use in uses(facts)}
+    names = {use.name.value for use in uses(facts)}
     return [
         alias
-        for found in facts.imports.statements
-        if isinstance(found.node, cst.ImportFrom)
-        for alias in found.aliases
-        if (alias.evaluated_alias or alias.evaluated_name) not in used
+        for statement in facts.imports.statements
+        if isinstance(statement.node, cst.ImportFrom)
+        for alias in statement.aliases
+        if (alias.evaluated_alias or alias.evaluated_name) not in names
     ]
 
 
@@ -62,9 +62,9 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
     """
     facts = world.facts
     first = next((line for line in facts.module.body if _only_numpy(line, facts)), None)
-    for found in facts.imports.statements:
-        numpy_aliases = set(found.aliases)
-        names = found.node.names
+    for statement in facts.imports.statements:
+        numpy_aliases = set(statement.aliases)
+        names = statement.node.names
         kept_aliases = (
             []
             if isinstance(names, cst.ImportStar)
@@ -72,29 +72,29 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
         )
         if kept_aliases:
             last = kept_aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-            kept = [*kept_aliases[:-1], last]
-            plan.add(found.node, lambda node, aliases=kept: node.with_changes(names=aliases))  # type: ignore[misc]
-        elif first is None or facts.parents[found.node] is not first:
-            plan.add(found.node, lambda updated_node: cst.RemoveFromParent())
+            new_aliases = [*kept_aliases[:-1], last]
+            plan.add(statement.node, lambda node, aliases=new_aliases: node.with_changes(names=aliases))  # type: ignore[misc]
+        elif first is None or facts.parents[statement.node] is not first:
+            plan.add(statement.node, lambda updated_node: cst.RemoveFromParent())
     _insert(world, plan, first, _head(world), _helpers(world, helpers))
 
 
 def _only_numpy(line: cst.CSTNode, facts: Facts) -> bool:
     """Return whether a line imports NumPy and nothing else."""
-    found = {statement.node: statement for statement in facts.imports.statements}
-    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or line.body[0] not in found:
+    imports = {statement.node: statement for statement in facts.imports.statements}
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or line.body[0] not in imports:
         return False
-    node = found[line.body[0]].node  # type: ignore[index]
-    return isinstance(node.names, cst.ImportStar) or len(found[node].aliases) == len(node.names)
+    node = imports[line.body[0]].node  # type: ignore[index]
+    return isinstance(node.names, cst.ImportStar) or len(imports[node].aliases) == len(node.names)
 
 
 def _insert(
     world: World, plan: Plan, first: cst.CSTNode | None, head: list[Statement], helpers: list[Statement]
 ) -> None:
     body = world.facts.module.body
-    staying = [line for line in _leading_imports(body) if line is first or not _only_numpy(line, world.facts)]
-    last = staying[-1] if staying else None
-    if first is not None and first not in staying:
+    lines = [line for line in _leading_imports(body) if line is first or not _only_numpy(line, world.facts)]
+    last = lines[-1] if lines else None
+    if first is not None and first not in lines:
         last = first
     if first is not None:
         plan.add(first, lambda updated_node: _in_place_of(updated_node, head))
@@ -107,14 +107,14 @@ def _insert(
 
 def _leading_imports(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
     """Return the docstring and the imports at the top of a module."""
-    found: list[cst.CSTNode] = []
+    lines: list[cst.CSTNode] = []
     for position, line in enumerate(body):
         small = line.body[-1] if isinstance(line, cst.SimpleStatementLine) else None
         text = position == 0 and isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
         if not text and not isinstance(small, (cst.Import, cst.ImportFrom)):
             break
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 def _in_place_of(

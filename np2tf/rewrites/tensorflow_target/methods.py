@@ -41,8 +41,8 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         for arg in node.args:
             evaluate(arg.value, frame)
         return NO_VALUE
-    known = base.only(*ARRAYS) or (base.may("any") and name != "copy")
-    if known and name in world.table.methods:
+    is_array = base.only(*ARRAYS) or (base.may("any") and name != "copy")
+    if is_array and name in world.table.methods:
         return _array_method(node, name, base, frame, evaluate)
     if base.may(*ARRAYS):
         for arg in node.args:
@@ -52,19 +52,19 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         return world.refuse(node, "NP2TF605", name=world.facts.code(func.value))
     if base.only("list", "dict", "tuple"):
         return _container_method(node, name, base, frame, evaluate)
-    given = [evaluate(arg.value, frame) for arg in node.args]
+    values = [evaluate(arg.value, frame) for arg in node.args]
     if base.only("str"):
-        return _text_method(node, name, given, frame)
+        return _text_method(node, name, values, frame)
     if base.only("module"):
-        return _library_call(node, given, frame)
-    if all(value.is_plain for value in given) and base.is_plain:
+        return _library_call(node, values, frame)
+    if all(value.is_plain for value in values) and base.is_plain:
         return plain("other")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
 
 
 def _library_call(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
-    imported = (frame.world.facts.imports.imported_name(node.func) or "").split(".")[0]
-    if imported in ("math", "cmath"):
+    library = (frame.world.facts.imports.imported_name(node.func) or "").split(".")[0]
+    if library in ("math", "cmath"):
         return plain("int", "float", "bool")
     if all(value.is_plain for value in arguments):
         return plain("other")
@@ -90,30 +90,30 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, eval
     of the container.
     """
     world = frame.world
-    given = [evaluate(arg.value, frame) for arg in node.args]
-    held = element_of(base)
+    values = [evaluate(arg.value, frame) for arg in node.args]
+    element = element_of(base)
     if name in ("append", "insert", "extend", "setdefault", "update"):
-        added = given[-1] if given else plain("none")
-        added = element_of(added) if name in ("extend", "update") else added
-        put_into(node, base, added, frame)
-        return join(held, added) if name == "setdefault" and added else plain("none")  # type: ignore[return-value]
+        new_element = values[-1] if values else plain("none")
+        new_element = element_of(new_element) if name in ("extend", "update") else new_element
+        put_into(node, base, new_element, frame)
+        return join(element, new_element) if name == "setdefault" and new_element else plain("none")  # type: ignore[return-value]
     if name in ("get", "pop") and base.only("dict"):
-        return join(held, given[1] if len(given) > 1 else plain("none")) or held
+        return join(element, values[1] if len(values) > 1 else plain("none")) or element
     if name in ("pop", "popitem"):
-        return held
+        return element
     if name == "items":
-        return list_value(tuple_value([plain("str", "int", "float"), held]), [node])
+        return list_value(tuple_value([plain("str", "int", "float"), element]), [node])
     if name in ("values", "copy"):
         return (
-            Value(base.kinds, item=held, memory=base.memory | {node})
+            Value(base.kinds, item=element, memory=base.memory | {node})
             if name == "copy"
-            else list_value(held, [node])
+            else list_value(element, [node])
         )
     if name == "keys":
         return list_value(plain("str", "int", "float"), [node])
-    if name in ("clear", "reverse") or (name == "sort" and not given):
+    if name in ("clear", "reverse") or (name == "sort" and not values):
         return plain("none")
-    if base.is_plain and all(value.is_plain for value in given):
+    if base.is_plain and all(value.is_plain for value in values):
         return plain("other")
     return world.refuse(node, "NP2TF606", what=f"`{name}` of a container")
 
@@ -126,13 +126,13 @@ def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> No
         frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
     for name, value in list(frame.env.items()):
         if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):
-            grown = replace(
+            new_value = replace(
                 value,
                 memory=value.memory | element.memory,
                 items=None,
                 item=join(element_of(value) if value.items else value.item, element),
             )
-            frame.bind(name, grown)
+            frame.bind(name, new_value)
 
 
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
@@ -143,18 +143,18 @@ def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate
     function = world.table.functions[name]
     if name in _SHAPE_METHODS and len(node.args) > 1:
         return _spread_method(node, name, base, frame, evaluate)
-    given = arguments(node, function, (base, func.value), frame, evaluate)
-    if given is None:
+    argument_values = arguments(node, function, (base, func.value), frame, evaluate)
+    if argument_values is None:
         return array(None, None, [node], scalar=True)
-    target, helpers = target_of(function, given, frame)
+    target, helpers = target_of(function, argument_values, frame)
     world.edit(node, edits.function_of(target), *helpers)
-    return result(function, given, node, frame)
+    return result(function, argument_values, node, frame)
 
 
 def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
     """`x.reshape(2, 3)` -> `tnp.reshape(x, (2, 3))`."""
     world = frame.world
-    given = [evaluate(arg.value, frame) for arg in node.args]
+    values = [evaluate(arg.value, frame) for arg in node.args]
     if any(arg.star or arg.keyword is not None for arg in node.args):
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of its arguments one is a keyword")
 
@@ -164,17 +164,17 @@ def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluat
         return edits.function_of(f"{world.tnp}.{name}")(call_of_tuple)  # type: ignore[return-value]
 
     world.edit(node, edit)
-    return array(base.dtype, len(node.args), base.memory | {node}).doubtful(base, *given)
+    return array(base.dtype, len(node.args), base.memory | {node}).doubtful(base, *values)
 
 
 def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
     world = frame.world
     dtype = None
     if name == "astype":
-        found = dtype_value(node.args[0].value, frame, evaluate) if node.args else None
-        if found is None or len(node.args) != 1 or node.args[0].keyword is not None:
+        value = dtype_value(node.args[0].value, frame, evaluate) if node.args else None
+        if value is None or len(node.args) != 1 or node.args[0].keyword is not None:
             return world.refuse(node, "NP2TF602", name="ndarray.astype", why="this dtype is not translated")
-        dtype = found.dtype
+        dtype = value.dtype
     elif node.args:
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
     helper = _HELPERS[name]

@@ -36,12 +36,12 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame, evaluate: Eval
         for arg in node.args:
             evaluate(arg.value, frame)
         return world.refuse(node, "NP2TF601", name=world.facts.code(node.func))
-    given = arguments(node, function, None, frame, evaluate)
-    if given is None:
+    argument_values = arguments(node, function, None, frame, evaluate)
+    if argument_values is None:
         return array(None, None, [node], scalar=True)
-    target, helpers = target_of(function, given, frame)
+    target, helpers = target_of(function, argument_values, frame)
     world.edit(node.func, edits.rename_to(target), *helpers)
-    return result(function, given, node, frame)
+    return result(function, argument_values, node, frame)
 
 
 def _conversion(node: cst.Call, dtype: str, frame: Frame, evaluate: Evaluate) -> Value:
@@ -52,13 +52,13 @@ def _conversion(node: cst.Call, dtype: str, frame: Frame, evaluate: Evaluate) ->
     value = evaluate(node.args[0].value, frame)
     if value.may("str") and not value.may("any"):
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it reads a text")
-    spelled = f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"
+    dtype_path = f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"
     helper = world.helper("_cast")
 
     def edit(updated_node: cst.Call) -> cst.Call:
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
         first = updated_node.args[0].with_changes(comma=comma)
-        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(edits_name(spelled))])
+        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(edits_name(dtype_path))])
 
     world.edit(node, edit, "_cast")
     rank = 0 if value.only("int", "float", "bool", "complex", "scalar") else value.rank
@@ -80,9 +80,9 @@ def arguments(
     """Return the argument of a call for each parameter; None if an argument cannot be translated."""
     world = frame.world
     parameters = function.parameters
-    given: ArgumentValues = {} if base is None else {parameters[0]: base}
+    argument_values: ArgumentValues = {} if base is None else {parameters[0]: base}
     wrong = None
-    for position, arg in enumerate(node.args, len(given)):
+    for position, arg in enumerate(node.args, len(argument_values)):
         name = _parameter(parameters, position, arg)
         is_dtype = name == "dtype"
         value = dtype_value(arg.value, frame, evaluate) if is_dtype else evaluate(arg.value, frame)
@@ -97,15 +97,15 @@ def arguments(
             wrong = wrong or "an argument is no array"
         if value.may("shape") and not value.may("any") and name not in ("shape", "newshape", "size"):
             wrong = wrong or "a shape is no array"
-        given[name] = (value, arg.value)
+        argument_values[name] = (value, arg.value)
         if value.only("list", "tuple") and value.may_be_array and not _takes_several(function):
             # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
             world.edit(arg.value, edits.wrap_in(world.helper("_array")), "_array")
-    wrong = wrong or _unlike_numpy(function, given)
+    wrong = wrong or _unlike_numpy(function, argument_values)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"{world.facts.code(node.func)}", why=wrong)
         return None
-    return given
+    return argument_values
 
 
 def _takes_several(function: Function) -> bool:
@@ -184,10 +184,10 @@ def result(function: Function, arguments: ArgumentValues, node: cst.CSTNode, fra
     values = [value for value, _ in arguments.values()]
     if any(value.is_undetermined for value in values):
         return NO_VALUE
-    made = RESULTS[function.result](arguments)
-    if not made.may("array", "list", "tuple"):
-        return made.doubtful(*values)
+    output = RESULTS[function.result](arguments)
+    if not output.may("array", "list", "tuple"):
+        return output.doubtful(*values)
     rule = rules.find(f"numpy.{function.name}")
     is_view = function.name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
     memory = frozenset([node]) | (values[0].memory if is_view and values else frozenset())
-    return replace(made, memory=memory).doubtful(*values)
+    return replace(output, memory=memory).doubtful(*values)

@@ -29,8 +29,8 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     plan_annotations(world)
     for node in left_over(world):
         world.refuse(node, "NP2TF601", name=facts.code(node))
-    for name, spelled in facts.imports.ambiguous.items():
-        report.add("NP2TF603", *facts.place(name), what=f"the name `{spelled}`, which is not always NumPy's")
+    for name, text in facts.imports.ambiguous.items():
+        report.add("NP2TF603", *facts.place(name), what=f"the name `{text}`, which is not always NumPy's")
     refused = len(list(report)) > 0
     for node, decision in world.decisions.items():
         for code, words in decision.refusals:

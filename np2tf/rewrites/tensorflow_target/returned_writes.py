@@ -32,8 +32,8 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         values: list[cst.BaseExpression] = [value] if summary.returns_value else []
         values += [cst.Name(name) for name in names]
-        made = _bare_tuple(values)
-        return updated_node.with_changes(value=made, whitespace_after_return=cst.SimpleWhitespace(" "))
+        new_value = _bare_tuple(values)
+        return updated_node.with_changes(value=new_value, whitespace_after_return=cst.SimpleWhitespace(" "))
 
     frame.world.edit(node, edit)
 
@@ -82,9 +82,9 @@ def return_writes_of_call(
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
         value = frame.env[place.value]
-        for other_parameter, given in arguments.items():
-            if other_parameter != parameter and not evaluate(given, frame).memory.isdisjoint(value.memory):
-                world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(given)}`")
+        for other_parameter, argument in arguments.items():
+            if other_parameter != parameter and not evaluate(argument, frame).memory.isdisjoint(value.memory):
+                world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(argument)}`")
                 return
         if not value.only("array"):
             world.refuse(node, "NP2TF605", name=place.value)
@@ -137,8 +137,8 @@ def _is_left_behind(
         return False
     names = [inner_node.value for inner_node in walk(statement) if isinstance(inner_node, cst.Name)]
     live = frame.live.get(statement, frozenset()) | frame.always_live
-    for name, held in frame.env.items():
-        if not held.memory.isdisjoint(value.memory):
+    for name, variable_value in frame.env.items():
+        if not variable_value.memory.isdisjoint(value.memory):
             itself = isinstance(place, cst.Name) and place.value == name
             if frame.function is None or name in live or names.count(name) > (1 if itself else 0):
                 return False
@@ -146,10 +146,10 @@ def _is_left_behind(
 
 
 def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Summary, frame: Frame) -> None:
-    bound = {place.value for t in getattr(statement, "targets", ()) for place in target_names(t.target)}
+    targets = {place.value for t in getattr(statement, "targets", ()) for place in target_names(t.target)}
     # If the statement binds the name to another value, the name does not show the written array any more.
     fresh = {
-        name: frame.world.name(f"{name}_written", statement, frame) if name in bound else name
+        name: frame.world.name(f"{name}_written", statement, frame) if name in targets else name
         for name in names
     }
 
@@ -181,9 +181,9 @@ def _arguments(node: cst.Call, function: cst.FunctionDef) -> dict[str, cst.BaseE
     """Return the argument of each parameter; None if `*` hides the arguments."""
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
-    found: dict[str, cst.BaseExpression] = {}
+    arguments: dict[str, cst.BaseExpression] = {}
     for position, arg in enumerate(node.args):
         if arg.star or (arg.keyword is None and position >= len(positions)):
             return None
-        found[arg.keyword.value if arg.keyword is not None else positions[position]] = arg.value
-    return found
+        arguments[arg.keyword.value if arg.keyword is not None else positions[position]] = arg.value
+    return arguments

@@ -30,14 +30,14 @@ _REFUSALS: dict[type[cst.CSTNode], str] = {
 
 def run(statements: Sequence[cst.CSTNode], frame: Frame) -> bool:
     """Follow statements, and return whether their end can be reached."""
-    reached = True
+    is_reachable = True
     for statement in statements:
-        if not reached:
+        if not is_reachable:
             # Unreachable statements are followed as well; otherwise they would stay untranslated.
             run_statement(statement, frame)
             continue
-        reached = run_statement(statement, frame)
-    return reached
+        is_reachable = run_statement(statement, frame)
+    return is_reachable
 
 
 def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
@@ -49,9 +49,9 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
         frame.statement = node
         for states in frame.raise_states:
             states.append(dict(frame.env))
-    told = _REFUSALS.get(type(node))
-    if told is not None:
-        frame.world.refuse(node, "NP2TF603", what=told)
+    refusal = _REFUSALS.get(type(node))
+    if refusal is not None:
+        frame.world.refuse(node, "NP2TF603", what=refusal)
         return True
     handler = _HANDLERS.get(type(node))
     if handler is None:
@@ -124,9 +124,9 @@ def _return(node: cst.Return, frame: Frame) -> bool:
 
 
 def _if(node: cst.If, frame: Frame) -> bool:
-    tested = evaluate(node.test, frame)
+    test_value = evaluate(node.test, frame)
     before = dict(frame.env)
-    frame.world.passages[node] = Passage(frame, before, tested)
+    frame.world.passages[node] = Passage(frame, before, test_value)
     first = run(block(node.body), frame)
     after_first: Env | None = frame.env if first else None
     frame.env = before
@@ -138,20 +138,20 @@ def _if(node: cst.If, frame: Frame) -> bool:
 
 def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
     """Follow a loop: repeat its body until the values of the names do not change any more."""
-    iterated = evaluate(node.iter, frame) if isinstance(node, cst.For) else None
-    hidden = f"<iterated {id(node)}>"
-    if iterated is not None:
-        frame.env[hidden] = iterated
+    iterable = evaluate(node.iter, frame) if isinstance(node, cst.For) else None
+    iterable_name = f"<iterated {id(node)}>"
+    if iterable is not None:
+        frame.env[iterable_name] = iterable
     endless = isinstance(node, cst.While) and isinstance(node.test, cst.Name) and node.test.value == "True"
     breaks: list[Env] = []
     entry: Env = dict(frame.env)
-    head, turns, tested = entry, Turns(node), plain("bool")
+    head, turns, test_value = entry, Turns(node), plain("bool")
     for _ in range(_ROUNDS):
         frame.env = dict(head)
         if isinstance(node, cst.While):
-            tested = evaluate(node.test, frame)
-        elif iterated is not None:
-            bind(node.target, element_of(iterated), frame, node)
+            test_value = evaluate(node.test, frame)
+        elif iterable is not None:
+            bind(node.target, element_of(iterable), frame, node)
         outer = frame.breaks, frame.continues
         frame.breaks, frame.continues = [], []
         falls = run(block(node.body), frame)
@@ -163,14 +163,14 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
         head = back
     else:
         frame.world.refuse(node, "NP2TF603", what="a loop whose values do not settle")
-    frame.world.passages[node] = Passage(frame, head, iterated if iterated is not None else tested)
+    frame.world.passages[node] = Passage(frame, head, iterable if iterable is not None else test_value)
     frame.env = dict(head)
-    reached = not endless
-    if node.orelse is not None and reached:
-        reached = run(block(node.orelse), frame)
-    after = merge(frame.env if reached else None, *breaks)
+    is_reachable = not endless
+    if node.orelse is not None and is_reachable:
+        is_reachable = run(block(node.orelse), frame)
+    after = merge(frame.env if is_reachable else None, *breaks)
     frame.env = after if after is not None else frame.env
-    frame.env.pop(hidden, None)
+    frame.env.pop(iterable_name, None)
     return after is not None
 
 
@@ -215,8 +215,8 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
             default = evaluate(param.default, frame)
             if default.memory:
                 world.refuse(param.default, "NP2TF603", what="an array or container as a default")
-            known = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
-            world.learn(summary.parameters, param.name.value, known)
+            value = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
+            world.learn(summary.parameters, param.name.value, value)
     if (frame.function, node.name.value) in world.shared_owners:
         world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
     frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
@@ -227,7 +227,9 @@ def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
     if isinstance(node.names, cst.ImportStar):
         frame.world.refuse(node, "NP2TF607", name="*")
         return
-    numpy_aliases = {alias for found in frame.world.facts.imports.statements for alias in found.aliases}
+    numpy_aliases = {
+        alias for statement in frame.world.facts.imports.statements for alias in statement.aliases
+    }
     for alias in node.names:
         if alias in numpy_aliases:
             continue

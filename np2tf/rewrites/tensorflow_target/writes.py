@@ -39,9 +39,9 @@ def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) 
     if frame.is_returned:
         return "the result that is returned"
     live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
-    for other_name, held in frame.env.items():
-        needed = frame.function is None or other_name in live or other_name.startswith("<")
-        if other_name != name and needed and not held.memory.isdisjoint(value.memory):
+    for other_name, other_value in frame.env.items():
+        is_needed = frame.function is None or other_name in live or other_name.startswith("<")
+        if other_name != name and is_needed and not other_value.memory.isdisjoint(value.memory):
             return f"`{other_name}`" if not other_name.startswith("<") else "what a loop goes over"
     outside = [root for root in value.memory if isinstance(root, tuple)]
     if not outside:
@@ -190,23 +190,23 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
         return
     helper = helper_of(node.operator, [old, right])
     operation = world.helper(helper) if helper is not None else None
-    used = () if helper is None else (helper,)
+    helpers = () if helper is None else (helper,)
     if not old.may("array"):
         if operation is not None:
-            world.edit(node, edits.augment_with(None, operation), *used)
+            world.edit(node, edits.augment_with(None, operation), *helpers)
         refuse_shared(node, name, new, frame)
         frame.bind(name, new)
         return
     if not may_write(name, old, node, node, frame):
         return
-    kept = replace(old, certain=old.certain and right.certain)
+    value = replace(old, certain=old.certain and right.certain)
     if old.only("array"):
-        frame.bind(name, kept)
+        frame.bind(name, value)
         if operation is None and _keeps(node.operator, old, right):
             return
     else:
-        frame.bind(name, join(kept, new) or kept)
-    world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *used)
+        frame.bind(name, join(value, new) or value)
+    world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
 
 
 def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
@@ -223,15 +223,15 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     base = evaluate(target.value, frame)
     key = [key_part(element, frame) for element in target.slice]
     if not base.may(*ARRAYS):
-        held = element_of(base)
-        if held.may("array", "list", "any"):
+        item = element_of(base)
+        if item.may("array", "list", "any"):
             world.refuse(node, "NP2TF605", name=world.facts.code(target))
-        elif helper_of(node.operator, [held, right]) is not None:
+        elif helper_of(node.operator, [item, right]) is not None:
             world.refuse(
                 node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why="it is not NumPy's"
             )
         else:
-            put_into(target, base, result_of(node.operator, held, right, node), frame)
+            put_into(target, base, result_of(node.operator, item, right, node), frame)
         return
     if not isinstance(target.value, cst.Name) or not _is_pure(target, frame):
         world.refuse(
@@ -250,8 +250,10 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     if may_write(name, base, target, node, frame):
         helper = helper_of(node.operator, [old, right])
         operation = world.helper(helper) if helper is not None else None
-        used = () if helper is None else (helper,)
-        world.edit(node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *used)
+        helpers = () if helper is None else (helper,)
+        world.edit(
+            node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *helpers
+        )
 
 
 def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
@@ -262,9 +264,9 @@ def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
 def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     """Follow a statement if it calls a writing function or method of NumPy; return whether it does."""
     world, func = frame.world, call.func
-    qualified = world.facts.imports.numpy_name(func)
-    if qualified is not None:
-        helper = world.table.writes.get(qualified)
+    qualified_name = world.facts.imports.numpy_name(func)
+    if qualified_name is not None:
+        helper = world.table.writes.get(qualified_name)
         place = call.args[0].value if call.args and not call.args[0].star else None
     elif isinstance(func, cst.Attribute):
         helper = world.table.writes.get(f".{func.attr.value}")
@@ -316,8 +318,8 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
     value = evaluate(node, frame)
     frame.writing_call = None
     functions = _callees(node, frame)
-    written = {(function, name) for function in functions for name in frame.world.summary(function).writes}
-    if not written:
+    writes = {(function, name) for function in functions for name in frame.world.summary(function).writes}
+    if not writes:
         return value
     if len(functions) != 1:
         return frame.world.refuse(node, "NP2TF608", name=frame.world.facts.code(node.func))
@@ -337,7 +339,7 @@ def return_writes(node: cst.Return, frame: Frame) -> None:
     summary = frame.summary
     if summary is not None and summary.writes and isinstance(summary.node, cst.FunctionDef):
         for name in summary.writes:
-            held = frame.env.get(name)
-            if held is None or held.memory != {("param", summary.node, name)}:
+            value = frame.env.get(name)
+            if value is None or value.memory != {("param", summary.node, name)}:
                 frame.world.refuse(node, "NP2TF604", name=name, other=_OUTSIDE)
         return_with(node, summary, frame)

@@ -52,30 +52,30 @@ def bind_stand_ins(places: Iterable[Place]) -> Iterator[None]:
     Raises:
         StagingError: if an array is in a place that cannot be replaced.
     """
-    taken: list[_Binding] = []
+    bindings: list[_Binding] = []
     try:
         for place in _places_within(places):
             with _lock:
-                _take(place, taken)
+                _take(place, bindings)
         yield
     finally:
         with _lock:
-            for binding in reversed(taken):
+            for binding in reversed(bindings):
                 _give_back(binding)
 
 
 def _take(place: Place, bindings: list[_Binding]) -> None:
-    known = _bindings.get(place.key)
-    if known is None:
+    binding = _bindings.get(place.key)
+    if binding is None:
         before = place.value
-        shown = _stand_in_value(before)
-        if shown is before:
+        replacement = _stand_in_value(before)
+        if replacement is before:
             return
-        known = _bindings[place.key] = _Binding(place, before, shown)
-    known.traces += 1
-    bindings.append(known)
-    if known.traces == 1:
-        _bind(place, known.stand_in)
+        binding = _bindings[place.key] = _Binding(place, before, replacement)
+    binding.traces += 1
+    bindings.append(binding)
+    if binding.traces == 1:
+        _bind(place, binding.stand_in)
 
 
 def _bind(place: Place, value: Any) -> None:
@@ -112,23 +112,23 @@ _TUPLES = Registry(TUPLE)
 
 def _places_within(places: Iterable[Place]) -> Iterator[Place]:
     """Yield these places, and the places in the lists, dicts and objects that are found there."""
-    seen: set[int] = set()
+    ids: set[int] = set()
     for place in places:
         value = place.value
         yield place
-        yield from _nested_places(value, seen, 0)
+        yield from _nested_places(value, ids, 0)
 
 
 def _nested_places(value: Any, seen_ids: set[int], depth: int) -> Iterator[Place]:
-    found = OBJECTS.find(value)
-    if depth > _MAX_DEPTH or found is None:
+    kind = OBJECTS.find(value)
+    if depth > _MAX_DEPTH or kind is None:
         return
-    if found.fill is None:
-        for item in found.items(value):
+    if kind.fill is None:
+        for item in kind.items(value):
             yield from _nested_places(item, seen_ids, depth + 1)
     elif id(value) not in seen_ids:
         seen_ids.add(id(value))
-        place = own_attribute if found is INSTANCE else entry
-        for key, item in list(zip(found.keys(value), found.items(value), strict=True)):
+        place = own_attribute if kind is INSTANCE else entry
+        for key, item in list(zip(kind.keys(value), kind.items(value), strict=True)):
             yield place(value, key)
             yield from _nested_places(item, seen_ids, depth + 1)

@@ -98,9 +98,10 @@ class Dependencies:
         """The name of an attribute that the code sets through a property with further effects; "" if there is
         none.
         """
-        acting = (name for name, setter in self._setters.items() if has_side_effects(setter))
+        candidates = (name for name, setter in self._setters.items() if has_side_effects(setter))
         return next(
-            (name for name in acting if any(name in assigned_attributes(code) for code in self._codes)), ""
+            (name for name in candidates if any(name in assigned_attributes(code) for code in self._codes)),
+            "",
         )
 
     @functools.cached_property
@@ -132,25 +133,25 @@ class Dependencies:
 
     def follow_classes(self, classes: set[type]) -> None:
         """Add the values that the methods of the arguments' classes read."""
-        known = -1
+        name_count = -1
         for kind in classes:
             self._classes.setdefault(kind, set())
         vars(self).pop("hidden_setter", None)
         vars(self).pop("assigned", None)
-        while known != len(self.names):
-            known = len(self.names)
-            for kind, done in list(self._classes.items()):
-                self._follow_class(kind, done)
+        while name_count != len(self.names):
+            name_count = len(self.names)
+            for kind, keys in list(self._classes.items()):
+                self._follow_class(kind, keys)
 
     def _follow_class(self, kind: type, done_classes: set[str]) -> None:
         consists_of_attributes = has_instances(kind)
-        found: set[str] = set()
+        names: set[str] = set()
         for base, name, member in class_members(kind, self.names):
             if not consists_of_attributes and _is_pythons(base):
                 continue
             # A method may be replaced, overridden later on, or called by way of `super()`.
-            self._watch_member(kind if name not in found else base, name)
-            found.add(name)
+            self._watch_member(kind if name not in names else base, name)
+            names.add(name)
             key = f"{base.__qualname__}.{name}"
             if key in done_classes:
                 continue
@@ -234,9 +235,9 @@ class Dependencies:
         self._codes.append(code)
         names = set(all_names(code))
         self.names |= names
-        appending, reading = appending_attributes(code)
-        self._append_targets |= appending
-        self._attribute_names |= reading
+        append_targets, attribute_names = appending_attributes(code)
+        self._append_targets |= append_targets
+        self._attribute_names |= attribute_names
         # Generated methods of dataclasses only test for the class of their own objects.
         self._tells_classes |= bool(names & _CLASS_TESTS) and code.co_filename != "<string>"
         if code.co_name not in _INITIALISERS:
@@ -302,11 +303,11 @@ def dependencies_of(function: Any) -> Dependencies:
         # The result refers to the function, so functions made for each call would never be freed from a
         # table.
         return Dependencies(function)
-    found = _dependencies.get(function)
-    if found is None or functions_among(current(found[0].captures)) != found[1]:
-        made = Dependencies(function)
-        found = _dependencies[function] = made, functions_among(current(made.captures))
-    return found[0]
+    record = _dependencies.get(function)
+    if record is None or functions_among(current(record[0].captures)) != record[1]:
+        dependencies = Dependencies(function)
+        record = _dependencies[function] = dependencies, functions_among(current(dependencies.captures))
+    return record[0]
 
 
 def functions_among(values: list[Any]) -> list[Any]:

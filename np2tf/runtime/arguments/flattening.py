@@ -84,10 +84,10 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
     if isinstance(value, enum.Enum):
         signature.classes.add(type(value))
     elif not isinstance(value, BY_VALUE):
-        read = dependencies_of(value)
-        values = current(read.captures)
-        signature.argument_dependencies.append(read)
-        signature.captures += read.captures
+        dependencies = dependencies_of(value)
+        values = current(dependencies.captures)
+        signature.argument_dependencies.append(dependencies)
+        signature.captures += dependencies.captures
         signature.parts += functions_among(values)
         signature.begin_names()
         take_dependencies(values, signature, depth + 1)
@@ -128,7 +128,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
     Raises:
         StagingError: as for `take_apart`.
     """
-    given = len(signature.numbers)
+    start = len(signature.numbers)
     for value in values:
         if isinstance(value, types.MethodType) and not isinstance(value.__self__, type):
             signature.parts.append(value.__func__)
@@ -138,9 +138,9 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
         if not _is_opaque(value):
             take_apart(value, signature, depth)
     # The code reads these numbers by name, so they cannot become inputs.
-    signature.constants += tuple(map(number_key, signature.numbers[given:]))
-    del signature.numbers[given:]
-    signature.changing_numbers = [k for k in signature.changing_numbers if k < given]
+    signature.constants += tuple(map(number_key, signature.numbers[start:]))
+    del signature.numbers[start:]
+    signature.changing_numbers = [k for k in signature.changing_numbers if k < start]
 
 
 def _is_opaque(value: Any) -> bool:

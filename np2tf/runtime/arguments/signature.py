@@ -240,10 +240,10 @@ class Signature:
 
     def touched_attributes(self, instance: Any) -> dict[str, Any]:
         """Return the attributes of an object that the function may touch."""
-        found = attributes(instance)
+        values = attributes(instance)
         if self._names is None:
-            return found
-        return {name: value for name, value in found.items() if name in self._names}
+            return values
+        return {name: value for name, value in values.items() if name in self._names}
 
 
 def _identity(array: Any) -> int:

@@ -90,10 +90,10 @@ class TracedArguments:
         return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
 
     def _make(self, value: Any, kind: str) -> None:
-        appended = self._signature.appended_as(value)
+        attribute = self._signature.appended_as(value)
         twin: Any
-        if appended is not None:
-            twin = AppendedList(len(self._twins), appended)
+        if attribute is not None:
+            twin = AppendedList(len(self._twins), attribute)
         elif kind == "generator":
             twin = generator_stand_in(value)
         else:
@@ -103,12 +103,12 @@ class TracedArguments:
         self._twins.append(twin)
         self._before.append(None)
         self._by_name.append(self._signature.is_read_by_name(value))
-        if kind == "list" and appended is None:
+        if kind == "list" and attribute is None:
             twin.extend([self.of(item) for item in value])
         elif kind in ("dict", "instance"):
             entries = value if kind == "dict" else self._signature.touched_attributes(value)
-            made = {key: self.of(item) for key, item in entries.items()}
-            twin.update(made) if kind == "dict" else assign(twin, made)
+            contents = {key: self.of(item) for key, item in entries.items()}
+            twin.update(contents) if kind == "dict" else assign(twin, contents)
         self._before[place] = _contents(twin)
 
     def outcome(self, result: Any) -> Outcome:
@@ -125,9 +125,9 @@ class TracedArguments:
             if self._by_name[place]:
                 raise AliasingError("an argument is changed that is a global or closure variable too")
             if kind_of(twin) == "instance":
-                gone = before.keys() - now.keys()
-                if gone:
-                    raise AttributeChangeError.of(name=min(gone))
+                missing_names = before.keys() - now.keys()
+                if missing_names:
+                    raise AttributeChangeError.of(name=min(missing_names))
                 now = {name: value for name, value in now.items() if value is not before.get(name, _NO_VALUE)}
             changes[place] = self._replace_arguments(now)
         return Outcome(self._replace_arguments(result), changes)
@@ -148,7 +148,7 @@ class TracedArguments:
         if type(value) is not StandIn and host_value(value) is not value:
             raise ReturnedValueError("staged code returns a generator of its own, or a global one")
         if type(value) is slice and any(
-            type(bound).__module__ in _NUMBER_MODULES for bound in SLICE.items(value)
+            type(item).__module__ in _NUMBER_MODULES for item in SLICE.items(value)
         ):
             raise ReturnedValueError("staged code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
@@ -199,9 +199,9 @@ def _holds_marks(value: Any) -> bool:
 
 def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
     """Make the changes in the caller's own lists, dicts and objects; return the result with these in it."""
-    made: dict[int, Any] = {}
-    changes = {place: _restore_arguments(new, holders, made) for place, new in outcome.changes.items()}
-    result = _restore_arguments(outcome.result, holders, made)
+    instances: dict[int, Any] = {}
+    changes = {place: _restore_arguments(new, holders, instances) for place, new in outcome.changes.items()}
+    result = _restore_arguments(outcome.result, holders, instances)
     for place, new in changes.items():
         holder = holders[place]
         container = STRUCTURES.find(holder)

@@ -27,12 +27,12 @@ def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None
         guard = MutationGuard(
             [*OBJECTS.reachable(before, DEEPEST), *((SET, constant_set) for constant_set in sets)]
         )
-        changed = False
+        has_changes = False
         try:
             yield
         finally:
-            changed = guard.restore()
-            changed = bind_again(captures, before) or changed
-    if changed:
+            has_changes = guard.restore()
+            has_changes = bind_again(captures, before) or has_changes
+    if has_changes:
         message = "a set, or a global or closure variable, is changed as no graph can change it"
         raise VariableChangeError(message)

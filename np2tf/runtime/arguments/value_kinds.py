@@ -29,13 +29,13 @@ def kind_of(value: Any) -> str:
     if type(value) is scalar:
         # A scalar may be a known or a staged number.
         return _kind_of(value)
-    known = _kinds.get(type(value))
-    if known is None:
-        known = _kind_of(value)
-        of_class = known not in ("constant", "set", "unknown") or isinstance(value, (*BY_VALUE, *BY_IDENTITY))
-        if of_class and not (known == "tuple" and type(value).__dictoffset__):
-            _kinds[type(value)] = known
-    return known
+    kind = _kinds.get(type(value))
+    if kind is None:
+        kind = _kind_of(value)
+        of_class = kind not in ("constant", "set", "unknown") or isinstance(value, (*BY_VALUE, *BY_IDENTITY))
+        if of_class and not (kind == "tuple" and type(value).__dictoffset__):
+            _kinds[type(value)] = kind
+    return kind
 
 
 def _kind_of(value: Any) -> str:

@@ -104,11 +104,11 @@ def staged_callee(callee: Any) -> Any:
         return _class(callee)
     if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
         return callee
-    found = known_callees.counterpart(callee)
-    if found is callee:
-        return found
-    if found is not None:
-        return staged_callee(found)
+    counterpart = known_callees.counterpart(callee)
+    if counterpart is callee:
+        return counterpart
+    if counterpart is not None:
+        return staged_callee(counterpart)
     method = getattr(kind, "__call__", None)  # noqa: B004
     if has_instances(kind) and isinstance(method, (types.FunctionType, JittedFunction)):
         return types.MethodType(staged_callee(method), callee)
@@ -146,9 +146,9 @@ def _of_numpy(callee: Function) -> Function:
 def _function(function: types.FunctionType) -> Any:
     if (function.__module__ or "").partition(".")[0] == "np2tf":
         return function
-    found = known_callees.counterpart(function)
-    if found is not None:
-        return found if found is function else staged_callee(found)
+    counterpart = known_callees.counterpart(function)
+    if counterpart is not None:
+        return counterpart if counterpart is function else staged_callee(counterpart)
     _refuse_new(function)
     return staged_version(function)
 
@@ -159,20 +159,20 @@ def staged_version(function: types.FunctionType) -> Any:
     Raises:
         StagingError: if the function has effects besides computing, or its effects are unknown.
     """
-    known = _versions.get(function)
-    if known is None:
-        known = _versions[function] = _version(function)
-    if isinstance(known, StagingError):
-        raise _copy_error(known)
-    return known
+    version = _versions.get(function)
+    if version is None:
+        version = _versions[function] = _version(function)
+    if isinstance(version, StagingError):
+        raise _copy_error(version)
+    return version
 
 
 def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
     # Imported only here, because it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
-    reason, made = translator.staged_version(function)
-    if made is not None:
-        return made  # type: ignore[no-any-return]
+    reason, version = translator.staged_version(function)
+    if version is not None:
+        return version  # type: ignore[no-any-return]
     return _refusal(function, reason)
 
 
@@ -189,21 +189,21 @@ def check_class(kind: type, names: set[str]) -> None:
     Raises:
         StagingError: if such code has effects besides computing.
     """
-    checked = ImplicitCallCheck(staged_version)
-    defined: dict[str, list[type]] = {}
+    check = ImplicitCallCheck(staged_version)
+    definitions: dict[str, list[type]] = {}
     for base, name, member in class_members(kind, names):
         if is_of_library(base):
             continue
-        owners = defined.setdefault(name, [])
+        owners = definitions.setdefault(name, [])
         owners.append(base)
         is_operator = name.startswith("__") and name != "__call__"
         if is_operator or isinstance(member, (property, functools.cached_property)):
-            _check_all(member, kind, checked)
-    for name, owners in defined.items():
+            _check_all(member, kind, check)
+    for name, owners in definitions.items():
         modules = {base.__module__ for base in owners}
         if len(modules) > 1 or (len(owners) > 1 and any("<locals>" in base.__qualname__ for base in owners)):
             for base in owners[:-1]:
-                _check_all(vars(base)[name], kind, checked)
+                _check_all(vars(base)[name], kind, check)
 
 
 def _check_all(member: Any, kind: type, check: ImplicitCallCheck) -> None:
@@ -216,8 +216,8 @@ def _check_all(member: Any, kind: type, check: ImplicitCallCheck) -> None:
 
 def _refusal(function: types.FunctionType, reason: str) -> StagingError:
     place = function.__code__.co_filename, function.__code__.co_firstlineno
-    told = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
-    return CalleeError(told)
+    message = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
+    return CalleeError(message)
 
 
 def _copy_error(error: StagingError) -> StagingError:
@@ -293,9 +293,9 @@ def _construction(kind: type) -> Any:
     initialise = staged_callee(initialise)
 
     def make(*args: Any, **kwargs: Any) -> Any:
-        made: Any = object.__new__(kind)
-        initialise(made, *args, **kwargs)
-        return made
+        instance: Any = object.__new__(kind)
+        initialise(instance, *args, **kwargs)
+        return instance
 
     return make
 
@@ -321,5 +321,5 @@ def _refuse_new(function: Any) -> None:
 def _unknown_callee_error(callee: Any) -> StagingError:
     name = getattr(callee, "__qualname__", None) or f"a {type(callee).__qualname__}"
     module = getattr(callee, "__module__", None)
-    told = f"`{module}.{name}`" if isinstance(module, str) and module != "builtins" else f"`{name}`"
-    return CalleeError(f"calls {told}, whose effects are unknown")
+    label = f"`{module}.{name}`" if isinstance(module, str) and module != "builtins" else f"`{name}`"
+    return CalleeError(f"calls {label}, whose effects are unknown")

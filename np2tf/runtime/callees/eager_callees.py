@@ -45,15 +45,15 @@ def _function(function: types.FunctionType) -> Callable[..., Any]:
     if is_of_library(function):
         return function
     code = function.__code__
-    known = _translations.get(id(code))
-    if known is None:
+    entry = _translations.get(id(code))
+    if entry is None:
         # Imported only here, because it loads the translator.
         translator = importlib.import_module("np2tf.imports.functions.callees")
-        made: Any = translator.eager_version(function)
-        made = made.__wrapped__ if isinstance(made, JittedFunction) else made
-        known = code, made
-        _translations[id(code)] = known
-    return function if known[1] is None else _with_closure_of(function, known[1])
+        translation: Any = translator.eager_version(function)
+        translation = translation.__wrapped__ if isinstance(translation, JittedFunction) else translation
+        entry = code, translation
+        _translations[id(code)] = entry
+    return function if entry[1] is None else _with_closure_of(function, entry[1])
 
 
 def _with_closure_of(function: types.FunctionType, translation: types.FunctionType) -> types.FunctionType:
@@ -61,10 +61,10 @@ def _with_closure_of(function: types.FunctionType, translation: types.FunctionTy
     cells = dict(zip(translation.__code__.co_freevars, translation.__closure__ or ()))
     cells.update(zip(function.__code__.co_freevars, function.__closure__ or ()))
     closure = tuple(cells[name] for name in translation.__code__.co_freevars)
-    made = types.FunctionType(
+    result = types.FunctionType(
         translation.__code__, function.__globals__, function.__name__, function.__defaults__, closure
     )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__dict__.update(function.__dict__)
-    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-    return made
+    result.__kwdefaults__ = function.__kwdefaults__
+    result.__dict__.update(function.__dict__)
+    result.__qualname__, result.__module__ = function.__qualname__, function.__module__
+    return result

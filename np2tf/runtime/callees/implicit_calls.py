@@ -50,8 +50,8 @@ class ImplicitCallCheck:
         if (function, kind) in self._checked_calls:
             return
         self._checked_calls.add((function, kind))
-        made = self._staged_version(function)
-        if not isinstance(made, JittedFunction) or not _names_np2tf(made.__wrapped__.__code__):
+        version = self._staged_version(function)
+        if not isinstance(version, JittedFunction) or not _names_np2tf(version.__wrapped__.__code__):
             return
         # Imported only here, because it loads the translator.
         operators, callees = importlib.import_module("np2tf.imports.functions.callees").asked_by(function)
@@ -61,9 +61,9 @@ class ImplicitCallCheck:
             self._check_callee(callee, function, kind)
 
     def _check_callee(self, text: str, function: types.FunctionType, kind: type | None) -> None:
-        found = _resolve_name(text, function, kind)
-        if found is not None:
-            self._check_object(*found, text, function)
+        target = _resolve_name(text, function, kind)
+        if target is not None:
+            self._check_object(*target, text, function)
 
     def _check_object(self, value: Any, kind: type | None, text: str, function: types.FunctionType) -> None:
         if ordered_effects.counterpart(value) is not None:
@@ -82,16 +82,16 @@ class ImplicitCallCheck:
             self.check(value, kind)
         elif isinstance(value, type) and has_instances(value):
             for name in _CONSTRUCTORS:
-                making = getattr(value, name, None)
-                if isinstance(making, types.FunctionType) and not making.__code__.co_filename.startswith("<"):
-                    self.check(making, value)
+                method = getattr(value, name, None)
+                if isinstance(method, types.FunctionType) and not method.__code__.co_filename.startswith("<"):
+                    self.check(method, value)
         else:
             raise self._error(function, f"calls `{text}`, whose effects are unknown")
 
     def _error(self, function: types.FunctionType, reason: str) -> StagingError:
         place = function.__code__.co_filename, function.__code__.co_firstlineno
-        told = f"runs `{function.__qualname__}` ({place[0]}:{place[1]}), which is not staged: it {reason}"
-        return CalleeError(told)
+        message = f"runs `{function.__qualname__}` ({place[0]}:{place[1]}), which is not staged: it {reason}"
+        return CalleeError(message)
 
 
 def _names_np2tf(code: types.CodeType) -> bool:

@@ -93,9 +93,9 @@ def _of_numpy(callee: Any, module: str, name: str) -> Any:
         place: Any = tnp
         for part in filter(None, path.split(".")):
             place = getattr(place, part, None)
-        found = getattr(place, name, None)
-        if getattr(found, "numpy", None) is callee:
-            return found
+        candidate = getattr(place, name, None)
+        if getattr(candidate, "numpy", None) is callee:
+            return candidate
     return None
 
 
@@ -105,6 +105,6 @@ def _of_value(callee: Any) -> Any:
     if owner is None or isinstance(owner, types.ModuleType):
         return None
     if type(owner) in _ACCESSORS:
-        allowed = _ACCESSORS[type(owner)]
-        return callee if allowed is None or callee.__name__ in allowed else None
+        methods = _ACCESSORS[type(owner)]
+        return callee if methods is None or callee.__name__ in methods else None
     return None

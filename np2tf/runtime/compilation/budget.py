@@ -99,23 +99,23 @@ class Budget:
         """The expected seconds of compiling the function once more."""
         if self._costs.tries:
             return self._costs.seconds / self._costs.tries
-        known = self._host.prospect.record
-        if known is not None and known.tries:
-            return known.cost / known.tries
+        record = self._host.prospect.record
+        if record is not None and record.tries:
+            return record.cost / record.tries
         # The compiled code of its callees becomes a part of the function's.
         return max(_all_costs.mean, self._host.callees_cost)
 
     @property
     def is_open(self) -> bool:
         """True if the function may be compiled once more."""
-        costs, expected = self._costs, self.expected_seconds
+        costs, seconds = self._costs, self.expected_seconds
         in_vain = self._in_vain + len(self.slower)
         unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
-        if costs.debt + expected > self.own_seconds / LESS ** (in_vain + unpaid):
+        if costs.debt + seconds > self.own_seconds / LESS ** (in_vain + unpaid):
             return False
         if not _queue.is_turn_of(self):
             return False
-        if _all_costs.debt + expected > SHARE_OF_ALL * clock.host_seconds:
+        if _all_costs.debt + seconds > SHARE_OF_ALL * clock.host_seconds:
             _queue.join(self)
             return False
         _queue.leave(self)
@@ -124,8 +124,8 @@ class Budget:
     @property
     def deadline(self) -> float:
         """The time, by `time.monotonic`, at which a trace that begins now is given up."""
-        known = self._host.prospect.record
-        enough = KNOWN_COST_FACTOR * known.cost if known is not None else 0.0
+        record = self._host.prospect.record
+        enough = KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
         return time.monotonic() + max(PATIENCE + PATIENCE_PER_SECOND * self.own_seconds, enough)
 
     @contextmanager
@@ -133,7 +133,7 @@ class Budget:
         """Count the time of a trace, whether it succeeds or fails. A trace that begins again counts as
         one.
         """
-        begun = time.perf_counter()
+        start = time.perf_counter()
         tries = in_vain = 1
         try:
             yield
@@ -145,7 +145,7 @@ class Budget:
             self._in_vain += in_vain
             for costs in (self._costs, _all_costs):
                 costs.tries += tries
-            self.note_compiling(time.perf_counter() - begun)
+            self.note_compiling(time.perf_counter() - start)
 
     def forgive(self) -> None:
         """Count the latest trace and the next trace as one trace, because the latest has found out how

@@ -52,42 +52,46 @@ class CallPreparation:
             StagingError: if calls with these arguments cannot be compiled.
         """
         while True:
-            known = self._dependencies
-            if known is None:
-                known = self._dependencies = Dependencies(self._function)
-                self._functions = functions_among(current(known.captures))
-            values = current(known.captures)
+            dependencies = self._dependencies
+            if dependencies is None:
+                dependencies = self._dependencies = Dependencies(self._function)
+                self._functions = functions_among(current(dependencies.captures))
+            values = current(dependencies.captures)
             functions = functions_among(values)
             if self._functions != functions:
                 # A helper function has been replaced, so the names that the new one reads matter from now on.
                 self._dependencies = None
                 continue
-            named = None if known.any_attribute else known.names
-            signature = Signature(named, known.assigned_attributes, known.appended_attributes)
+            attribute_names = None if dependencies.any_attribute else dependencies.names
+            signature = Signature(
+                attribute_names, dependencies.assigned_attributes, dependencies.appended_attributes
+            )
             signature.parts += functions
             signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
             try:
                 take_arguments(args, kwargs, changing_places, signature)
-            except ListIsRead as met:
-                known.reads_list(met.attribute)
+            except ListIsRead as error:
+                dependencies.reads_list(error.attribute)
                 continue
-            if not signature.classes <= known.classes or not known.knows(signature.argument_dependencies):
+            if not signature.classes <= dependencies.classes or not dependencies.knows(
+                signature.argument_dependencies
+            ):
                 with self._lock:
-                    known.learn(signature.argument_dependencies)
-                    known.follow_classes(signature.classes)
-                    self._functions = functions_among(current(known.captures))
+                    dependencies.learn(signature.argument_dependencies)
+                    dependencies.follow_classes(signature.classes)
+                    self._functions = functions_among(current(dependencies.captures))
                 continue
-            if known.hidden_setter:
-                told = f"setting the attribute {known.hidden_setter} does more than that"
-                raise ArgumentError(told)
-            if rebound.words and not rebound.words.isdisjoint(known.names):
-                names = ", ".join(sorted(rebound.words & known.names))
+            if dependencies.hidden_setter:
+                message = f"setting the attribute {dependencies.hidden_setter} does more than that"
+                raise ArgumentError(message)
+            if rebound.words and not rebound.words.isdisjoint(dependencies.names):
+                names = ", ".join(sorted(rebound.words & dependencies.names))
                 raise ReboundNameError.of(names=names)
             if share_memory(signature.arrays):
                 raise SharedMemoryError("two arguments share memory")
-            follows = partial(self._follows, known, signature)
+            follows = partial(self._follows, dependencies, signature)
             return PreparedCall(signature, args, kwargs, values, follows, changing_places)
 
     @staticmethod
@@ -106,8 +110,8 @@ class CallPreparation:
 
     def guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:
         """Return a guard of the values that a call reads by name, for the time of a trace."""
-        known = self._dependencies.captures if self._dependencies is not None else []
-        return guard_captures([*known, *call.signature.captures], call.signature.sets)
+        captures = self._dependencies.captures if self._dependencies is not None else []
+        return guard_captures([*captures, *call.signature.captures], call.signature.sets)
 
     @property
     def names(self) -> set[str]:

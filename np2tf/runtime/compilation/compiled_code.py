@@ -99,8 +99,8 @@ class CompiledCode:
                     raise TracingTimeError("the lengths of arrays are needed") from error
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
-            except (NewCallee, ListIsRead) as met:
-                self._preparation.learn(met)
+            except (NewCallee, ListIsRead) as discovery:
+                self._preparation.learn(discovery)
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
 
@@ -123,8 +123,8 @@ class CompiledCode:
             try:
                 with self._preparation.guard_captures(call):
                     return trace(call, self._function)
-            except (NewCallee, ListIsRead) as met:
-                self._preparation.learn(met)
+            except (NewCallee, ListIsRead) as discovery:
+                self._preparation.learn(discovery)
 
     def _check_classes(self, call: PreparedCall) -> None:
         for kind in call.signature.classes - self._checked_classes:
@@ -141,13 +141,13 @@ class CompiledCode:
     ) -> tuple[ConcreteFunction, bool]:
         signature = call.signature
         cache.notice(signature)
-        found = cache.find(signature)
-        if found is not None:
-            return found, False
+        match = cache.find(signature)
+        if match is not None:
+            return match, False
         with self._lock:
-            found = cache.find(signature)
-            if found is not None:
-                return found, False
+            match = cache.find(signature)
+            if match is not None:
+                return match, False
             cache.check_growth()
             self._check_reuse()
             self._keep_decision(cache, call)
@@ -157,16 +157,16 @@ class CompiledCode:
             self._check_classes(call)
             try:
                 bounds = cache.bounds(inputs, signature)
-                body, handled = call.body(self._function, bool(bounds)), self.handles_exceptions
+                body, has_handlers = call.body(self._function, bool(bounds)), self.handles_exceptions
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
                 names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
                 with self._preparation.guard_captures(call), self._budget.count_trace(), names:
-                    given = body, signature.arrays, signature.numbers, inputs, handled
-                    made = ConcreteFunction(
-                        *given, signature.generators, self._deadline, bounds, call.open_pattern
+                    arguments = body, signature.arrays, signature.numbers, inputs, has_handlers
+                    function = ConcreteFunction(
+                        *arguments, signature.generators, self._deadline, bounds, call.open_pattern
                     )
-                    cache.check_inputs(inputs, made)
-                if call.open_pattern and made.loops and made.how != "xla":
+                    cache.check_inputs(inputs, function)
+                if call.open_pattern and function.loops and function.how != "xla":
                     # With static lengths XLA compiles the loops.
                     raise LengthsAreNeeded
             except StagingError as error:
@@ -180,9 +180,9 @@ class CompiledCode:
                 if self._deadline is not None and not self._budget.is_open:
                     raise TracingTimeError("it has to be traced again") from error
                 return self._find_or_compile(cache, call)
-            made.is_plain = call.is_plain
-            cache.functions[cache.key(signature, inputs)] = made
-            return made, True
+            function.is_plain = call.is_plain
+            cache.functions[cache.key(signature, inputs)] = function
+            return function, True
 
     def _check_reuse(self) -> None:
         """Refuse to compile a function whose code is hardly ever used again.
@@ -190,8 +190,8 @@ class CompiledCode:
         Raises:
             StagingError: if there have been too many traces.
         """
-        jitted = self._jitted
-        traces, calls = jitted.trace_count, jitted.compiled_count + jitted.graph_count
+        function = self._jitted
+        traces, calls = function.trace_count, function.compiled_count + function.graph_count
         if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
             raise TooManyTracesError.of()
 
@@ -200,9 +200,9 @@ class CompiledCode:
         cache.digest = digest_of_call(call.args, call.kwargs)
         cache.assumed_host = self._host.average
         if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
-            known = weakref.ref(self)
+            reference = weakref.ref(self)
             self._host.prospect.follow(
-                self._budget, lambda: () if (made := known()) is None else [*made.caches.values()]
+                self._budget, lambda: () if (owner := reference()) is None else [*owner.caches.values()]
             )
 
     @property

@@ -132,7 +132,7 @@ class Compiler(CompiledCode):
             if cache.fallback is None and id(cache) not in self._budget.slower:
                 self._budget.slower.add(id(cache))
                 cache.last_review = self._host.own_seconds
-                if all(made.how == "xla" for made in cache.functions.values()):
+                if all(function.how == "xla" for function in cache.functions.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
             self._note_host_preference(cache.fallback)
             return self.run_on_host(cache.fallback, args, kwargs)
@@ -140,10 +140,10 @@ class Compiler(CompiledCode):
             return self._host.run_timed(args, kwargs, cache.add_host_time)
         self._in_a_row = self._unchecked_calls = 0
         try:
-            compiled, is_new, cache, call = self._compile(cache, call)
+            concrete_function, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
             return self.run_unjitted(error, args, kwargs, cache)
-        return self._run(compiled, is_new, cache, call, time.perf_counter() if is_new else start)
+        return self._run(concrete_function, is_new, cache, call, time.perf_counter() if is_new else start)
 
     def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
         """Return whether a call that could be compiled runs on the host for now."""
@@ -173,32 +173,32 @@ class Compiler(CompiledCode):
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""
         code = self.code
-        told = Explanation(self.name, code.co_filename, code.co_firstlineno)
+        explanation = Explanation(self.name, code.co_filename, code.co_firstlineno)
         if self._jitted._is_suspendable:
-            told.decision = "host: generators and coroutines are left alone"
-            return told
+            explanation.decision = "host: generators and coroutines are left alone"
+            return explanation
         cache: SpecializationCache | None = None
         try:
             call = self._preparation.prepare(args, kwargs)
             cache = self._cache_of(call)
-            told.add_signature(call.signature)
+            explanation.add_signature(call.signature)
             if cache.fallback is None:
-                compiled, _, cache, call = self._compile(cache, call)
-                told.add_code(compiled, call.signature)
+                concrete_function, _, cache, call = self._compile(cache, call)
+                explanation.add_code(concrete_function, call.signature)
         except Exception as error:
-            told.reason, told.code = first_line(error), code_of(error)
-            told.path, told.line = place_of(error, code)
-            told.decision = "host: cannot be compiled"
-        if cache is not None and not told.reason:
+            explanation.reason, explanation.code = first_line(error), code_of(error)
+            explanation.path, explanation.line = place_of(error, code)
+            explanation.decision = "host: cannot be compiled"
+        if cache is not None and not explanation.reason:
             if cache.fallback is not None:
-                told.reason, told.code = cache.fallback.reason, cache.fallback.code
-                told.path, told.line = cache.fallback.path, cache.fallback.line
-            told.decision = self._pinned_decision() or cache.decision
-            told.host_seconds = cache.best_host if cache.host_calls else None
-            told.compiled_seconds = cache.best_compiled if cache.warm_calls else None
-        told.runs = "host" if told.decision.startswith("host") else told.runs
-        told.traces = self._jitted.trace_count
-        return told
+                explanation.reason, explanation.code = cache.fallback.reason, cache.fallback.code
+                explanation.path, explanation.line = cache.fallback.path, cache.fallback.line
+            explanation.decision = self._pinned_decision() or cache.decision
+            explanation.host_seconds = cache.best_host if cache.host_calls else None
+            explanation.compiled_seconds = cache.best_compiled if cache.warm_calls else None
+        explanation.runs = "host" if explanation.decision.startswith("host") else explanation.runs
+        explanation.traces = self._jitted.trace_count
+        return explanation
 
     def _pinned_decision(self) -> str:
         """Return the choice that a setting makes, in words; empty if no setting does."""
@@ -209,12 +209,12 @@ class Compiler(CompiledCode):
     @property
     def reasons(self) -> list[str]:
         """The reasons why calls have run on the host, each reason once."""
-        told = [
+        reasons = [
             f"{cache.fallback.code} {cache.fallback.reason}" if cache.fallback else cache.decision
             for cache in self.caches.values()
             if cache.on_host or not cache.functions
         ]
-        return list(dict.fromkeys(told))
+        return list(dict.fromkeys(reasons))
 
     def _may_run_prepared_on_host(self, call: PreparedCall) -> bool:
         """Return the same for a call whose arguments have been taken apart."""
@@ -355,5 +355,5 @@ class Compiler(CompiledCode):
     def _note_fallback(self, error: Exception) -> Fallback:
         """Count that a call cannot be compiled, with the reason."""
         file, line = place_of(error, self.code)
-        found = Fallback(self.name, first_line(error), code_of(error), file, line)
-        return counts.fell_back(found)
+        fallback = Fallback(self.name, first_line(error), code_of(error), file, line)
+        return counts.fell_back(fallback)

@@ -234,13 +234,13 @@ class ConcreteFunction:
             trace.output, trace.handles = self._output, self._handles
             trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
             numbers = [self._stage_number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
-            staged = [
+            staged_arrays = [
                 self._stage_array(k, array, storages[k], numbers, trace) for k, array in enumerate(arrays)
             ]
             with promotion_scope(self._promotion), staging_scope(trace) as root:
                 trace.root = root
                 self._draws.begin(root)
-                result = body(staged, numbers)
+                result = body(staged_arrays, numbers)
                 if any(storage.is_poisoned for storage in storages):
                     raise AliasingError(
                         "an argument may have been written under a name that a staged loop or branch chose",
@@ -258,29 +258,29 @@ class ConcreteFunction:
         with not_collecting(), as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
         self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
-        shown = self.prints or any(made.kind == "text" for made in self._results)
-        self._call = ConcreteCall(function, self._draws.values, shown)
+        has_text = self.prints or any(spec.kind == "text" for spec in self._results)
+        self._call = ConcreteCall(function, self._draws.values, has_text)
         return function
 
     def _stage_array(self, k: int, array: Any, storage: Storage, numbers: Sequence[Any], trace: Trace) -> Any:
         """Return an array as the staged function sees it."""
         if isinstance(array, tf.Tensor):
             return storage.value
-        staged = tensor_scalar(storage.value) if type(array) is scalar else array_over(storage)
+        result = tensor_scalar(storage.value) if type(array) is scalar else array_over(storage)
         if k in self._open_arrays:
-            staged = self._open_arrays.part(k, staged, numbers)
-        trace.add_input(array, staged)
-        return staged
+            result = self._open_arrays.part(k, result, numbers)
+        trace.add_input(array, result)
+        return result
 
     def _stage_number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
-        known = self._numbers[k]
+        number = self._numbers[k]
         if k not in self.inputs:
-            return known
+            return number
         tensor = tensors[self.inputs.index(k)]
-        if isinstance(known, np.generic):
+        if isinstance(number, np.generic):
             return tensor_scalar(tensor)
-        if type(known) is not int:
-            return weak_scalar(tensor, type(known))
+        if type(number) is not int:
+            return weak_scalar(tensor, type(number))
         return weak_scalar(tensor, int, SymInt.fresh(tensor, *self._bounds.get(k, ())))
 
     def _collect_outputs(
@@ -293,27 +293,27 @@ class ConcreteFunction:
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
         for leaf in leaves:
-            made = describe_result(leaf, storages, leaves, outputs, places)
-            self._results.append(made)
+            spec = describe_result(leaf, storages, leaves, outputs, places)
+            self._results.append(spec)
         outputs += [storages[k].value for k in written_places]
         self._log = trace.log if trace.xla else None
-        logged = self._log.flush() if self._log else []
+        log_tensors = self._log.flush() if self._log else []
         states = self._draws.finals()
-        violated = trace.violations.value
-        self._may_fail = violated.op.type != "Const"
+        violation = trace.violations.value
+        self._may_fail = violation.op.type != "Const"
         self.prints = trace.print_order.value.op.type != "Const"
         # A graph that returns raw tensors must not borrow the memory of its inputs.
-        self._lends = all(made.kind != "tensor" for made in self._results)
+        self._lends = all(spec.kind != "tensor" for spec in self._results)
         self._count = len(outputs)
         # The last count of prints depends on all prints.
         outputs += [trace.print_order.value] if self.prints else []
-        self._log_outputs = slice(len(outputs), len(outputs) + len(logged))
-        outputs += logged
+        self._log_outputs = slice(len(outputs), len(outputs) + len(log_tensors))
+        outputs += log_tensors
         self._states = slice(len(outputs), len(outputs) + len(states))
         outputs += states
         if not trace.xla:
-            outputs += unused_checks(violated.graph, [*outputs, violated])
-        return [*outputs, violated] if self._may_fail else outputs
+            outputs += unused_checks(violation.graph, [*outputs, violation])
+        return [*outputs, violation] if self._may_fail else outputs
 
     def __call__(
         self,
@@ -371,15 +371,15 @@ class ConcreteFunction:
         # memory.
         results = [
             rebuild_result(
-                made, arrays, inputs, outputs, bases, on_tensors, self._open_arrays, self._zero_copy
+                spec, arrays, inputs, outputs, bases, on_tensors, self._open_arrays, self._zero_copy
             )
-            for made in self._results
+            for spec in self._results
         ]
-        written = list(outputs[last - len(self._written_places) : last])
+        values = list(outputs[last - len(self._written_places) : last])
         for place, k in enumerate(self._written_places):
             if k in self._open_arrays:
-                written[place] = self._open_arrays.crop(written[place], arrays[k])
-        write_all([arrays[k] for k in self._written_places], written)
+                values[place] = self._open_arrays.crop(values[place], arrays[k])
+        write_all([arrays[k] for k in self._written_places], values)
         return self._rebuild(results)
 
 

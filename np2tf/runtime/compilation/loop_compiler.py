@@ -45,10 +45,10 @@ class LoopCompiler(Compiler):
     @classmethod
     def of(cls, jitted_function: JittedFunction) -> LoopCompiler:
         """Return the compiler of a function, which becomes a loop's function."""
-        known = jitted_function.__dict__.get("_compiler")
-        if not isinstance(known, cls):
-            known = jitted_function.__dict__["_compiler"] = cls(jitted_function)
-        return known
+        compiler = jitted_function.__dict__.get("_compiler")
+        if not isinstance(compiler, cls):
+            compiler = jitted_function.__dict__["_compiler"] = cls(jitted_function)
+        return compiler
 
     def compile_ahead(
         self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float
@@ -76,11 +76,11 @@ class LoopCompiler(Compiler):
         """
         try:
             call = self._preparation.prepare(args, {}, changing_places)
-            found = self._compile(self._cache_of(call), call)
+            compilation = self._compile(self._cache_of(call), call)
         except Exception as error:
             self._note_fallback(error)
             return None
-        return self._run_or_discard(*found)
+        return self._run_or_discard(*compilation)
 
     def enter(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Entry:
         """Run a whole loop as compiled code, if that is faster than the host, or if compiling it is due.
@@ -101,15 +101,15 @@ class LoopCompiler(Compiler):
                 return Entry()
             if self._prefers_host(cache, call):
                 return Entry(cache=cache)
-            found = self._compile(cache, call)
+            compilation = self._compile(cache, call)
         except Exception as error:
             fallback = self._note_fallback(error)
             if cache is not None and fallback.kind is not TracingTimeError:
                 cache.on_host, cache.fallback = True, fallback
             return Entry()
-        result = self._run_or_discard(*found)
+        result = self._run_or_discard(*compilation)
         if result is None:
-            found[2].note_discarded_call()
+            compilation[2].note_discarded_call()
         return Entry(result)
 
     def note_host_run(self, cache: SpecializationCache | None, seconds: float, own_seconds: float) -> None:

@@ -37,8 +37,8 @@ def bounds_of(number: Any) -> Bounds | None:
         return number, number
     if number <= LEAST_BOUND:
         return 3, LEAST_BOUND
-    bound = 1 << (number - 1).bit_length()
-    return bound // 2 + 1, bound
+    power = 1 << (number - 1).bit_length()
+    return power // 2 + 1, power
 
 
 class OpenAxis(NamedTuple):
@@ -121,9 +121,9 @@ class OpenArrays:
 
     def pad(self, place: int, array: np.ndarray) -> np.ndarray:
         """Return the array at `place` padded to its shape in the program."""
-        made = np.zeros(self._padded_shape(place, array.shape), array.dtype)
-        made[tuple(map(slice, array.shape))] = array
-        return made
+        result = np.zeros(self._padded_shape(place, array.shape), array.dtype)
+        result[tuple(map(slice, array.shape))] = array
+        return result
 
     @staticmethod
     def crop(whole: Any, array: np.ndarray) -> np.ndarray:

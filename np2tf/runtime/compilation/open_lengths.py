@@ -55,22 +55,22 @@ class Lengths:
         """Return the length of each group in a call; None if the call does not fit the pattern."""
         if not self.pattern or not self._fits(shapes):
             return None
-        found: dict[int, int] = {}
+        group_lengths: dict[int, int] = {}
         for place, axes in self.pattern.items():
             for axis, group in axes:
-                found[group] = shapes[place][axis]
-        lengths = [found[group] for group in range(len(found))]
+                group_lengths[group] = shapes[place][axis]
+        lengths = [group_lengths[group] for group in range(len(group_lengths))]
         return lengths if all(map(bounds_of, lengths)) else None
 
     def seconds(self, lengths: list[int]) -> float:
         """Return the host's seconds in calls whose lengths have the same bounds."""
-        wanted = list(map(bounds_of, lengths))
-        taken = 0.0
+        bounds = list(map(bounds_of, lengths))
+        total = 0.0
         for shapes, cache in self._caches.items():
             own_lengths = self.lengths(shapes)
-            if own_lengths is not None and list(map(bounds_of, own_lengths)) == wanted:
-                taken += cache.own_seconds
-        return taken
+            if own_lengths is not None and list(map(bounds_of, own_lengths)) == bounds:
+                total += cache.own_seconds
+        return total
 
     def static_shapes(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
         """Return the shapes of a call, with None for open axes."""
@@ -88,9 +88,9 @@ class Lengths:
         """Return whether the lengths of a call differ from the lengths of earlier calls only on open axes."""
         first = next(iter(self._caches))
         groups: dict[int, int] = {}
-        for place, (shape, known) in enumerate(zip(shapes, first, strict=True)):
+        for place, (shape, first_shape) in enumerate(zip(shapes, first, strict=True)):
             group_of = dict(self.pattern.get(place, ()))
-            for axis, (length, known_length) in enumerate(zip(shape, known, strict=True)):
+            for axis, (length, known_length) in enumerate(zip(shape, first_shape, strict=True)):
                 group = group_of.get(axis)
                 if group is None and length != known_length:
                     return False

@@ -56,39 +56,41 @@ def stage_open(
         StagingError: if the function cannot be staged, or needs this process when the graph runs.
     """
     signature = call.signature
-    given = {id(array): tensor for array, tensor in zip(call.args[bound_count:], tensors, strict=True)}
+    argument_tensors = {
+        id(array): tensor for array, tensor in zip(call.args[bound_count:], tensors, strict=True)
+    }
     trace = Trace(xla=False)
     trace.handles, trace.on_cpu = handles, device_kind() == "cpu"
     if signature.generators:
         raise ExportError("the function draws from a stream of random numbers, which belongs to this process")
-    staged, read = [], []
+    arguments, captures = [], []
     for array in signature.arrays:
-        tensor = given.get(id(array))
+        tensor = argument_tensors.get(id(array))
         storage = Storage(constant(array) if tensor is None else tensor)
         storage.argument = True
         storage.order = order_of_memory(array)
         if tensor is None:
-            read.append(storage)
+            captures.append(storage)
         staged_argument = (
             tensor_scalar(storage.value) if array.ndim == 0 and tensor is not None else array_over(storage)
         )
         trace.add_input(array, staged_argument)
-        staged.append(staged_argument)
+        arguments.append(staged_argument)
     with staging_scope(trace) as root:
         trace.root = root
-        result = check_returned(call.body(function, unknown_lengths=True)(staged, signature.numbers))
+        result = check_returned(call.body(function, unknown_lengths=True)(arguments, signature.numbers))
         if not call.is_plain:
             raise ContainerChangeError("the function changes or returns a list, dict or object from outside")
-        if any(storage.is_poisoned or storage in root.writes for storage in read):
+        if any(storage.is_poisoned or storage in root.writes for storage in captures):
             raise ExportError("the function writes to an array that it reads by name")
-        made = _tensors_of(result)
-        violated = trace.violations.value
-    if violated.op.type != "Const":
+        outputs = _tensors_of(result)
+        violation = trace.violations.value
+    if violation.op.type != "Const":
         text = "np2tf: for these values NumPy raises an error, or gives an array of another dtype"
-        check = tf.debugging.Assert(tf.logical_not(violated), [text])
+        check = tf.debugging.Assert(tf.logical_not(violation), [text])
         with tf.control_dependencies([check]):
-            made = tf.nest.map_structure(tf.identity, made)
-    return made
+            outputs = tf.nest.map_structure(tf.identity, outputs)
+    return outputs
 
 
 def _tensors_of(result: Any) -> Any:
@@ -98,8 +100,8 @@ def _tensors_of(result: Any) -> Any:
         ExportError: if there is anything else in it.
     """
     leaves, rebuild, _ = flatten(result)
-    made = rebuild([_tensor_of(resolve_stand_ins(leaf)) for leaf in leaves])
-    return python_lists(made) if holds_lists(result) else made
+    outputs = rebuild([_tensor_of(resolve_stand_ins(leaf)) for leaf in leaves])
+    return python_lists(outputs) if holds_lists(result) else outputs
 
 
 def _tensor_of(leaf: Any) -> tf.Tensor:

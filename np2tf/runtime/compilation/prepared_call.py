@@ -53,7 +53,7 @@ class PreparedCall:
             function: the jitted function.
             unknown_lengths: whether there are arrays whose lengths are known only at run time.
         """
-        traced = of_unknown_lengths(function) if unknown_lengths else function
+        version = of_unknown_lengths(function) if unknown_lengths else function
 
         def run(arrays: Any, numbers: Any) -> Any:
             staged_arguments = TracedArguments(self.signature, arrays, numbers)
@@ -67,7 +67,7 @@ class PreparedCall:
             trace.instances = [*staged_arguments.instances, *self.by_name]
             trace.attributes_are_named = self.signature.attributes_are_named
             trace.unknown_lengths = unknown_lengths
-            outcome = staged_arguments.outcome(traced(*args, **kwargs))
+            outcome = staged_arguments.outcome(version(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome
 

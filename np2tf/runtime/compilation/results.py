@@ -82,12 +82,12 @@ def describe_result(
         identity = storage_of(leaf).identity
         if identity is not None and not chain_of(leaf):
             number, originals = identity
-            chosen = "choice", storage_of(leaf)
-            if chosen not in places:
-                places[chosen] = len(outputs)
+            choice_key = "choice", storage_of(leaf)
+            if choice_key not in places:
+                places[choice_key] = len(outputs)
                 outputs += [leaf.tensor, number]
             choices = tuple(storages.index(storage) if storage in storages else -1 for storage in originals)
-            return ResultSpec("choice", places[chosen], constant=choices)
+            return ResultSpec("choice", places[choice_key], constant=choices)
         shared = (
             sum(
                 1
@@ -110,8 +110,8 @@ def describe_result(
             memory = storage_of(leaf).order
             assert not isinstance(memory, GappedLayout)  # only arguments have gaps
             ends = _append_ends(outputs, chain_of(leaf))
-            copied = is_part and not shared
-            return ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, copied)
+            is_copy = is_part and not shared
+            return ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, is_copy)
         order = None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
         return ResultSpec("array", places[key], order=order)
     if isinstance(leaf, DeferredText):
@@ -180,8 +180,8 @@ def rebuild_result(
             bases[spec.place] = np.array(memoryview(value))
         else:
             bases[spec.place] = zero_copy.array(spec.place, outputs, inputs)
-    seen = _view_of(bases[spec.place], path)
-    return seen.copy("K") if spec.is_copied else seen
+    view = _view_of(bases[spec.place], path)
+    return view.copy("K") if spec.is_copied else view
 
 
 def _is_dynamic_slice(array: Any) -> bool:

@@ -45,19 +45,19 @@ class SpecializationCaches:
 
     def refuse_lengths(self, call: PreparedCall) -> None:
         """Record that the code for a call needs the lengths of its arrays as constants."""
-        known = self._lengths.get(call.signature.key_without_lengths)
-        if known is not None:
-            known.refuse()
+        lengths = self._lengths.get(call.signature.key_without_lengths)
+        if lengths is not None:
+            lengths.refuse()
 
     def _known_cache(self, key: Any, call: PreparedCall) -> SpecializationCache:
-        found = self.caches.get(key)
-        if found is None:
+        cache = self.caches.get(key)
+        if cache is None:
             if len(self.caches) >= MOST_CACHES:
                 self.caches.clear()
                 self._lengths.clear()
-            found = self.caches.setdefault(key, SpecializationCache())
-            found.start_from(self._host.prospect.call_record(call.args, call.kwargs), call.signature)
-        return found
+            cache = self.caches.setdefault(key, SpecializationCache())
+            cache.start_from(self._host.prospect.call_record(call.args, call.kwargs), call.signature)
+        return cache
 
     def _open_cache(self, call: PreparedCall, exact: SpecializationCache) -> SpecializationCache | None:
         """Return the cache for calls with other lengths too, and prepare the call for it; None if there is
@@ -68,24 +68,24 @@ class SpecializationCaches:
         if shapes is None:
             return None
         loose = signature.key_without_lengths
-        met = self._lengths.setdefault(loose, Lengths())
-        met.note(shapes, exact)
-        lengths = met.lengths(shapes)
+        history = self._lengths.setdefault(loose, Lengths())
+        history.note(shapes, exact)
+        lengths = history.lengths(shapes)
         if lengths is None:
             return None
         first = len(signature.numbers)
-        bounds = {first + k: found for k, length in enumerate(lengths) if (found := bounds_of(length))}
-        if not OpenArrays(met.pattern, list(bounds), bounds).fit_memory(shapes):
+        bounds = {first + k: interval for k, length in enumerate(lengths) if (interval := bounds_of(length))}
+        if not OpenArrays(history.pattern, list(bounds), bounds).fit_memory(shapes):
             return None
-        key = loose, met.static_shapes(shapes), tuple(met.pattern.items()), tuple(bounds.values())
+        key = loose, history.static_shapes(shapes), tuple(history.pattern.items()), tuple(bounds.values())
         is_new = key not in self.caches
         cache = self._known_cache(key, call)
         if is_new:
-            cache.own_seconds = met.seconds(lengths)
+            cache.own_seconds = history.seconds(lengths)
             cache.bounded_inputs.update(bounds)
         if cache.on_host:
             return None
         signature.numbers += lengths
         signature.changing_numbers += bounds
-        call.open_pattern = met.pattern
+        call.open_pattern = history.pattern
         return cache

@@ -220,11 +220,11 @@ class SpecializationCache:
         Raises:
             StagingError: if XLA compiles the function with constant integers.
         """
-        known = self.functions.values()
+        functions = self.functions.values()
         if (
             self.integers & set(inputs)
             and function.how != "xla"
-            and any(known_function.how == "xla" for known_function in known)
+            and any(known_function.how == "xla" for known_function in functions)
         ):
             raise XlaShapeError("XLA needs to know the integers")
 
@@ -237,7 +237,7 @@ class SpecializationCache:
     def bounds(self, inputs: tuple[int, ...], signature: Signature) -> dict[int, Bounds]:
         """Return the bounds of the bounded inputs. They are powers of 2, so that there are few of them."""
         bounds = {k: bounds_of(signature.numbers[k]) for k in inputs if k in self.bounded_inputs}
-        return {k: bound for k, bound in bounds.items() if bound is not None}
+        return {k: interval for k, interval in bounds.items() if interval is not None}
 
     def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:
         """Record that the integers among these inputs, or all of them if there are none, must be
@@ -248,14 +248,14 @@ class SpecializationCache:
 
     def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:
         """Return the key of the code for these numbers."""
-        fixed = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
-        return inputs, tuple(fixed), signature.constants, tuple(self.bounds(inputs, signature).items())
+        number_keys = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
+        return inputs, tuple(number_keys), signature.constants, tuple(self.bounds(inputs, signature).items())
 
     def find(self, signature: Signature) -> ConcreteFunction | None:
         """Return the code for a call, if there is any."""
         inputs = self.inputs()
-        found = self.functions.get(self.key(signature, inputs))
-        return found if found is not None or not inputs else self.functions.get(self.key(signature, ()))
+        function = self.functions.get(self.key(signature, inputs))
+        return function if function is not None or not inputs else self.functions.get(self.key(signature, ()))
 
     def check_growth(self) -> None:
         """Refuse to compile without end.

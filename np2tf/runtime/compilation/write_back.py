@@ -17,17 +17,17 @@ def write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
     written.
     """
     hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]
-    given: list[Any] = []
+    new_values: list[Any] = []
     for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
         if host is None:
-            given.append(value)
+            new_values.append(value)
             continue
-        held = np.asarray(memoryview(value))
+        view = np.asarray(memoryview(value))
         before = (host for host in hosts[:k] if isinstance(host, np.ndarray))
-        given.append(
-            held.copy() if any(np.may_share_memory(held, earlier_host) for earlier_host in before) else held
+        new_values.append(
+            view.copy() if any(np.may_share_memory(view, earlier_host) for earlier_host in before) else view
         )
-    for array, host, value in zip(arrays, hosts, given, strict=True):
+    for array, host, value in zip(arrays, hosts, new_values, strict=True):
         if host is not None:
             host[...] = value
         elif is_array(array):

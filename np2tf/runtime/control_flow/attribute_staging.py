@@ -62,11 +62,11 @@ def branches(
             trace, test, _watch_attributes(state, then), _watch_attributes(state, otherwise), variables
         )
 
-    named = replace(variables, instances=state.instances)
+    all_variables = replace(variables, instances=state.instances)
 
     def attempt() -> Any:
         return stage_branches(
-            trace, test, lambda: state.run_apart(then), lambda: state.run_apart(otherwise), named
+            trace, test, lambda: state.run_apart(then), lambda: state.run_apart(otherwise), all_variables
         )
 
     result, after = _repeat_until_known(state, attempt)
@@ -92,21 +92,21 @@ class Loop:
         likely = Likely(variables.body, len(flatten(state)[0]))
         self._attributes = attributes = attributes_within(trace, test, step, state)
         if not attributes.instances:
-            watched = _watch_attributes(attributes, test), _watch_attributes(attributes, step)
-            self._loop = stage_loop(trace, *watched, state, rounds, likely, variables)
+            wrappers = _watch_attributes(attributes, test), _watch_attributes(attributes, step)
+            self._loop = stage_loop(trace, *wrappers, state, rounds, likely, variables)
             return
 
-        named = replace(variables, instances=attributes.instances)
+        all_variables = replace(variables, instances=attributes.instances)
 
         def outer_test(counter: tf.Tensor, inner: Any) -> tf.Tensor:
             def run() -> tf.Tensor:
                 attributes.write(inner[1])
                 return test(counter, inner[0])
 
-            going, after = attributes.run_apart(run)
+            outcome, after = attributes.run_apart(run)
             if not all(map(are_same, flatten(after)[0], flatten(inner[1])[0])):
                 raise EffectsInTest
-            return going
+            return outcome
 
         def outer_step(counter: tf.Tensor, inner: Any) -> Any:
             def run() -> Any:
@@ -117,7 +117,7 @@ class Loop:
 
         def attempt() -> StagedLoop:
             inner = state, attributes.read()
-            return stage_loop(trace, outer_test, outer_step, inner, rounds, likely, named)
+            return stage_loop(trace, outer_test, outer_step, inner, rounds, likely, all_variables)
 
         self._loop = _repeat_until_known(attributes, attempt)
 

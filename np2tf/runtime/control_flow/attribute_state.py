@@ -52,18 +52,20 @@ class Attributes:
         Raises:
             StagingError: if an attribute is gone, or is new while code may test whether it exists.
         """
-        return [self._read(*known) for known in zip(self.instances, self._names, self._first, strict=True)]
+        return [
+            self._read(*arguments) for arguments in zip(self.instances, self._names, self._first, strict=True)
+        ]
 
     def _read(self, instance: Any, names: dict[str, None], first: Collection[str]) -> dict[str, Any]:
-        found = attributes(instance)
-        new = [name for name in found if name not in names]
+        values = attributes(instance)
+        new = [name for name in values if name not in names]
         if new and not self._may_be_missing:
             raise BranchTypeError(f"an attribute is new in a staged loop or branch: {new[0]}")
-        gone = [name for name in first if name not in found]
-        if gone:
-            raise AttributeChangeError.of(name=gone[0])
+        missing_names = [name for name in first if name not in values]
+        if missing_names:
+            raise AttributeChangeError.of(name=missing_names[0])
         names.update(dict.fromkeys(new))
-        return {name: self._hold(found[name]) if name in found else Undefined(name) for name in names}
+        return {name: self._hold(values[name]) if name in values else Undefined(name) for name in names}
 
     def write(self, states: States) -> None:
         """Set the attributes."""
@@ -81,20 +83,20 @@ class Attributes:
         before = self.read()
         lists = {
             id(container): (container, copy(container))
-            for held in self._held_objects.values()
-            for container in _holders(held.value)
+            for held_object in self._held_objects.values()
+            for container in _holders(held_object.value)
         }
         try:
             return run(), self.read()
         finally:
             self.write(before)
-            changed = [
+            containers = [
                 container for container, items in lists.values() if not same_contents(container, items)
             ]
-            for container in changed:
+            for container in containers:
                 container.clear()
                 (container.extend if type(container) is list else container.update)(lists[id(container)][1])
-            if changed:
+            if containers:
                 raise ContainerChangeError("a list or dict in an attribute is changed by staged code")
             self.check_others()
 

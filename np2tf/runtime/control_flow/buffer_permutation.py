@@ -97,11 +97,11 @@ class RebindingFlags:
             plan: the loop's analysis.
             permutation: the variables that carry the number of an array already.
         """
-        written = {*plan.mutable(), *permutation.names}
+        exclusions = {*plan.mutable(), *permutation.names}
         self.names = [
             k
             for k in sorted(plan.rebinding_variables)
-            if k not in written and is_array(leaves[k]) and not chain_of(leaves[k])
+            if k not in exclusions and is_array(leaves[k]) and not chain_of(leaves[k])
         ]
         self.initial = [tf.constant(True) for _ in self.names]
 
@@ -125,9 +125,9 @@ class RebindingFlags:
 
 
 def _is_storage(leaf: Any, storage: Storage) -> tf.Tensor:
-    found = provenance_of(leaf)
-    assert found is not None
-    return tf.equal(found[1], found[0].index(storage))
+    provenance = provenance_of(leaf)
+    assert provenance is not None
+    return tf.equal(provenance[1], provenance[0].index(storage))
 
 
 def kept_variables(leaves: Sequence[Any], fresh: dict[int, Storage]) -> set[int]:
@@ -138,15 +138,15 @@ def kept_variables(leaves: Sequence[Any], fresh: dict[int, Storage]) -> set[int]
 
 
 def _is_kept(leaves: Sequence[Any], k: int, storage: Storage) -> bool:
-    found = provenance_of(leaves[k])
-    if found is None or isinstance(found[1], int) or storage not in found[0]:
+    provenance = provenance_of(leaves[k])
+    if provenance is None or isinstance(provenance[1], int) or storage not in provenance[0]:
         return False
-    held = storage_of(leaves[k])
+    own_storage = storage_of(leaves[k])
     other_ids = {id(storage_of(leaf)) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
-    if other_ids & {id(held), id(storage)}:
+    if other_ids & {id(own_storage), id(storage)}:
         return False
-    met = alias_closure(found[0], without=held)
+    storages = alias_closure(provenance[0], without=own_storage)
     return not any(
         storage_met is not storage and (is_outside(storage_met) or id(storage_met) in other_ids)
-        for storage_met in met
+        for storage_met in storages
     )

@@ -80,8 +80,8 @@ class _Side:
         self.error: Exception | None = None
         self.leaves: list[Any] = []
         self.forms: list[Carried | None] = []
-        untouched = guard_closures(branch)
-        described = len(trace.shown_text.descriptions)
+        guard = guard_closures(branch)
+        description_count = len(trace.shown_text.descriptions)
         with trace.throwing_away() as inside, staging_scope(trace) as scope:
             try:
                 self.result = branch()
@@ -97,11 +97,12 @@ class _Side:
                 raise RecursionLimitError("calls in staged branches go too deep") from error
             except Exception as error:
                 self.error = error
-                del trace.shown_text.descriptions[described:]  # by its message, which the host makes again
+                # They come from its message, which the host makes again.
+                del trace.shown_text.descriptions[description_count:]
             finally:
                 self.after = {storage: storage._value for storage in scope.writes}
                 scope.undo()
-                untouched.check()
+                guard.check()
         self.ops = [*inside.graph.get_operations(), *inside.ops]
         self.graph, self.graphs = inside.graph, inside.graphs
 
@@ -113,8 +114,8 @@ class _Side:
                 own_result, merge_structures(own_result, like(other_side.result, own_result))
             )
             leaves, self.rebuild, self.outline = flatten(result)
-            known = {id(leaf): k for k, leaf in enumerate(self.leaves)}
-            places = [known.get(id(leaf)) for leaf in leaves]
+            place = {id(leaf): k for k, leaf in enumerate(self.leaves)}
+            places = [place.get(id(leaf)) for leaf in leaves]
             self.forms = [
                 form_of(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
             ]
@@ -146,10 +147,10 @@ def stage_branches(
         record_violation(tf.logical_not(test))
         return then()
     forms = _common_forms(trace, variables, *sides)
-    widened = {} if trace.root is None else _widened_arrays(test, forms, variables, *sides)
+    widened_tests = {} if trace.root is None else _widened_arrays(test, forms, variables, *sides)
     storages = list({**sides[0].after, **sides[1].after})
     sources: list[set[Storage]] = [set() for _ in forms]
-    tracked = _tracked_arrays(forms, *sides)
+    tracked_storages = _tracked_arrays(forms, *sides)
     by_choice = trace.xla and all(is_cheap(side.ops) for side in sides)
     shapes = {
         storage: _shapes(storage, sides) if trace.xla and not by_choice else None for storage in storages
@@ -167,10 +168,10 @@ def stage_branches(
                 if form is not None
                 for tensor in form.tensors(leaf)
             ]
-            return results + [number_among(found, leaves[k]) for k, found in tracked.items()]
+            return results + [number_among(choices, leaves[k]) for k, choices in tracked_storages.items()]
 
     if trace.throw_aways:
-        results = _foresee(trace, forms, len(tracked), shapes, sides)
+        results = _foresee(trace, forms, len(tracked_storages), shapes, sides)
         sources = [a | b for a, b in zip(sides[0].possible_aliases, sides[1].possible_aliases, strict=True)]
         if not by_choice or not all(map(is_small, results)):
             trace.throw_aways[-1].ops.append(None)
@@ -188,7 +189,7 @@ def stage_branches(
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)
-    return _bind(results, forms, sides, widened, sources, tracked)
+    return _bind(results, forms, sides, widened_tests, sources, tracked_storages)
 
 
 def _bind(
@@ -209,8 +210,8 @@ def _bind(
                 leaves[k].move_to(WidenedStorage(storage_of(leaves[k]), *widened_tests[k]))
             if not form.number:
                 link_aliases(storage_of(leaves[k]), sources[k])
-    for k, found in tracked_storages.items():
-        storage_of(leaves[k]).identity = next(remaining_results), found
+    for k, choices in tracked_storages.items():
+        storage_of(leaves[k]).identity = next(remaining_results), choices
     _join_new(leaves, forms, sides)
     return sides[0].rebuild(leaves)
 
@@ -268,9 +269,11 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
     for side in (a, b):
         for side_form, form in zip(side.forms, forms, strict=True):
             trace.shown_text.join(side_form, form)
-    growing = [k for k, form in enumerate(forms) if form is not None and None in form.shape]
-    if trace.xla and growing:
-        raise XlaShapeError(f"{_in_branch(growing[0], variables, a, b)}, and XLA should compile the branch")
+    dynamic_leaves = [k for k, form in enumerate(forms) if form is not None and None in form.shape]
+    if trace.xla and dynamic_leaves:
+        raise XlaShapeError(
+            f"{_in_branch(dynamic_leaves[0], variables, a, b)}, and XLA should compile the branch"
+        )
     return forms
 
 
@@ -298,21 +301,21 @@ def _widened_arrays(
     Raises:
         StagingError: if an array's dtype differs in both branches.
     """
-    found = {}
+    changes = {}
     for k, (first_form, second_form, form) in enumerate(
         zip(sides[0].forms, sides[1].forms, forms, strict=True)
     ):
         then, otherwise = is_widened(first_form, form), is_widened(second_form, form)
         if then and otherwise:
-            told = _in_branch(k, variables, sides[0], sides[1])
-            raise BranchDtypeError(f"{told}, and of neither dtype behind it")
-        narrow, taken = (first_form, test) if then else (second_form, tf.logical_not(test))
+            message = _in_branch(k, variables, sides[0], sides[1])
+            raise BranchDtypeError(f"{message}, and of neither dtype behind it")
+        narrow, condition = (first_form, test) if then else (second_form, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:
-                record_violation(taken)
+                record_violation(condition)
             else:
-                found[k] = taken, narrow.dtype
-    return found
+                changes[k] = condition, narrow.dtype
+    return changes
 
 
 def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Storage, ...]]:
@@ -321,9 +324,9 @@ def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int
     """
     candidates = [merged_storages(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
-        k: found
-        for k, (form, found) in enumerate(zip(forms, candidates, strict=True))
-        if found and form is not None and not form.number
+        k: choices
+        for k, (form, choices) in enumerate(zip(forms, candidates, strict=True))
+        if choices and form is not None and not form.number
     }
 
 

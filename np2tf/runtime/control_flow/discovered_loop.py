@@ -100,7 +100,7 @@ class DiscoveredLoop:
         trace = self.trace
         if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
             return None
-        entered = self.state, self.leaves, self.rebuild, self.outline
+        snapshot = self.state, self.leaves, self.rebuild, self.outline
         try:
             with trace.stage_for_xla():
                 plan = self._discover(likely)
@@ -111,7 +111,7 @@ class DiscoveredLoop:
                 raise
         if likely.code is not None:
             trace.uncompiled_loops.add(likely.code)
-        self.state, self.leaves, self.rebuild, self.outline = entered
+        self.state, self.leaves, self.rebuild, self.outline = snapshot
         return None
 
     def _discover(self, likely: Likely) -> LoopAnalysis:
@@ -151,8 +151,8 @@ class DiscoveredLoop:
             before, forms = forms, new
         k = next((k for k, form in enumerate(forms) if form != before[k]), 0)
         sides = describe(self.leaves[k], before[k]), describe(None, forms[k])
-        told = self.variables.in_loop(self._label(k), *sides)
-        raise LoopTypeError(f"{told}, and of yet another type after each further one")
+        text = self.variables.in_loop(self._label(k), *sides)
+        raise LoopTypeError(f"{text}, and of yet another type after each further one")
 
     def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
         """Trace one step into a throw-away graph; everything it writes is undone.
@@ -163,7 +163,7 @@ class DiscoveredLoop:
         """
         plan = LoopAnalysis(forms)
         outside = tf.compat.v1.get_default_graph()
-        logged = self.trace.log.mark() if self.trace.log else 0
+        mark = self.trace.log.mark() if self.trace.log else 0
         with self.trace.throwing_away() as inside:
             inputs = [
                 tf.compat.v1.placeholder(spec.dtype, spec.shape)
@@ -173,7 +173,7 @@ class DiscoveredLoop:
             ]
             counter = tf.compat.v1.placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
-            untouched = guard_closures(self.test, self.step)
+            guard = guard_closures(self.test, self.step)
             with staging_scope(self.trace) as scope:
                 try:
                     self.test(counter, state)
@@ -190,35 +190,35 @@ class DiscoveredLoop:
                         plan.steps = steps_of(self._entry_leaves, leaves)
                         plan.rebinding_variables = kept_variables(leaves, plan.fresh)
                     else:
-                        seen = read_views(after)
+                        views = read_views(after)
                     plan.kept_paths = kept_containers(state, after)
                 finally:
-                    written, read = dict(scope.writes), set(scope.reads)
-                    hidden = list(scope.poisoned_storages)
+                    writes, reads = dict(scope.writes), set(scope.reads)
+                    poisoned_storages = list(scope.poisoned_storages)
                     scope.undo()
-                    untouched.check()
+                    guard.check()
                     if self.trace.log:
-                        self.trace.log.forget(logged)
+                        self.trace.log.forget(mark)
             if not settled:
                 with outside.as_default():
-                    self.state = prepare_for_loop(entry, seen, self.rounds.maximum)
+                    self.state = prepare_for_loop(entry, views, self.rounds.maximum)
                 self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
-            if hidden:
+            if poisoned_storages:
                 raise AliasingError(
-                    f"{self._label_of_storage(hidden)} may be written in a staged loop "
+                    f"{self._label_of_storage(poisoned_storages)} may be written in a staged loop "
                     "under a name that a branch chose"
                 )
             # The forms of the results can be computed only while their graph is still the current graph.
             outs = [_Out(value) for value in leaves]
         plan.graphs = inside.graphs
         fresh = set(plan.fresh.values())
-        plan.written_storages = set(written)
-        plan.storages = [storage for storage in written if storage not in fresh]
+        plan.written_storages = set(writes)
+        plan.storages = [storage for storage in writes if storage not in fresh]
         plan.exits = {
             k: out.storage for k, out in enumerate(outs) if forms[k] is not None and out.storage is not None
         }
-        self._read_storages = read
+        self._read_storages = reads
         return plan, outs
 
     def _enter(
@@ -284,10 +284,10 @@ class DiscoveredLoop:
         return "the structure of a loop's variables changes from one iteration to the next"
 
     def _label_of_storage(self, storages: Sequence[Storage]) -> str:
-        found = [
+        places = [
             k for k, leaf in enumerate(self._entry_leaves) if is_array(leaf) and storage_of(leaf) in storages
         ]
-        return self._label(found[0]).text if found else "an array"
+        return self._label(places[0]).text if places else "an array"
 
     def refusal_of_dtypes(self) -> LoopTypeError:
         """Return the error for a loop whose arrays get another dtype in every iteration."""
@@ -295,8 +295,8 @@ class DiscoveredLoop:
         for k, (entry, end, form) in enumerate(zip(before, self.plan.ends, self.plan.forms, strict=True)):
             if form is not None and (is_widened(entry, form) or is_widened(end, form)):
                 sides = describe(self.leaves[k], entry), describe(None, end)
-                told = self.variables.in_loop(self._label(k), *sides)
-                return LoopTypeError(f"{told}, and of {form.dtype} in the loop: its dtypes do not settle")
+                text = self.variables.in_loop(self._label(k), *sides)
+                return LoopTypeError(f"{text}, and of {form.dtype} in the loop: its dtypes do not settle")
         return LoopTypeError("the dtypes of a loop's arrays do not settle")
 
     # -- hazards ---------------------------------------------------------------------------------------------
@@ -305,16 +305,16 @@ class DiscoveredLoop:
         """Refuse loops in which two names may be one array and one of them is written to."""
         entries = {k: storage_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
-        held = [k for k in plan.fresh if mutable and plan.holds(k)]
-        held += [
+        holders = [k for k in plan.fresh if mutable and plan.holds(k)]
+        holders += [
             k
             for k, storage in [*plan.exits.items(), *entries.items()]
             if storage and set(aliases(storage)) & plan.written_storages
         ]
-        if held:
-            label = self._label(held[0])
-            told = f"{label.text}{self.variables.within(label)} holds an array"
-            raise AliasingError(f"{told} that the loop writes to under another name")
+        if holders:
+            label = self._label(holders[0])
+            description = f"{label.text}{self.variables.within(label)} holds an array"
+            raise AliasingError(f"{description} that the loop writes to under another name")
         place: dict[Storage | None, int] = {storage: j for j, storage in plan.fresh.items()}
         for k in plan.fresh:
             written = k in mutable
@@ -344,9 +344,11 @@ class DiscoveredLoop:
                 or exit_storage in plan.storages
                 or (written and doubtful)
             ):
-                passed = [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
+                exit_places = (
+                    [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
+                )
                 names = self._names_of((entry, exit_storage), k)
-                other_places = [*shared_exit, *shared_entry, *passed, *names]
+                other_places = [*shared_exit, *shared_entry, *exit_places, *names]
                 raise AliasingError(self._two_names(k, other_places))
 
     def _names_of(self, storages: Sequence[Storage | None], k: int) -> list[int]:
@@ -389,8 +391,8 @@ class _Out:
         self.value = value
         self.form = form_of(value)
         self.storage = storage_of(value) if is_array(value) and type(value) is not scalar else None
-        known = value.staged_integer if type(value) is scalar and value.weak is int else None
-        self.overflows = known is not None and known.may_overflow
+        integer = value.staged_integer if type(value) is scalar and value.weak is int else None
+        self.overflows = integer is not None and integer.may_overflow
 
 
 def grows(plan: LoopAnalysis) -> bool:

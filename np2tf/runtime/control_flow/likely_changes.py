@@ -39,12 +39,12 @@ class Likely:
         """Return the forms of the variables that are likely to change; None for each other variable."""
         if self.code is None:
             return [None] * len(leaves)
-        known = _changes_of_code.get(self.code)
-        if known is None or len(known) != len(leaves):
-            known = self._at_first(leaves, self.code)
+        changes = _changes_of_code.get(self.code)
+        if changes is None or len(changes) != len(leaves):
+            changes = self._at_first(leaves, self.code)
         return [
             form_of(leaf) if is_known and not isinstance(leaf, Undefined) else None
-            for is_known, leaf in zip(known, leaves, strict=True)
+            for is_known, leaf in zip(changes, leaves, strict=True)
         ]
 
     def _at_first(self, leaves: Sequence[Any], code: types.CodeType) -> list[bool]:

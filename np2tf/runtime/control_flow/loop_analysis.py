@@ -48,7 +48,7 @@ class LoopAnalysis:
         """Return the carried arrays that are written to, under any name that they have in the course of the
         loop.
         """
-        found = {k for k, storage in self.fresh.items() if storage in self.written_storages}
+        variables = {k for k, storage in self.fresh.items() if storage in self.written_storages}
         place = {id(storage): k for k, storage in self.fresh.items()}
         moves = [
             (k, place[id(storage)])
@@ -56,20 +56,22 @@ class LoopAnalysis:
             if id(storage) in place and k in self.fresh
         ]
         while True:
-            more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
-            if more == found:
-                return sorted(found)
-            found = more
+            more = (
+                variables | {a for a, b in moves if b in variables} | {b for a, b in moves if a in variables}
+            )
+            if more == variables:
+                return sorted(variables)
+            variables = more
 
     def passed_on(self, k: int) -> list[int]:
         """Return the variables whose initial arrays `k` is after one iteration, after two, and so on."""
         place = {id(storage): j for j, storage in self.fresh.items()}
-        found: list[int] = []
+        variables: list[int] = []
         j = place.get(id(self.exits.get(k)))
-        while j is not None and j not in found:
-            found.append(j)
+        while j is not None and j not in variables:
+            variables.append(j)
             j = place.get(id(self.exits.get(j)))
-        return found
+        return variables
 
     def holds(self, k: int) -> bool:
         """Return whether a carried array holds other arrays of the loop, because it has the rows of a
@@ -78,15 +80,15 @@ class LoopAnalysis:
         if k in self.rebinding_variables and k not in self.mutable():
             return False
         exit_storage = self.exits.get(k)
-        named = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
-        return exit_storage is not None and bool(named & set(aliases(exit_storage)))
+        storages = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
+        return exit_storage is not None and bool(storages & set(aliases(exit_storage)))
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
     """Return the amounts by which an iteration changes Python integers, if they are the same in every
     iteration.
     """
-    found = {}
+    steps = {}
     for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
         if all(
             type(number) is scalar and number.weak is int and number.staged_integer is not None
@@ -94,5 +96,5 @@ def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
         ):
             amount = distance(entry.staged_integer, leaf.staged_integer)
             if amount is not None:
-                found[k] = amount
-    return found
+                steps[k] = amount
+    return steps

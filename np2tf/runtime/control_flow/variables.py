@@ -65,21 +65,23 @@ class Variables:
 
     def label(self, value: Any, k: int) -> Label:
         """Return the name of a leaf of a state or of a branch's result."""
-        found = [label_of_leaf for label, item in self.items(value) for label_of_leaf in _leaves(item, label)]
-        return found[k] if k < len(found) else _label("")
+        labels = [
+            label_of_leaf for label, item in self.items(value) for label_of_leaf in _leaves(item, label)
+        ]
+        return labels[k] if k < len(labels) else _label("")
 
     def items(self, value: Any) -> list[tuple[Label, Any]]:
         """Return the variables in a state or result with their names; attributes come last."""
         if self.instances is None:
             return self._items(value)
         value, states = value
-        found = self._items(value)
+        pairs = self._items(value)
         for instance, state in zip(self.instances, states, strict=True):
             kind = type(instance).__name__
-            found += [
+            pairs += [
                 (Label(f"the attribute `{name}` of a {kind}", name), item) for name, item in state.items()
             ]
-        return found
+        return pairs
 
     def place(self, value: Any, path: Sequence[Any]) -> Label:
         """Return the item at a place in a branch's result, which is a list or dict."""
@@ -170,8 +172,8 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     code = getattr(function, "__code__", None)
     if code is None:
         return ()
-    shared = {f"{name}{_SHARED_SUFFIX}": name for name in (*code.co_freevars, *code.co_cellvars)}
-    return tuple(shared.get(name, name) for name in code.co_varnames[: code.co_argcount])
+    names = {f"{name}{_SHARED_SUFFIX}": name for name in (*code.co_freevars, *code.co_cellvars)}
+    return tuple(names.get(name, name) for name in code.co_varnames[: code.co_argcount])
 
 
 def _label(name: str) -> Label:

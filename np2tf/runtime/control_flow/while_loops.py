@@ -73,8 +73,8 @@ class StagedLoop(DiscoveredLoop):
         if before == after:
             after = self.plan.forms[k]
         sides = describe(self.leaves[k], before), describe(None, after)
-        told = self.variables.in_loop(self._label(k), *sides)
-        return f"{told}, and XLA should compile the loop"
+        text = self.variables.in_loop(self._label(k), *sides)
+        return f"{text}, and XLA should compile the loop"
 
     def _foresee(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return placeholders for the loop's results."""
@@ -109,12 +109,12 @@ class StagedLoop(DiscoveredLoop):
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
             state = self._bind(tensors, LoopAnalysis(plan.forms))
             with staging_scope(self.trace):
-                going = self.test(counter, state)
+                outcome = self.test(counter, state)
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come.
                 if self.trace.violations in plan.storages:
-                    going = tf.logical_and(going, tf.logical_not(self.trace.violations.value))
-                return going
+                    outcome = tf.logical_and(outcome, tf.logical_not(self.trace.violations.value))
+                return outcome
 
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
             inner = LoopAnalysis(plan.forms)
@@ -128,11 +128,11 @@ class StagedLoop(DiscoveredLoop):
                     if form is not None
                     for tensor in form.tensors(out)
                 ]
-                moved = self._permutation.after(inner, outs, tensors[carried_count:])
-                flags = tensors[carried_count + len(moved) :][: len(self._flags.names)]
-                moved += self._flags.after(inner, outs, flags)
-                written = [storage.value for storage in plan.storages]
-                results = [*new, *moved, *written]
+                numbers = self._permutation.after(inner, outs, tensors[carried_count:])
+                flags = tensors[carried_count + len(numbers) :][: len(self._flags.names)]
+                numbers += self._flags.after(inner, outs, flags)
+                storage_values = [storage.value for storage in plan.storages]
+                results = [*new, *numbers, *storage_values]
             if self.trace.xla:
                 results = read_before_writes(counter, compute_once(counter, results))
             return [counter + 1, *results]

@@ -125,8 +125,8 @@ class FunctionRecord(NamedTuple):
         """The seconds that compiling at the first call saves, or 0.0 if it does not pay."""
         if self.ratio < 0.0:
             return 0.0
-        saved = self.expected_seconds * (1.0 - self.ratio)
-        return saved - self.cost if saved > PAYS * self.cost else 0.0
+        gain = self.expected_seconds * (1.0 - self.ratio)
+        return gain - self.cost if gain > PAYS * self.cost else 0.0
 
     def to_data(self) -> tuple[Any, ...]:
         """Return the record as plain data."""
@@ -142,15 +142,15 @@ class FunctionRecord(NamedTuple):
         Raises:
             TypeError, ValueError, AttributeError: if the data are not a record's.
         """
-        made = cls._make(data)
+        record = cls._make(data)
         call_records = {}
-        for name, known in made.call_records.items():
-            way = CallRecord._make(known)
+        for name, fields in record.call_records.items():
+            way = CallRecord._make(fields)
             call_records[name] = way._replace(
                 refusal=None if way.refusal is None else Refusal._make(way.refusal)
             )
-        float(made.expected_seconds + made.cost + made.ratio + made.tries + made.uses)
-        return made._replace(call_records=call_records)
+        float(record.expected_seconds + record.cost + record.ratio + record.tries + record.uses)
+        return record._replace(call_records=call_records)
 
 
 class Decisions:
@@ -191,16 +191,16 @@ class Decisions:
         """Return the record of a function, without refusals whose file has changed; None if there is none."""
         if not self.records or not self.is_usual:
             return None
-        found = self.records.get(key_of(code))
-        if found is None:
+        record = self.records.get(key_of(code))
+        if record is None:
             return None
         stale = [
-            name for name, way in found.call_records.items() if way.refusal and not way.refusal.is_current
+            name for name, way in record.call_records.items() if way.refusal and not way.refusal.is_current
         ]
         if stale:
-            call_records = {name: way for name, way in found.call_records.items() if name not in stale}
-            found = found._replace(call_records=call_records)
-        return found
+            call_records = {name: way for name, way in record.call_records.items() if name not in stale}
+            record = record._replace(call_records=call_records)
+        return record
 
     @property
     def imports(self) -> bool:
@@ -227,16 +227,16 @@ class Decisions:
         cache = _cache()
         if cache is None:
             return
-        found: dict[str, FunctionRecord | None] = {}
+        own_records: dict[str, FunctionRecord | None] = {}
         for outcome in self._outcomes:
             try:
                 key, record = outcome()
             except RuntimeError:  # a thread that still runs has changed the data
                 continue
-            before = found.get(key)
-            found[key] = record if before is None or record is None else _merge(before, record)
+            before = own_records.get(key)
+            own_records[key] = record if before is None or record is None else _merge(before, record)
         records = _read()
-        for key, record in found.items():
+        for key, record in own_records.items():
             records.pop(key, None)
             if record is not None:
                 records[key] = record
@@ -247,11 +247,11 @@ class Decisions:
 
 def _merge(first: FunctionRecord, second: FunctionRecord) -> FunctionRecord:
     """Return the joint record of a function that was made twice."""
-    spent = tuple(a + b for a, b in zip(first.host_seconds[:1], second.host_seconds[:1], strict=False))
+    host_seconds = tuple(a + b for a, b in zip(first.host_seconds[:1], second.host_seconds[:1], strict=False))
     call_records = dict(list({**first.call_records, **second.call_records}.items())[-KINDS:])
     ratio = max(first.ratio, second.ratio)
     return FunctionRecord(
-        (*spent, *first.host_seconds[1:]),
+        (*host_seconds, *first.host_seconds[1:]),
         first.cost + second.cost,
         first.tries + second.tries,
         ratio,
@@ -284,10 +284,10 @@ def _cache() -> Any:
 def _read() -> dict[str, FunctionRecord]:
     """Return the records of the program; none without a complete entry of these versions."""
     cache = _cache()
-    found = cache.load(entry_name()) if cache is not None else None
+    entry = cache.load(entry_name()) if cache is not None else None
     with suppress(TypeError, ValueError, KeyError, AttributeError):
-        if found and found["of"] == versions():
-            return {key: FunctionRecord.from_data(data) for key, data in found["functions"].items()}
+        if entry and entry["of"] == versions():
+            return {key: FunctionRecord.from_data(data) for key, data in entry["functions"].items()}
     return {}
 
 
@@ -299,8 +299,8 @@ def entry_name() -> str:
     main = sys.modules.get("__main__")
     program = getattr(main, "__file__", None)
     subject = os.path.abspath(program) if program else f"in {os.getcwd()}"
-    told = (FORMAT, subject, _machine(), config.bounds, with_loop_limit(os.environ.get("XLA_FLAGS", "")))
-    return blake2b(repr(told).encode("utf-8", "backslashreplace"), digest_size=20).hexdigest()
+    parts = (FORMAT, subject, _machine(), config.bounds, with_loop_limit(os.environ.get("XLA_FLAGS", "")))
+    return blake2b(repr(parts).encode("utf-8", "backslashreplace"), digest_size=20).hexdigest()
 
 
 def _machine() -> tuple[Any, ...]:
@@ -309,8 +309,8 @@ def _machine() -> tuple[Any, ...]:
     with suppress(OSError), open("/proc/cpuinfo", "rb") as file:
         lines = file.read(4096).split(b"\n")
         model = next((line for line in lines if line.startswith(b"model name")), b"")
-    seen = os.environ.get("CUDA_VISIBLE_DEVICES"), os.path.exists("/dev/nvidia0")
-    return platform.machine(), model, os.cpu_count(), *seen
+    signs = os.environ.get("CUDA_VISIBLE_DEVICES"), os.path.exists("/dev/nvidia0")
+    return platform.machine(), model, os.cpu_count(), *signs
 
 
 @lru_cache(maxsize=1)

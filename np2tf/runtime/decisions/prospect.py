@@ -79,15 +79,15 @@ class Prospect:
             # Arrays whose sizes never repeat have equal digests: beyond the recorded number of traces, the
             # budget decides.
             return True if self._tries < record.tries else None
-        spent = self._host_seconds()
-        if spent >= LONGER * max(record.host_seconds, default=0.0):
+        seconds = self._host_seconds()
+        if seconds >= LONGER * max(record.host_seconds, default=0.0):
             # The function takes much longer than before, so that the old measurement does not apply.
             return (
                 None
                 if tensorflow.is_known or clock.host_seconds >= LONGER * decisions.host_seconds
                 else False
             )
-        may_pay = record.ratio < 0.0 and record.expected_seconds - spent >= UNKNOWN * record.cost
+        may_pay = record.ratio < 0.0 and record.expected_seconds - seconds >= UNKNOWN * record.cost
         return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:
@@ -130,16 +130,16 @@ class Prospect:
     def _current_record(self) -> FunctionRecord | None:
         before = self.record or FunctionRecord((), 0.0, 0, -1.0, 0, {})
         caches = [cache for cache in self._caches() if cache.digest]
-        saved, ran, stayed = 0.0, 0.0, 0.0
+        host_estimate, ran, host_seconds = 0.0, 0.0, 0.0
         for cache in caches:
             if cache.on_host:
-                stayed += cache.own_seconds
+                host_seconds += cache.own_seconds
             else:
                 # The best call on each tier counts: the mean of a few calls says more about other load.
-                saved += cache.calls * cache.usual_host
+                host_estimate += cache.calls * cache.usual_host
                 ran += cache.calls * cache.usual_compiled
-        spent = self._host_seconds() + sum(cache.calls * cache.usual_host for cache in caches)
-        seconds = (spent, *before.host_seconds)[:PROCESSES]
+        total = self._host_seconds() + sum(cache.calls * cache.usual_host for cache in caches)
+        seconds = (total, *before.host_seconds)[:PROCESSES]
         tries = self._tries
         if not tries and not self._refusals:
             left = before._replace(host_seconds=seconds, uses=before.uses + 1)
@@ -147,19 +147,26 @@ class Prospect:
         call_records = {**before.call_records, **_call_records(caches)}
         call_records.update({name: CallRecord(refusal=why) for name, why in self._refusals.items()})
         call_records = dict(list(call_records.items())[-KINDS:])
-        ratio = (ran + stayed) / (saved + stayed) if saved + stayed else before.ratio
+        ratio = (
+            (ran + host_seconds) / (host_estimate + host_seconds)
+            if host_estimate + host_seconds
+            else before.ratio
+        )
         if self._budget is None or not tries:
             return FunctionRecord(seconds, before.cost, before.tries, ratio, 0, call_records)
         return FunctionRecord(seconds, self._budget.seconds, tries, ratio, 0, call_records)
 
 
 def _call_records(caches: Iterable[SpecializationCache]) -> dict[str, CallRecord]:
-    found: dict[str, CallRecord] = {}
+    records: dict[str, CallRecord] = {}
     for cache in caches:
-        varying, pinned = tuple(sorted(cache.varying_numbers)), tuple(sorted(cache.pinned_numbers))
-        made = CallRecord(cache.usual_host, cache.usual_compiled, varying, pinned, len(cache.first_numbers))
-        before = found.get(cache.digest)
+        varying_numbers = tuple(sorted(cache.varying_numbers))
+        pinned_numbers = tuple(sorted(cache.pinned_numbers))
+        record = CallRecord(
+            cache.usual_host, cache.usual_compiled, varying_numbers, pinned_numbers, len(cache.first_numbers)
+        )
+        before = records.get(cache.digest)
         # Of calls with equal digests, the slowest decides.
-        if before is None or made.host >= before.host:
-            found[cache.digest] = made
-    return found
+        if before is None or record.host >= before.host:
+            records[cache.digest] = record
+    return records

@@ -53,14 +53,14 @@ class AppendedList:
         """
         if not _is_immutable(item):
             _refuse_use(self)
-        captured = CapturedValues((item,))
+        captures = CapturedValues((item,))
         scope = current_scope()
         assert scope is not None
 
         def make(values: Sequence[np.ndarray]) -> AppendEffect:
-            return AppendEffect(self._place, captured.of([np.array(value) for value in values])[0])
+            return AppendEffect(self._place, captures.of([np.array(value) for value in values])[0])
 
-        put_in_order(scope.trace, captured, make, is_text=False)
+        put_in_order(scope.trace, captures, make, is_text=False)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):

@@ -60,8 +60,8 @@ class EffectLog:
         if None in sizes or sum(sizes) > NUMBERS:
             raise EffectError(f"an effect tells of more than {NUMBERS} numbers")
         numbers = [tf.reshape(_as_int64(tensor), [-1]) for tensor in tensors]
-        unused = tf.zeros([NUMBERS - sum(sizes)], tf.int64)
-        row = tf.concat([[tf.constant(len(self._kinds), tf.int64)], *numbers, unused], 0)
+        padding = tf.zeros([NUMBERS - sum(sizes)], tf.int64)
+        row = tf.concat([[tf.constant(len(self._kinds), tf.int64)], *numbers, padding], 0)
         self._kinds.append(
             ([(np.dtype(tensor.dtype.as_numpy_dtype), tuple(tensor.shape)) for tensor in tensors], make)
         )
@@ -76,11 +76,11 @@ class EffectLog:
         """Move the records in the queue to the end of the log, at the end of a loop's body."""
         if not self.is_of(scope.writes):
             return
-        count, queued = self._count.value, self._queue_count.value
-        record_violation((queued > QUEUE_LENGTH) | (count + queued > RECORDS))
+        count, queue_size = self._count.value, self._queue_count.value
+        record_violation((queue_size > QUEUE_LENGTH) | (count + queue_size > RECORDS))
         self._records.write(_put(self._records.value, self._queue.value, count))
-        self._count.write(count + queued)
-        self._queue_count.write(tf.zeros_like(queued))
+        self._count.write(count + queue_size)
+        self._queue_count.write(tf.zeros_like(queue_size))
 
     def flush(self) -> list[tf.Tensor]:
         """Return the queue and its length, and the log and its length if it is used; both are empty
@@ -98,19 +98,19 @@ class EffectLog:
 
     def effects(self, values: Sequence[np.ndarray]) -> list[Any]:
         """Return the effects that the values of `flush` record."""
-        queue, queued, *log = values
-        rows = [*(log[0][: int(log[1])] if log else ()), *queue[: int(queued)]]
+        queue, queue_size, *log = values
+        rows = [*(log[0][: int(log[1])] if log else ()), *queue[: int(queue_size)]]
         return [self._effect(row) for row in rows]
 
     def _effect(self, row: np.ndarray) -> Any:
         forms, make = self._kinds[row[0]]
-        given, start = [], 1
+        values, start = [], 1
         for dtype, shape in forms:
             size = int(np.prod(shape))
             part = row[start : start + size]
-            given.append(_from_int64(part, dtype).reshape(shape))
+            values.append(_from_int64(part, dtype).reshape(shape))
             start += size
-        return make(given)
+        return make(values)
 
     def mark(self) -> int:
         """Return the number of traced effects, for `forget`."""
@@ -122,9 +122,9 @@ class EffectLog:
 
 
 def _storage(shape: list[int]) -> Storage:
-    made = Storage(tf.zeros(shape, tf.int64))
-    made.birth = None  # older than every scope
-    return made
+    storage = Storage(tf.zeros(shape, tf.int64))
+    storage.birth = None  # older than every scope
+    return storage
 
 
 def _as_int64(x: tf.Tensor) -> tf.Tensor:

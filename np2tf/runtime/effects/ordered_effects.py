@@ -123,13 +123,13 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     Raises:
         StagingError: if the code is staged for XLA, which cannot call back, or if an argument may change.
     """
-    captured = CapturedValues(args, depth=1)
+    captures = CapturedValues(args, depth=1)
 
     def make(known_values: Sequence[np.ndarray]) -> Callable[[], None]:
-        values = captured.of([np.array(value) for value in known_values])
+        values = captures.of([np.array(value) for value in known_values])
         return lambda: effect(*values)
 
-    put_in_order(_trace(), captured, make)
+    put_in_order(_trace(), captures, make)
 
 
 def _trace() -> Any:

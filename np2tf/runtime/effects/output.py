@@ -118,8 +118,8 @@ def put_in_order(
         output.add(lambda: [format_values(values)])
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.print_order.value, *captures.tensors], tf.int32)
-    trace.print_order.write(tf.ensure_shape(done, ()))
+    order = tf.numpy_function(add, [trace.print_order.value, *captures.tensors], tf.int32)
+    trace.print_order.write(tf.ensure_shape(order, ()))
 
 
 def put_logged(trace: Trace) -> None:
@@ -132,5 +132,5 @@ def put_logged(trace: Trace) -> None:
         output.add(lambda: log.effects(values))
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.print_order.value, *log.flush()], tf.int32)
-    trace.print_order.write(tf.ensure_shape(done, ()))
+    order = tf.numpy_function(add, [trace.print_order.value, *log.flush()], tf.int32)
+    trace.print_order.write(tf.ensure_shape(order, ()))

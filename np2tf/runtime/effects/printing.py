@@ -40,16 +40,16 @@ def print(
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
     stream = _stream(file)
-    between, last = " " if sep is None else sep, "\n" if end is None else end
-    captured = CapturedValues(values, depth=1)
+    separator, last = " " if sep is None else sep, "\n" if end is None else end
+    captures = CapturedValues(values, depth=1)
 
     def line(values: Sequence[np.ndarray]) -> str:
-        return between.join(map(str, captured.of(values))) + last
+        return separator.join(map(str, captures.of(values))) + last
 
     if scope is None:  # a foreign tf.function
-        _call_host(lambda *values: PrintEffect(line(values), stream, flush).show(), captured.tensors)
+        _call_host(lambda *values: PrintEffect(line(values), stream, flush).show(), captures.tensors)
         return
-    put_in_order(scope.trace, captured, lambda values: PrintEffect(line(values), stream, flush).show)
+    put_in_order(scope.trace, captures, lambda values: PrintEffect(line(values), stream, flush).show)
 
 
 def _stream(file: Any) -> str:

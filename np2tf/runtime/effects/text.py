@@ -96,14 +96,14 @@ class CapturedValues:
         if is_array(value):
             return self._take_staged(value)
         if kind is DeferredText:
-            made = self._take(value.values)
-            return lambda values: value.make(made(values))
+            builder = self._take(value.values)
+            return lambda values: value.make(builder(values))
         if kind is CapturedValues:
             self.tensors += value.tensors
             return value._make
-        found = DISPLAYS.find(value)
-        if found is not None:
-            build, items = found.builder(value), self._take_all(found.items(value))
+        display = DISPLAYS.find(value)
+        if display is not None:
+            build, items = display.builder(value), self._take_all(display.items(value))
             return lambda values: build([make(values) for make in items])
         if kind in PLAIN or isinstance(value, _CONSTANT):
             return lambda values: value
@@ -193,10 +193,10 @@ def _note_exact(*kinds: bool) -> None:
 
 def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0) -> Any:
     """Return the text if it has no staged values, else a `DeferredText`."""
-    captured = CapturedValues(values, depth)
-    if not captured.tensors:
-        return make(captured.of(()))
+    captures = CapturedValues(values, depth)
+    if not captures.tensors:
+        return make(captures.of(()))
     scope = current_scope()
     if scope is not None:
         scope.trace.shown_text.make_text()
-    return DeferredText(make, captured)
+    return DeferredText(make, captures)

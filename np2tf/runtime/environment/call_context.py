@@ -110,9 +110,9 @@ loading.when_loaded(operators.use_staging)
 def load() -> None:
     """Load TensorFlow, and the half of np2tf that needs it."""
     if not fast_flags.tensors:
-        begun = perf_counter()
+        start = perf_counter()
         loading.load()
-        clock.compile_seconds += perf_counter() - begun
+        clock.compile_seconds += perf_counter() - start
     tensorflow.look()
 
 

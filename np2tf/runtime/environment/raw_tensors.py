@@ -117,8 +117,8 @@ def boundary(*values: Any) -> Boundary | None:
 def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function for arrays with raw tensors or Variables among the arguments."""
     here = Boundary()
-    named = {name: here.take(value) for name, value in kwargs.items()}
-    return here.give(function(*map(here.take, args), **named))
+    keywords = {name: here.take(value) for name, value in kwargs.items()}
+    return here.give(function(*map(here.take, args), **keywords))
 
 
 #: The names that translated code uses for these objects, in its globals or closure. A function that the

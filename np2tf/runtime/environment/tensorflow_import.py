@@ -47,10 +47,10 @@ def look() -> None:
     """Call the callbacks whose names exist."""
     for entry in list(_callbacks):
         module, name, callback = entry
-        found = getattr(sys.modules.get(module), name, None)
-        if found is not None and entry in _callbacks:
+        value = getattr(sys.modules.get(module), name, None)
+        if value is not None and entry in _callbacks:
             _callbacks.remove(entry)
-            callback(found)
+            callback(value)
 
 
 def _tell() -> None:

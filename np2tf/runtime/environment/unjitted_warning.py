@@ -13,5 +13,5 @@ class UnjittedWarning(UserWarning):
 
 def tell(why: Fallback, more: str = "") -> None:
     """Warn at the place of the reason."""
-    told = f"{why.code} {why.path}:{why.line}: {why.function} runs unjitted: {why.reason}{more}"
-    warnings.warn_explicit(told, UnjittedWarning, why.path, why.line)
+    message = f"{why.code} {why.path}:{why.line}: {why.function} runs unjitted: {why.reason}{more}"
+    warnings.warn_explicit(message, UnjittedWarning, why.path, why.line)

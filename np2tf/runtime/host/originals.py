@@ -56,10 +56,10 @@ def add_originals(originals: Originals, names: dict[str, Any]) -> None:
         return  # the names found in that version may be missing in this version
     for name, path in originals.names:
         names[name] = below_numpy(path)
-    for translated, original, _ in originals.pairs:
-        _codes[id(translated)] = translated, original
-    for translated, watched in originals.watched_codes:
-        _watched_codes[id(translated)] = translated, watched
+    for translation, original, _ in originals.pairs:
+        _codes[id(translation)] = translation, original
+    for translation, watched_code in originals.watched_codes:
+        _watched_codes[id(translation)] = translation, watched_code
     watched_loop.add_loops(originals.loops)
 
 
@@ -67,17 +67,17 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
     """Return the function as in its source, with the same globals, closure and defaults; None if unknown."""
     if not isinstance(function, types.FunctionType):
         return None
-    known = _original_of.get(function)
-    found = _codes.get(id(function.__code__)) if known is None else None
-    return known if found is None else _with_code(function, found[1])
+    original = _original_of.get(function)
+    pair = _codes.get(id(function.__code__)) if original is None else None
+    return original if pair is None else _with_code(function, pair[1])
 
 
 def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | None:
     """Return the original with watched loops, which may be compiled while they run; None without loops."""
     if not isinstance(function, types.FunctionType):
         return None
-    found = _watched_codes.get(id(function.__code__))
-    return None if found is None else _with_code(function, found[1])
+    pair = _watched_codes.get(id(function.__code__))
+    return None if pair is None else _with_code(function, pair[1])
 
 
 def _with_code(function: types.FunctionType, code: types.CodeType) -> types.FunctionType | None:
@@ -86,10 +86,10 @@ def _with_code(function: types.FunctionType, code: types.CodeType) -> types.Func
     if not cells.keys() >= set(code.co_freevars):
         return None
     closure = tuple(cells[name] for name in code.co_freevars)
-    made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-    return made
+    result = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    result.__kwdefaults__ = function.__kwdefaults__
+    result.__qualname__, result.__module__ = function.__qualname__, function.__module__
+    return result
 
 
 def below_numpy(path: tuple[str, ...]) -> Any:
@@ -103,8 +103,8 @@ def below_numpy(path: tuple[str, ...]) -> Any:
         with warnings.catch_warnings():
             # The importing module's own import gives these warnings.
             warnings.simplefilter("ignore")
-            found = getattr(value, name, _ABSENT)
-        value = importlib.import_module(".".join(("numpy", *path[: k + 1]))) if found is _ABSENT else found
+            member = getattr(value, name, _ABSENT)
+        value = importlib.import_module(".".join(("numpy", *path[: k + 1]))) if member is _ABSENT else member
     return value
 
 
@@ -125,9 +125,9 @@ def use_originals(originals: Originals, module: types.ModuleType) -> None:
     tensorflow_import.when_programs(_switch_code)
     with _lock:
         for function in _functions(vars(module), module.__name__, set()):
-            found = pairs.get(id(function.__code__))
-            if found is not None:
-                translation, original = found
+            pair = pairs.get(id(function.__code__))
+            if pair is not None:
+                translation, original = pair
                 _translations[id(original)] = translation
                 _standing_in.append((ref(function), translation, original))
     _switch_code()

@@ -109,17 +109,17 @@ def _calls_itself(function: Callable[..., Any]) -> bool:
 def _names_of_called(function: Callable[..., Any]) -> set[str]:
     """Return the names that a function and all functions that it reads as globals use."""
     names: set[str] = set()
-    pending, seen = [function], {id(function)}
-    while pending and len(seen) < MOST_FUNCTIONS:
-        pending_function = pending.pop()
-        used = _names(pending_function.__code__)  # type: ignore[attr-defined]
-        names |= used
+    stack, ids = [function], {id(function)}
+    while stack and len(ids) < MOST_FUNCTIONS:
+        pending_function = stack.pop()
+        own_names = _names(pending_function.__code__)  # type: ignore[attr-defined]
+        names |= own_names
         space = pending_function.__globals__  # type: ignore[attr-defined]
-        for name in used & space.keys():
+        for name in own_names & space.keys():
             callee = getattr(space[name], "__wrapped__", space[name])
-            if isinstance(callee, types.FunctionType) and id(callee) not in seen:
-                seen.add(id(callee))
-                pending.append(callee)
+            if isinstance(callee, types.FunctionType) and id(callee) not in ids:
+                ids.add(id(callee))
+                stack.append(callee)
     return names
 
 

@@ -24,12 +24,12 @@ def last_line(code: types.CodeType, word: str, until: int | None = None) -> int 
         word: the name.
         until: the offset of the instruction up to which the code is read.
     """
-    found = [
+    lines = [
         binding.line
         for binding in _bindings(code)
         if binding.word == word and (until is None or binding.offset < until)
     ]
-    return found[-1] if found else None
+    return lines[-1] if lines else None
 
 
 def return_line(code: types.CodeType) -> int:
@@ -44,16 +44,16 @@ def targets(frame: types.FrameType) -> tuple[tuple[str, ...], bool]:
         for instruction in dis.get_instructions(frame.f_code)
         if instruction.offset > frame.f_lasti and instruction.opname != "CACHE"
     ]
-    unpacked = (
+    unpack_count = (
         instructions[0].arg or 0 if instructions and instructions[0].opname == "UNPACK_SEQUENCE" else None
     )
-    count = 1 if unpacked is None else unpacked
-    found: list[str] = []
-    for instruction in instructions if unpacked is None else instructions[1:]:
-        if not instruction.opname.startswith(_BINDS) or len(found) >= count:
+    count = 1 if unpack_count is None else unpack_count
+    names: list[str] = []
+    for instruction in instructions if unpack_count is None else instructions[1:]:
+        if not instruction.opname.startswith(_BINDS) or len(names) >= count:
             break
-        found += _stored_names(instruction)
-    return tuple(found[:count]), unpacked is None
+        names += _stored_names(instruction)
+    return tuple(names[:count]), unpack_count is None
 
 
 def _bindings(code: types.CodeType) -> Iterator[_Binding]:

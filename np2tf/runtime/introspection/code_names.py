@@ -42,14 +42,14 @@ def global_names(code: types.CodeType) -> list[str]:
 def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.ModuleType]:
     """Return the modules that the code imports, if they are already loaded."""
     package = space.get("__package__") or ""
-    found = []
+    modules = []
     for instruction in _instructions(code):
         if instruction.opname == "IMPORT_NAME":
             parts = instruction.argval.split(".")
             paths = [parts[0], instruction.argval, f"{package}.{instruction.argval}".rstrip(".")]
             paths.append(f"{package.rpartition('.')[0]}.{instruction.argval}")
-            found += [sys.modules[path] for path in dict.fromkeys(paths) if path in sys.modules]
-    return found
+            modules += [sys.modules[path] for path in dict.fromkeys(paths) if path in sys.modules]
+    return modules
 
 
 @functools.lru_cache(4096)
@@ -67,18 +67,20 @@ def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozense
     The first set has the attributes whose `append` the code calls, the second set has the attributes that it
     reads otherwise. `MATCHES` stands for attributes that patterns read.
     """
-    appending: set[str] = set()
-    read: set[str] = set()
+    append_targets: set[str] = set()
+    reads: set[str] = set()
     for part in codes_within(code):
         # The last instruction returns or jumps.
-        for instruction, following in itertools.pairwise(dis.get_instructions(part)):
+        for instruction, successor in itertools.pairwise(dis.get_instructions(part)):
             if instruction.opname.startswith("MATCH_"):
-                read.add(MATCHES)
+                reads.add(MATCHES)
             if instruction.opname not in _READS:
                 continue
-            appends = following.opname in _READS and following.argval == "append"
-            (appending if appends and instruction.opname == "LOAD_ATTR" else read).add(instruction.argval)
-    return frozenset(appending), frozenset(read)
+            appends = successor.opname in _READS and successor.argval == "append"
+            (append_targets if appends and instruction.opname == "LOAD_ATTR" else reads).add(
+                instruction.argval
+            )
+    return frozenset(append_targets), frozenset(reads)
 
 
 def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:

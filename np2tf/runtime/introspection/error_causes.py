@@ -20,9 +20,9 @@ def code_of(error: Exception) -> str:
 
 def place_of(error: Exception, code: types.CodeType) -> tuple[str, int]:
     """Return the file and line that `error` names, or where it arose at or below this `code`."""
-    known = getattr(error, "place", None)
-    if known is not None:
-        return known  # type: ignore[no-any-return]
+    place = getattr(error, "place", None)
+    if place is not None:
+        return place  # type: ignore[no-any-return]
     line, traceback = code.co_firstlineno, error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == code.co_filename:

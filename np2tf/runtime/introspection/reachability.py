@@ -32,19 +32,19 @@ class ReachableObjects:
         self.instances: list[Any] = []
         self.other_objects: list[Any] = []
         self._ids: set[int] = set()
-        pending = list(values)[::-1]
-        while pending:
-            value = pending.pop()
+        stack = list(values)[::-1]
+        while stack:
+            value = stack.pop()
             if isinstance(value, _LEAVES) or is_array(value) or id(value) in self._ids:
                 continue
             self._ids.add(id(value))
-            pending += list(self._inside(value))[::-1]
+            stack += list(self._inside(value))[::-1]
 
     def _inside(self, value: Any) -> Iterator[Any]:
         """Yield the values inside a value, and record the value if it has attributes."""
-        found = _CONTENTS.find(value)
-        if found is not None:
-            yield from found.items(value)
+        kind = _CONTENTS.find(value)
+        if kind is not None:
+            yield from kind.items(value)
         elif isinstance(value, types.MethodType):
             yield value.__self__
             yield value.__func__

@@ -66,7 +66,7 @@ def callers(above: int = 0) -> list[Caller]:
     Args:
         above: the depth of the stack at which these functions begin.
     """
-    found: dict[tuple[str, int], Caller] = {}
+    entries: dict[tuple[str, int], Caller] = {}
     frames = _frames(sys._getframe(1))
     for frame in frames[: len(frames) - above]:
         if is_own(frame.f_code) or _is_of_tensorflow(frame) or _is_of_import(frame):
@@ -76,10 +76,10 @@ def callers(above: int = 0) -> list[Caller]:
             code.co_name,
             code.co_firstlineno,
         )
-        found.setdefault(
+        entries.setdefault(
             (code.co_filename, first), Caller(code.co_filename, frame.f_lineno, name, frame.f_globals)
         )
-    return list(found.values())
+    return list(entries.values())
 
 
 def innermost() -> types.FrameType | None:
@@ -92,11 +92,11 @@ def innermost() -> types.FrameType | None:
 
 def _frames(top: types.FrameType) -> list[types.FrameType]:
     frame: types.FrameType | None = top
-    found = []
+    frames = []
     while frame is not None:
-        found.append(frame)
+        frames.append(frame)
         frame = frame.f_back
-    return found
+    return frames
 
 
 def is_own(code: types.CodeType) -> bool:

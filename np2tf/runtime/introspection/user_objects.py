@@ -59,10 +59,10 @@ def is_instance(value: Any) -> bool:
 
 def has_instances(kind: type) -> bool:
     """Return whether the objects of a class consist of their attributes."""
-    known = _decisions.get(kind)
-    if known is None:
-        known = _decisions[kind] = _consists_of_attributes(kind)
-    return known
+    decision = _decisions.get(kind)
+    if decision is None:
+        decision = _decisions[kind] = _consists_of_attributes(kind)
+    return decision
 
 
 def _consists_of_attributes(kind: type) -> bool:
@@ -87,13 +87,13 @@ def _watches_writes(kind: type) -> bool:
     if any(_is_data_descriptor(member) for member in vars(kind).values()):
         return True
     # A frozen dataclass refuses every write.
-    frozen = getattr(vars(kind).get("__dataclass_params__"), "frozen", False)
-    return "__setattr__" in vars(kind) and not frozen
+    is_frozen = getattr(vars(kind).get("__dataclass_params__"), "frozen", False)
+    return "__setattr__" in vars(kind) and not is_frozen
 
 
 def _is_data_descriptor(member: Any) -> bool:
-    known = (property, types.MemberDescriptorType, types.GetSetDescriptorType)
-    return hasattr(type(member), "__set__") and not isinstance(member, known)
+    descriptor_types = (property, types.MemberDescriptorType, types.GetSetDescriptorType)
+    return hasattr(type(member), "__set__") and not isinstance(member, descriptor_types)
 
 
 def _new(kind: type) -> Any:
@@ -111,16 +111,16 @@ def _slots(kind: type) -> Iterator[str]:
 
 def attributes(value: Any) -> dict[str, Any]:
     """Return an object's own attributes."""
-    found = dict(getattr(value, "__dict__", ()))
-    found.update((name, getattr(value, name)) for name in _slots(type(value)) if hasattr(value, name))
-    return found
+    values = dict(getattr(value, "__dict__", ()))
+    values.update((name, getattr(value, name)) for name in _slots(type(value)) if hasattr(value, name))
+    return values
 
 
 def with_attributes(kind: type, values: dict[str, Any]) -> Any:
     """Return a new object of a class with these attributes, made without calling the class."""
-    made = _new(kind)
-    assign(made, values)
-    return made
+    instance = _new(kind)
+    assign(instance, values)
+    return instance
 
 
 def assign(value: Any, values: dict[str, Any]) -> None:

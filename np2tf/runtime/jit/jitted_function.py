@@ -102,18 +102,18 @@ class JittedFunction:
         """Run the function, compiled if that is possible and pays."""
         # This path has few steps, because small functions are called very often. `is_on_host` tests the same
         # conditions.
-        known = tensorflow
+        library = tensorflow
         if (
             self._untimed_calls >= 0
             and tier.is_auto
             and fast_flags.host
-            and fast_flags.tensors is known.is_followed
+            and fast_flags.tensors is library.is_followed
             and (
-                known.no_tape()
-                and not known.graphs.stack
-                and (known.suspects.isdisjoint(map(type, args)) or not has_tensor(args))
+                library.no_tape()
+                and not library.graphs.stack
+                and (library.suspects.isdisjoint(map(type, args)) or not has_tensor(args))
                 and (not kwargs or not has_tensor(kwargs.values()))
-                if known.is_known
+                if library.is_known
                 else "tensorflow" not in _modules
             )
         ):

@@ -115,12 +115,12 @@ def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     Raises:
         StagingError: if the form depends on data.
     """
-    given = bind_arguments(name, args, kwargs)
-    size, kind = given.pop("size", None), given.pop("dtype", int)
-    given.pop("endpoint", None)
+    arguments = bind_arguments(name, args, kwargs)
+    size, kind = arguments.pop("size", None), arguments.pop("dtype", int)
+    arguments.pop("endpoint", None)
     if not is_known((size, kind)):
         raise RandomUseError(f"the shape of what `{name}` draws depends on data")
-    shapes = [as_tensor(argument).shape for argument in given.values() if argument is not None]
+    shapes = [as_tensor(argument).shape for argument in arguments.values() if argument is not None]
     if not all(shape.is_fully_defined() for shape in shapes):
         raise RandomUseError(f"the shape of what `{name}` draws depends on data")
     common = np.broadcast_shapes(*(tuple(shape.as_list()) for shape in shapes))

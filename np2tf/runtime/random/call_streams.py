@@ -80,10 +80,10 @@ class StreamDraws:
         stop, length = int(outputs[0].numpy()[0]), self.stream.length
         if stop <= length:
             return False
-        needed = 2 * (stop - self._start)
-        if needed > MAX_WORDS:
+        word_count = 2 * (stop - self._start)
+        if word_count > MAX_WORDS:
             raise OutOfWords
-        while length < needed:
+        while length < word_count:
             length *= 2
         self.stream.length = length
         self._fill()

@@ -26,16 +26,16 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
     """
     if kwargs.pop("out", None) is not None:
         raise RandomUseError(f"`{name}` draws into an array of its own")
-    selecting = SELECTION_METHODS.get(name)
-    if selecting is not None:
-        found = selecting(
+    method = SELECTION_METHODS.get(name)
+    if method is not None:
+        result = method(
             lambda generator, *arguments, **keywords: draw(draws, stream, generator, arguments, keywords),
             stream,
             args,
             kwargs,
         )
-        if found is not NotImplemented:
-            return found
+        if result is not NotImplemented:
+            return result
 
     def numpys(generator: Any) -> Any:
         return getattr(generator, name)(*args, **kwargs)
@@ -55,9 +55,9 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
     else:
         form = form_of_staged(name, args, kwargs)
     if staging_for_xla():
-        made = native.draw(stream, name, args, kwargs, form)
-        if made is not None:
-            return form.wrap(made)
+        values = native.draw(stream, name, args, kwargs, form)
+        if values is not None:
+            return form.wrap(values)
     return form.wrap(_draw_on_host(stream, name, args, kwargs, form))
 
 
@@ -69,19 +69,19 @@ def _draw_on_host(
     assert scope is not None
     if scope.trace.xla:
         raise RandomUseError(f"it draws by `{name}`, which only a graph can")
-    captured = CapturedValues((args, kwargs), depth=2)
+    captures = CapturedValues((args, kwargs), depth=2)
     state = stream.numpys_state()
     names, dtype = list(state), form.dtype
 
     def run(*inputs: np.ndarray) -> list[np.ndarray]:
         parts = dict(zip(names, inputs, strict=False))
-        given, named = captured.of(inputs[len(names) :])
-        after, drawn = stream.draw(parts, lambda generator: getattr(generator, name)(*given, **named))
-        return [*(after[name] for name in names), np.asarray(drawn, dtype)]
+        arguments, keywords = captures.of(inputs[len(names) :])
+        after, result = stream.draw(parts, lambda generator: getattr(generator, name)(*arguments, **keywords))
+        return [*(after[name] for name in names), np.asarray(result, dtype)]
 
     types = [*(tensor.dtype for tensor in state.values()), tf.as_dtype(dtype)]
-    *after, drawn = tf.numpy_function(run, [*state.values(), *captured.tensors], types)
+    *after, values = tf.numpy_function(run, [*state.values(), *captures.tensors], types)
     stream.store(
         {name: tf.ensure_shape(part, state[name].shape) for name, part in zip(names, after, strict=True)}
     )
-    return tf.ensure_shape(drawn, form.shape)
+    return tf.ensure_shape(values, form.shape)

@@ -39,12 +39,12 @@ def draw(
     if method is None or not stream.makes_bits:
         return None
     drawing = Drawing(stream, form)
-    found = method(drawing, *args, **kwargs)
-    if found is None:
+    result = method(drawing, *args, **kwargs)
+    if result is None:
         return None
     stream.store(drawing.source.parts)
     stream.stop_late()
-    return found
+    return result
 
 
 class Drawing:
@@ -82,13 +82,13 @@ class Drawing:
 
     def integers(self, limit: tf.Tensor) -> tf.Tensor:
         """Return integers from 0 to `limit`, both included."""
-        count, way, known = self.count, self._bound_method, tf.get_static_value(limit)
+        count, way, static_limit = self.count, self._bound_method, tf.get_static_value(limit)
 
         def make(source: Source, limit: tf.Tensor) -> list[tf.Tensor]:
-            limit = limit if known is None else tf.constant(known)
+            limit = limit if static_limit is None else tf.constant(static_limit)
             return [bounded_integers.integers(source, way, limit, count)]
 
-        key = "integers", way, None if known is None else int(known), count
+        key = "integers", way, None if static_limit is None else int(static_limit), count
         return self.reshape(self.source.call_shared(key, make, [limit])[0])
 
     def permutation(self, count: int, by_mask: bool = False) -> tf.Tensor:
@@ -224,10 +224,10 @@ def _choice(
         return drawing.reshape(drawing.permutation(int(a))[:count])
     if count > _MAX_INTEGERS or (a > 10_000 and count > a // (50 if shuffle else 20)):
         return None
-    chosen = drawing.few_of_many(count, int(a))
+    indices = drawing.few_of_many(count, int(a))
     if shuffle:
-        chosen = tf.gather(chosen, drawing.permutation(count))
-    return drawing.reshape(chosen)
+        indices = tf.gather(indices, drawing.permutation(count))
+    return drawing.reshape(indices)
 
 
 def _draw_weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:

@@ -30,8 +30,8 @@ def _permutation(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict
 def _shuffle(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     x, axis = _bind_arguments(args, kwargs, "x", "axis")
     _check(x, "shuffle")
-    shuffled = take(x, draw("permutation", x.shape[axis or 0]), axis=axis or 0)
-    x[...] = shuffled
+    rows = take(x, draw("permutation", x.shape[axis or 0]), axis=axis or 0)
+    x[...] = rows
     return x
 
 
@@ -39,18 +39,18 @@ def _choice(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str,
     names: tuple[str, ...] = ("a", "size", "replace", "p")
     if isinstance(stream.like, np.random.Generator):
         names = (*names, "axis", "shuffle")
-    given = dict(zip(names, args, strict=False)) | kwargs
-    x = given.pop("a")
+    arguments = dict(zip(names, args, strict=False)) | kwargs
+    x = arguments.pop("a")
     if is_known(x):
         return NotImplemented
     _check(x, "choice")
-    axis = given.pop("axis", 0)
-    return take(x, draw("choice", x.shape[axis], **given), axis=axis)
+    axis = arguments.pop("axis", 0)
+    return take(x, draw("choice", x.shape[axis], **arguments), axis=axis)
 
 
 def _bind_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], *names: str) -> list[Any]:
-    given = dict(zip(names, args, strict=False)) | kwargs
-    return [given.get(name) for name in names]
+    arguments = dict(zip(names, args, strict=False)) | kwargs
+    return [arguments.get(name) for name in names]
 
 
 def _check(x: Any, name: str) -> None:

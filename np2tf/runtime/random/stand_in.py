@@ -30,11 +30,11 @@ class GeneratorStandIn:
 
     def __getattr__(self, name: str) -> Any:
         generator = self._np2tf_buffer
-        found = getattr(generator, name)
+        attribute = getattr(generator, name)
         scope = current_scope()
         if scope is None:
-            return found
-        if name in _NO_DRAWS or name.startswith("_") or not callable(found):
+            return attribute
+        if name in _NO_DRAWS or name.startswith("_") or not callable(attribute):
             raise RandomUseError(f"a generator is asked for its `{name}`")
         assert scope.trace.draws is not None
         return partial(scope.trace.draws.draw, generator, name)
@@ -51,7 +51,7 @@ _lock = threading.Lock()
 def generator_stand_in(generator: Any) -> GeneratorStandIn:
     """Return the single stand-in for a generator, which the stand-in keeps alive."""
     with _lock:
-        found = _stand_ins.get(id(generator))
-        if found is None:
-            found = _stand_ins[id(generator)] = GeneratorStandIn(generator)
-        return found
+        stand_in = _stand_ins.get(id(generator))
+        if stand_in is None:
+            stand_in = _stand_ins[id(generator)] = GeneratorStandIn(generator)
+        return stand_in

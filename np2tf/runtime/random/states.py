@@ -88,17 +88,17 @@ def _pack_value(value: Any) -> np.ndarray:
 
 
 def _unpack_value(state: dict[str, Any], parts: dict[str, np.ndarray]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in state.items():
         if isinstance(value, dict):
-            made[name] = _unpack_value(value, parts)
+            result[name] = _unpack_value(value, parts)
         elif name not in parts:
-            made[name] = value
+            result[name] = value
         elif isinstance(value, np.ndarray):
-            made[name] = np.array(parts[name], value.dtype)
+            result[name] = np.array(parts[name], value.dtype)
         elif isinstance(value, float):
-            made[name] = float(np.asarray(parts[name], np.uint64).view(np.float64)[0])
+            result[name] = float(np.asarray(parts[name], np.uint64).view(np.float64)[0])
         else:
             low, high = parts[name].tolist()
-            made[name] = low + _WORD * high
-    return made
+            result[name] = low + _WORD * high
+    return result

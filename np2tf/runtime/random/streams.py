@@ -85,8 +85,8 @@ class Stream:
         """Draw on the host from a state, and return the state after the draw and the result."""
         with self.lock:
             states.put_state(self.like, parts)
-            drawn = draw(self.like)
-            return states.pack(states.state_of(self.like)), drawn
+            result = draw(self.like)
+            return states.pack(states.state_of(self.like)), result
 
     def sample(self, draw: Callable[[Any], Any]) -> Any:
         """Return a result of the draw with other numbers."""
@@ -133,9 +133,9 @@ class Stream:
 
     def final(self) -> list[tf.Tensor]:
         """Return the outputs that a call needs of the final state. The graph ends here."""
-        found = self._final()
-        self.final_count = len(found)
-        return found
+        outputs = self._final()
+        self.final_count = len(outputs)
+        return outputs
 
     def _final(self) -> list[tf.Tensor]:
         if not self.has_begun or (self.words is None and not self.lasts):
@@ -149,8 +149,8 @@ class Stream:
         changed = any(values[name] is not self.initial[name] for name in self.beside)
         self.looks_beside = changed or "has_uint32" in self.beside
         record_violation(values[WORD_COUNT] > tf.size(self.words, tf.int64))
-        taken = tf.bitcast(values.pop(WORD_COUNT), tf.uint64)
-        return [tf.concat([taken[None], *values.values()], 0)]
+        position = tf.bitcast(values.pop(WORD_COUNT), tf.uint64)
+        return [tf.concat([position[None], *values.values()], 0)]
 
 
 class Draws:
@@ -222,10 +222,10 @@ class Draws:
 
         if fresh and scope is not self._root:
             raise RandomUseError("a generator without a seed is made in a loop or branch")
-        made = make()
-        self._kept_generators.append(made)
-        self._add(made, (lambda _: make()) if fresh else (lambda _: made), lasts=False)
-        return generator_stand_in(made)
+        generator = make()
+        self._kept_generators.append(generator)
+        self._add(generator, (lambda _: make()) if fresh else (lambda _: generator), lasts=False)
+        return generator_stand_in(generator)
 
     def stream(self, generator: Any) -> Stream:
         """Return the stream of a generator that the staged function uses.
@@ -234,13 +234,13 @@ class Draws:
             StagingError: if the generator is neither an argument nor a global or closure variable.
         """
         key = id(states.bit_generator(generator))
-        known = self._streams.get(key)
-        if known is not None:
-            if known.kind[0] is not type(states.numpys(generator)):
+        stream = self._streams.get(key)
+        if stream is not None:
+            if stream.kind[0] is not type(states.numpys(generator)):
                 raise RandomUseError("two kinds of generators share one stream")
-            return known
-        for place, given in enumerate(self._generators):
-            if id(states.bit_generator(given)) == key:
+            return stream
+        for place, candidate in enumerate(self._generators):
+            if id(states.bit_generator(candidate)) == key:
                 return self._add(generator, itemgetter(place), lasts=True)
         if generator is states.global_state():
             return self._add(generator, lambda _: states.global_state(), lasts=True)
@@ -263,11 +263,11 @@ class Draws:
                 stream.beside = {name: parts[name].size for name in states.BESIDE if name in parts}
                 stream.initial = self._position_and_beside(stream)
             else:
-                given = {
+                inputs = {
                     name: self._input(stream, name, tf.TensorSpec(part.shape, part.dtype))
                     for name, part in parts.items()
                 }
-                stream.initial = SOURCES.get(stream.bits_name, Source).unfold(given)
+                stream.initial = SOURCES.get(stream.bits_name, Source).unfold(inputs)
         for name, part in stream.initial.items():
             storage = stream.storages[name] = Storage(part)
             storage.birth = stream.birth
@@ -275,11 +275,11 @@ class Draws:
     def _position_and_beside(self, stream: Stream) -> dict[str, tf.Tensor]:
         """Return the state of a buffered stream, which is a single input."""
         sizes = [1, *stream.beside.values()]
-        taken, *parts_beside = tf.split(
+        position, *parts_beside = tf.split(
             self._input(stream, POSITION, tf.TensorSpec([sum(sizes)], tf.uint64)), sizes
         )
         return {
-            WORD_COUNT: tf.bitcast(taken, tf.int64)[0],
+            WORD_COUNT: tf.bitcast(position, tf.int64)[0],
             **dict(zip(stream.beside, parts_beside, strict=True)),
         }
 
@@ -328,20 +328,22 @@ class Draws:
     @contextmanager
     def draw_call(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
         """For one call, hold the generators' locks and give the graph its inputs."""
-        found = [stream.find(generators) for stream in self.streams]
-        locks = {id(lock): lock for lock in (states.bit_generator(stream).lock for stream in found)}
-        with ExitStack() as held:
+        stream_generators = [stream.find(generators) for stream in self.streams]
+        locks = {
+            id(lock): lock for lock in (states.bit_generator(stream).lock for stream in stream_generators)
+        }
+        with ExitStack() as stack:
             for key in sorted(locks):
-                held.enter_context(locks[key])
+                stack.enter_context(locks[key])
             outer = getattr(self._thread, "values", None)
-            drawn = list(map(StreamDraws, self.streams, found))
+            stream_draws = list(map(StreamDraws, self.streams, stream_generators))
             try:
-                for draws in drawn:
+                for draws in stream_draws:
                     draws.begin()
-                yield StreamsOfCall(drawn, self._enter)
+                yield StreamsOfCall(stream_draws, self._enter)
             finally:
                 self._thread.values = outer
-                for draws in drawn:
+                for draws in stream_draws:
                     if draws.undo is not None:
                         draws.undo()
 

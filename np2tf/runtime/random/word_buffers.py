@@ -52,18 +52,20 @@ def buffer_of(bits: Any, spare: Any, length: int, dtype: tf.DType) -> Buffer:
         dtype: the dtype of the words.
     """
     state = snapshot(bits)
-    _, known = _buffers.get(id(bits), (None, None))
-    if known is not None and known.fits(state, length):
-        return known
+    _, old_buffer = _buffers.get(id(bits), (None, None))
+    if old_buffer is not None and old_buffer.fits(state, length):
+        return old_buffer
     copy_words(bits, spare)
-    made = Buffer(borrow_memory(spare.random_raw(length).astype(dtype.as_numpy_dtype, copy=False)), 0, state)
+    buffer = Buffer(
+        borrow_memory(spare.random_raw(length).astype(dtype.as_numpy_dtype, copy=False)), 0, state
+    )
     with _lock:
         _buffers.pop(id(bits), None)
         if length <= _MAX_KEPT_LENGTH:
-            _buffers[id(bits)] = bits, made
+            _buffers[id(bits)] = bits, buffer
         if len(_buffers) > _MAX_KEPT_BUFFERS:
             del _buffers[next(iter(_buffers))]
-    return made
+    return buffer
 
 
 def take(bits: Any, buffer: Buffer, position: int) -> None:

@@ -20,23 +20,23 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
     """Return the arrays from which all elements of a loop come that has not begun; None if there are other
     elements.
     """
-    found = [iterable]
-    for expected in _TYPES[kind]:
-        (iterator,) = found
-        if type(iterator) is not expected:
+    iterables = [iterable]
+    for iterator_type in _TYPES[kind]:
+        (iterator,) = iterables
+        if type(iterator) is not iterator_type:
             return None
-        given: Any = iterator.__reduce__()[1]
-        if expected is enumerate:
-            inner, first = given
+        arguments: Any = iterator.__reduce__()[1]
+        if iterator_type is enumerate:
+            inner, first = arguments
             if first != 0:
                 return None
-            found = [inner]
+            iterables = [inner]
         else:
-            found = list(given)
+            iterables = list(arguments)
     if kind in ("enumerate", "zip", "enumerate zip"):
-        found = [_iterated_array(iterator) for iterator in found]
-    if all(type(array) is np.ndarray and array.ndim for array in found):
-        return tuple(found)
+        iterables = [_iterated_array(iterator) for iterator in iterables]
+    if all(type(array) is np.ndarray and array.ndim for array in iterables):
+        return tuple(iterables)
     return None
 
 
@@ -48,5 +48,5 @@ def _iterated_array(iterator: Any) -> Any:
     """Return the array behind an iterator at its beginning; None for other iterators."""
     if type(iterator) is not _ITERATOR:
         return None
-    made: Any = iterator.__reduce__()
-    return made[1][0] if made[2:] in ((), (0,)) else None
+    reduction: Any = iterator.__reduce__()
+    return reduction[1][0] if reduction[2:] in ((), (0,)) else None

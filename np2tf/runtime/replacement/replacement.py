@@ -109,48 +109,48 @@ class LoopRun:
     def _parts(self) -> Iterator[Iterable[Any]]:
         """Yield the numbers, piece by piece; the clock is read between the pieces."""
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
-        done, size, passed, first = 0, 1, 0.0, 0.0
+        position, size, seconds, first = 0, 1, 0.0, 0.0
         is_due = loop.is_due and self._enter(sys._getframe(1), numbers)
         if self._taken_over:
             return
         timer = LoopTimer()
         try:
-            while done < count:
-                yield self._part(numbers[done : done + size])
-                done += size
-                if is_due and done == 1 < count:
+            while position < count:
+                yield self._part(numbers[position : position + size])
+                position += size
+                if is_due and position == 1 < count:
                     self._enter(sys._getframe(1), numbers[1:])
                     if self._taken_over:
                         return
-                passed = timer.seconds
-                if done <= LOADING_ROUNDS:
+                seconds = timer.seconds
+                if position <= LOADING_ROUNDS:
                     first = timer.own_seconds
-                elif passed >= HOT and done < count:
+                elif seconds >= HOT and position < count:
                     loop.short = 0
                     hot.count += 1
                     if loop.refused:
                         if not loop.is_while:
-                            yield self._part(numbers[done:])
+                            yield self._part(numbers[position:])
                         return
                     # A loop with an unknown end is assumed to be half done.
                     left = timer.own_seconds - first
-                    left *= WORTH if loop.is_while else (count - done) / (done - LOADING_ROUNDS)
-                    if self._pays(passed, left):
+                    left *= WORTH if loop.is_while else (count - position) / (position - LOADING_ROUNDS)
+                    if self._pays(seconds, left):
                         self._taken_over = self._take_over(sys._getframe(1), left)
                         if self._taken_over:
-                            self._rounds_left, self._per_round = numbers[done:], passed / done
-                            self._report_entry = loop.note_replacement(done, passed)
+                            self._rounds_left, self._per_round = numbers[position:], seconds / position
+                            self._report_entry = loop.note_replacement(position, seconds)
                             return
-                size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
+                size = max(1, min(2 * size, int(position * PERIOD / seconds) if seconds else size))
         finally:
             # In a loop that breaks, the last measurement is some iterations old.
-            if passed and not self._taken_over:
-                loop.per_round = passed / min(done, count)
-                timer.note_spent(passed)
+            if seconds and not self._taken_over:
+                loop.per_round = seconds / min(position, count)
+                timer.note_spent(seconds)
                 own_seconds = timer.own_seconds
                 loop.note_run(own_seconds)
                 if self._note is not None:
-                    self._note(passed, own_seconds)
+                    self._note(seconds, own_seconds)
 
     def _enter(self, frame: types.FrameType, rounds_left: range) -> bool:
         """Run the rest as compiled code, if that is faster; return whether to try again one iteration
@@ -163,20 +163,20 @@ class LoopRun:
         variables = dict(frame.f_locals)
         if any(name not in variables for name in loop.function.parameters):
             return True
-        given = self._arguments(variables, rounds_left)
-        jitted = self._stageable_function(frame, given)
-        if jitted is None:
+        arguments = self._arguments(variables, rounds_left)
+        jitted_function = self._stageable_function(frame, arguments)
+        if jitted_function is None:
             return False
-        begun, compiler = perf_counter(), loop_compiler(jitted)
-        result, cache = compiler.enter(given, loop.changing_places)
+        start, compiler = perf_counter(), loop_compiler(jitted_function)
+        result, cache = compiler.enter(arguments, loop.changing_places)
         loop.note_host_run(result is None and cache is None)
         if result is None:
             self._note = partial(compiler.note_host_run, cache)
             return False
         self._taken_over = True
-        shown = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
-        shown.rounds += len(rounds_left)
-        shown.compiled += perf_counter() - begun
+        entry = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
+        entry.rounds += len(rounds_left)
+        entry.compiled += perf_counter() - start
         self._rounds_left = rounds_left[len(rounds_left) :]
         self._skip(len(rounds_left))
         self.is_over = loop.function.tells and bool(result[-1])
@@ -189,12 +189,12 @@ class LoopRun:
         """Return the loop's function, if it can be staged, and works on arrays."""
         loop = self._loop
         # Finding out that a loop cannot be staged needs no TensorFlow.
-        _, jitted = loop.functions(frame.f_globals)
+        _, jitted_function = loop.functions(frame.f_globals)
         about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(arguments)
-        if jitted is None or not about_arrays or loop.is_refused(arguments):
+        if jitted_function is None or not about_arrays or loop.is_refused(arguments):
             loop.refused = True
             return None
-        return jitted
+        return jitted_function
 
     def _skip(self, count: int) -> None:
         """Skip `count` elements of the loop's iterable, which compiled code has used."""
@@ -203,11 +203,11 @@ class LoopRun:
 
     def _pays(self, seconds_passed: float, seconds_left: float) -> bool:
         """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
-        loop, loading = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
+        loop, import_seconds = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = seconds_left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + loading)
+            pays = seconds_left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + import_seconds)
         else:
-            pays = seconds_left > WORTH * (loop.expected_seconds + loading)
+            pays = seconds_left > WORTH * (loop.expected_seconds + import_seconds)
         return (
             pays
             and _is_possible()
@@ -220,20 +220,20 @@ class LoopRun:
         if any(name not in variables for name in loop.function.parameters):
             return False
         self._frame = dict(variables), frame.f_globals
-        begun, compiling = perf_counter(), clock.compile_seconds
-        given = self._arguments(variables, self._numbers)
-        jitted = self._stageable_function(frame, given)
-        if jitted is None:
+        start, compile_seconds = perf_counter(), clock.compile_seconds
+        arguments = self._arguments(variables, self._numbers)
+        jitted_function = self._stageable_function(frame, arguments)
+        if jitted_function is None:
             return False
         load()
         limit = seconds_left / WORTH
         if loop.record is not None:
             limit = max(limit, PAYS * loop.record.cost)
-        why = loop_compiler(jitted).compile_ahead(given, loop.changing_places, limit)
-        seconds = perf_counter() - begun
+        why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
+        seconds = perf_counter() - start
         loop.compiling_seconds += seconds
         # Translating the loop is a part of compiling, too.
-        clock.compile_seconds = compiling + seconds
+        clock.compile_seconds = compile_seconds + seconds
         loop_costs.seconds += seconds
         loop_costs.tries += 1
         loop.note(seconds)
@@ -241,17 +241,17 @@ class LoopRun:
             loop.least = 2 * limit
             return False
         if why is not None and not why.kind.is_momentary:
-            loop.refuse(given, why)
+            loop.refuse(arguments, why)
         loop.refused = why is not None
         return not loop.refused
 
     def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
-        known = self._loop.function
-        given = [variables[name] for name in known.parameters]
-        if known.kind == "while":
-            return (*given, len(numbers))
-        given += [*self._arrays, numbers.start, numbers.stop]
-        return (*given, numbers.step) if known.kind == "steps" else tuple(given)
+        function = self._loop.function
+        values = [variables[name] for name in function.parameters]
+        if function.kind == "while":
+            return (*values, len(numbers))
+        values += [*self._arrays, numbers.start, numbers.stop]
+        return (*values, numbers.step) if function.kind == "steps" else tuple(values)
 
     def finish(self) -> tuple[Any, ...]:
         """Run the rest as compiled code, as far as it can and is faster; return the results.
@@ -262,29 +262,30 @@ class LoopRun:
             return self._results
         variables, names = self._frame
         del self._frame
-        _, jitted = self._loop.functions(names)
-        assert jitted is not None
-        compiler, trace_count, begun = loop_compiler(jitted), jitted.trace_count, self._rounds_left.start
+        _, jitted_function = self._loop.functions(names)
+        assert jitted_function is not None
+        compiler, trace_count = loop_compiler(jitted_function), jitted_function.trace_count
+        start = self._rounds_left.start
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
-            passed = self._run(size, compiler, variables)
-            if passed is None:
+            duration = self._run(size, compiler, variables)
+            if duration is None:
                 self._report_entry.returned += 1
                 break
             if self._is_done:
                 break
             if seconds == FIRST_TRIAL:
-                loop_costs.seconds += passed
-                self._loop.note(passed)
-                trace_count = jitted.trace_count
+                loop_costs.seconds += duration
+                self._loop.note(duration)
+                trace_count = jitted_function.trace_count
                 continue
-            self._loop.ratio = passed / (size * self._per_round)
-            if passed > FASTER * size * self._per_round or jitted.trace_count > trace_count:
+            self._loop.ratio = duration / (size * self._per_round)
+            if duration > FASTER * size * self._per_round or jitted_function.trace_count > trace_count:
                 self._loop.refused = True
                 self._report_entry.returned += 1
             else:
                 self._run_all(size, compiler, variables)
-        self._skip(self._rounds_left.start - begun if len(self._rounds_left) else 0)
+        self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
         return tuple(variables[name] for name in self._loop.function.results)
 
     @property
@@ -309,22 +310,22 @@ class LoopRun:
         """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
         cannot.
         """
-        known, shown, begun = self._loop.function, self._report_entry, perf_counter()
+        function, entry, start = self._loop.function, self._report_entry, perf_counter()
         part = self._rounds_left[:size]
         result = compiler.run_now(self._arguments(variables, part), self._loop.changing_places)
-        seconds = perf_counter() - begun
-        if shown.rounds:
-            shown.compiled += seconds
+        seconds = perf_counter() - start
+        if entry.rounds:
+            entry.compiled += seconds
         else:  # XLA compiles at the first call
-            shown.compiling += seconds
+            entry.compiling += seconds
         if result is None:
             self._loop.note_discarded_call()
             return None
         self._rounds_left = self._rounds_left[size:]
-        variables.update(zip(known.results, result))
-        self.is_over = known.tells and bool(result[-1])
+        variables.update(zip(function.results, result))
+        self.is_over = function.tells and bool(result[-1])
         # The number of iterations of a loop that is over is not known.
-        shown.rounds += 1 if self.is_over else len(part)
+        entry.rounds += 1 if self.is_over else len(part)
         return seconds
 
 

@@ -63,8 +63,8 @@ class WatchedLoop:
         self._discarded_calls = 0
         self._was_due = False
         count = len(loop_function.parameters) + loop_function.items
-        changing = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
-        self.changing_places = frozenset({*changing, count, count + 1})
+        places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
+        self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
@@ -98,8 +98,8 @@ class WatchedLoop:
             return True
         if not self._may_be_entered:
             return False
-        loading = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
-        if self.host_seconds < PATIENT * (self.expected_seconds + loading):
+        import_seconds = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
+        if self.host_seconds < PATIENT * (self.expected_seconds + import_seconds):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 
@@ -133,15 +133,17 @@ class WatchedLoop:
         """Record for a report that the loop continues as compiled code after `done_rounds` iterations, and
         return the entry.
         """
-        known = self.function
-        found = counts.loops.get(known.key)
-        if found is None:
-            found = counts.loops[known.key] = TakenOver(known.of, self.path, known.line, round=done_rounds)
-        found.times += 1
-        found.host += seconds
-        found.compiling += self.compiling_seconds
+        function = self.function
+        entry = counts.loops.get(function.key)
+        if entry is None:
+            entry = counts.loops[function.key] = TakenOver(
+                function.of, self.path, function.line, round=done_rounds
+            )
+        entry.times += 1
+        entry.host += seconds
+        entry.compiling += self.compiling_seconds
         self.compiling_seconds = 0.0
-        return found
+        return entry
 
     def note_discarded_call(self) -> None:
         """Record that compiled code could not run some iterations, which happens if an iteration raises."""
@@ -151,10 +153,10 @@ class WatchedLoop:
     @functools.cached_property
     def record(self) -> FunctionRecord | None:
         """The record of an earlier process."""
-        found = decisions.record_of(self._code)
-        if found is not None:
+        record = decisions.record_of(self._code)
+        if record is not None:
             decisions.keep(self._outcome)
-        return found
+        return record
 
     def is_refused(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
@@ -198,17 +200,17 @@ class WatchedLoop:
     @property
     def translations(self) -> list[JittedFunction]:
         """The staged versions of the loop, one for each module that it has run in."""
-        return [jitted for _, jitted in self._functions.values() if jitted is not None]
+        return [translation for _, translation in self._functions.values() if translation is not None]
 
     def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, JittedFunction | None]:
         """Return the loop's function as in the source, with these globals, and its staged version."""
-        made = self._functions.get(id(names))
-        if made is None:
+        pair = self._functions.get(id(names))
+        if pair is None:
             plain = types.FunctionType(self._code, names, self.function.of)
             plain.__qualname__ = f"{self.function.of}: loop"
             plain.__module__ = names.get("__name__", "")
-            made = self._functions[id(names)] = plain, _translate(plain, self.function)
-        return made
+            pair = self._functions[id(names)] = plain, _translate(plain, self.function)
+        return pair
 
 
 class _HotLoops:
@@ -226,8 +228,8 @@ loops: dict[str, WatchedLoop] = {}
 
 def compiled_loops(of: str, path: str) -> int:
     """Return how often loops of a function ran as compiled code, given its name and file."""
-    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translations)
-    return sum(jitted.compiled_count + jitted.graph_count for jitted in translated)
+    translations = (translation for loop in _loops_of(of, path) for translation in loop.translations)
+    return sum(translation.compiled_count + translation.graph_count for translation in translations)
 
 
 def leave_on_host(of: str, path: str) -> None:
@@ -243,11 +245,11 @@ def _loops_of(of: str, path: str) -> list[WatchedLoop]:
 
 def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
     """Record the functions of a module's loops."""
-    found = [WatchedLoop(LoopFunction(*known), code) for known, code in functions]
-    loops.update({loop.function.key: loop for loop in found})
-    for loop in found:
+    new_loops = [WatchedLoop(LoopFunction(*fields), code) for fields, code in functions]
+    loops.update({loop.function.key: loop for loop in new_loops})
+    for loop in new_loops:
         inside = range(loop.function.line, max(loop.function.lines) + 1)
-        for inner_loop in found:
+        for inner_loop in new_loops:
             if (
                 inner_loop is not loop
                 and inner_loop.function.of == loop.function.of
@@ -262,8 +264,8 @@ def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> Jitted
     try:
         return translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
-        told = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         counts.fell_back(
-            Fallback(loop_function.of, told, "NP2TF905", plain.__code__.co_filename, loop_function.line)
+            Fallback(loop_function.of, reason, "NP2TF905", plain.__code__.co_filename, loop_function.line)
         )
         return None

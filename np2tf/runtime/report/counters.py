@@ -14,13 +14,13 @@ def collect() -> Iterator[Counts]:
     """Count operations and calls in the with block; the result is complete when the block ends."""
     numbers = {name: getattr(counts, name) for name in NUMBERS}
     calls = {fallback.key: fallback.calls for fallback in counts.fallbacks}
-    found = Counts()
+    result = Counts()
     try:
-        yield found
+        yield result
     finally:
         for name, before in numbers.items():
-            setattr(found, name, getattr(counts, name) - before)
+            setattr(result, name, getattr(counts, name) - before)
         for fallback in counts.fallbacks:
             more = fallback.calls - calls.get(fallback.key, 0)
             if more:
-                found.fell_back(replace(fallback, calls=more))
+                result.fell_back(replace(fallback, calls=more))

@@ -123,11 +123,11 @@ class Report:
     def to_data(self) -> dict[str, Any]:
         """Return the report as plain data."""
         times = {name: asdict(getattr(self, name)) for name in ("compiled", "graph", "eager", "host")}
-        compiling = {"traces": self.compiling.calls, "seconds": self.compiling.seconds}
+        compilation = {"traces": self.compiling.calls, "seconds": self.compiling.seconds}
         functions = sorted(self.functions.values(), key=lambda function: -function.seconds)
         return {
             "seconds": self.seconds,
-            "where": {**times, "compiling": compiling, "other": {"seconds": self.other_seconds}},
+            "where": {**times, "compiling": compilation, "other": {"seconds": self.other_seconds}},
             "host_fallbacks": [asdict(place) for place in self.fallbacks],
             "host_calls": [asdict(place) for place in self.host_calls],
             "unjitted": [asdict(place) for place in self.unjitted.values()],

@@ -63,7 +63,7 @@ class Watch:
         host_only = getattr(function, "host_only", False)
 
         @functools.wraps(function)
-        def timed(*args: Any, **kwargs: Any) -> Any:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             if state.inside or current_scope() is not None or not tf.executing_eagerly():
                 return function(*args, **kwargs)
             eager, host = counts.eager, counts.host
@@ -81,13 +81,13 @@ class Watch:
                     why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
                     report.add_place(seconds, name, *user_location(), why)
 
-        return timed
+        return wrapper
 
     # -- jitted functions ------------------------------------------------------------------------------------
 
     def _methods(self) -> Callable[[], None]:
         """Time the methods through which jitted functions run, and return a function that undoes it."""
-        timed: tuple[tuple[type, Callable[..., Any], Callable[..., Any]], ...] = (
+        methods: tuple[tuple[type, Callable[..., Any], Callable[..., Any]], ...] = (
             (JittedFunction, JittedFunction.__call__, self._time_call),
             (HostFunction, HostFunction.run_timed, self._on_host),
             (Compiler, Compiler.run_on_host, self._time_host_call),
@@ -99,8 +99,8 @@ class Watch:
             (ConcreteFunction, ConcreteFunction.retrace_as_graph, self._time_trace),
             (ConcreteFunction, ConcreteFunction.__call__, self._time_run),
         )
-        before = [(owner, method.__name__, method) for owner, method, _ in timed]
-        for owner, method, make in timed:
+        before = [(owner, method.__name__, method) for owner, method, _ in methods]
+        for owner, method, make in methods:
             setattr(owner, method.__name__, _around(make, method))
 
         def undo() -> None:
@@ -113,15 +113,17 @@ class Watch:
         code = getattr(getattr(jitted_function, "__wrapped__", None), "__code__", None)
         if jitted_function is None or code is None:
             return self.report.functions.setdefault(None, Function("<unknown>", "<unknown>", 0))
-        found = self.report.functions.get(code)
-        if found is None:
-            made = Function(jitted_function.__wrapped__.__qualname__, code.co_filename, code.co_firstlineno)
-            found = self.report.functions[code] = made
-        return found
+        function = self.report.functions.get(code)
+        if function is None:
+            new_function = Function(
+                jitted_function.__wrapped__.__qualname__, code.co_filename, code.co_firstlineno
+            )
+            function = self.report.functions[code] = new_function
+        return function
 
     def _current(self) -> Function:
-        calling = self._state.callers
-        return self._function(calling[-1] if calling else None)
+        callers = self._state.callers
+        return self._function(callers[-1] if callers else None)
 
     @contextmanager
     def _time_call(self, jitted_function: JittedFunction, *_: Any) -> Iterator[None]:
@@ -139,15 +141,15 @@ class Watch:
     @contextmanager
     def _in_loop(self, compiler: Compiler, *_: Any) -> Iterator[None]:
         """Time a loop that continues as compiled code: as a part of its jitted function, or by itself."""
-        calling = self._state.callers
-        if calling:
+        callers = self._state.callers
+        if callers:
             yield
             return
-        calling.append(compiler._jitted)
+        callers.append(compiler._jitted)
         try:
             yield
         finally:
-            calling.pop()
+            callers.pop()
 
     @contextmanager
     def _on_host(self, *_: Any) -> Iterator[None]:

@@ -68,19 +68,19 @@ def whole(tensor: tf.Tensor) -> Any:
     if tensor.dtype.is_floating:
         wide = tf.cast(tensor, tf.float64)
         record_violation(tf.logical_not(tf.abs(wide) < float(LIMIT)))
-        made = tf.cast(wide, tf.int64)
-        return weak_scalar(made, builtins.int, SymInt.fresh(made, -LIMIT, LIMIT))
+        integer = tf.cast(wide, tf.int64)
+        return weak_scalar(integer, builtins.int, SymInt.fresh(integer, -LIMIT, LIMIT))
     if tensor.dtype.is_complex:
         raise TypeError(
             "int() argument must be a string, a bytes-like object or a real number, not 'complex'"
         )
-    made = tf.cast(tensor, tf.int64)
+    integer = tf.cast(tensor, tf.int64)
     if tensor.dtype == tf.bool:
-        return weak_scalar(made, builtins.int, SymInt.fresh(made, 0, 1))
+        return weak_scalar(integer, builtins.int, SymInt.fresh(integer, 0, 1))
     if tensor.dtype.size < 8:
-        return weak_scalar(made, builtins.int, SymInt.fresh(made, tensor.dtype.min, tensor.dtype.max))
-    record_violation((made >= LIMIT) | (made <= -LIMIT))
-    return weak_scalar(made, builtins.int, SymInt.fresh(made, -LIMIT, LIMIT))
+        return weak_scalar(integer, builtins.int, SymInt.fresh(integer, tensor.dtype.min, tensor.dtype.max))
+    record_violation((integer >= LIMIT) | (integer <= -LIMIT))
+    return weak_scalar(integer, builtins.int, SymInt.fresh(integer, -LIMIT, LIMIT))
 
 
 def float(*args: Any) -> Any:
@@ -260,9 +260,9 @@ def list_of(element: Any, iterable: Any, where: Any = None) -> Any:
     """
     parts = element.__code__.co_argcount > 1
     if parts:
-        made, wanted = element, where
-        element = lambda item: made(*item)  # noqa: E731
-        where = None if wanted is None else (lambda item: wanted(*item))
+        element_function, predicate = element, where
+        element = lambda item: element_function(*item)  # noqa: E731
+        where = None if predicate is None else (lambda item: predicate(*item))
     if current_scope() is None or (sequence(iterable) is None and where is None):
         return [element(item) for item in iterable if where is None or where(item)]
 

@@ -34,8 +34,8 @@ _MAX_AHEAD = 2
 
 
 def _trace() -> Trace:
-    entered = current_scope()
-    return trace_of(entered) if entered is not None else Trace(xla=False)
+    scope = current_scope()
+    return trace_of(scope) if scope is not None else Trace(xla=False)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
@@ -78,10 +78,10 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
 
     See https://www.tensorflow.org/api_docs/python/tf/cond.
     """
-    staged = _staged_test(test)
-    if staged is None:
+    tensor = _staged_test(test)
+    if tensor is None:
         return then(*operands) if test else otherwise(*operands)
-    return _staged_cond(staged, then, otherwise, operands, Variables((then, otherwise)))
+    return _staged_cond(tensor, then, otherwise, operands, Variables((then, otherwise)))
 
 
 def _staged_cond(
@@ -108,10 +108,10 @@ def _staged_cond(
         return result
 
     result = branches(_trace(), staged_test, lambda: side(then), lambda: side(otherwise), variables)
-    agreed = dict(set.intersection(*(set(kept_places.items()) for kept_places in places)))
-    if any(set(kept_places.values()) != set(agreed.values()) for kept_places in places):
+    common_places = dict(set.intersection(*(set(kept_places.items()) for kept_places in places)))
+    if any(set(kept_places.values()) != set(common_places.values()) for kept_places in places):
         raise ContainerChangeError(_describe_exchange(result, places, variables, parameters(then)))
-    return put_back(result, containers(operands), agreed)
+    return put_back(result, containers(operands), common_places)
 
 
 def _describe_exchange(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
@@ -126,13 +126,13 @@ def _describe_exchange(result: Any, places: list[Any], variables: Variables, nam
         key=repr,
     )
 
-    def told(side: dict[Any, Any]) -> str:
+    def describe(side: dict[Any, Any]) -> str:
         if path not in side:
             return "a new list or dict"
         k = side[path][0]
         return f"the list or dict `{names[k]}`" if k < len(names) else "another list or dict"
 
-    return variables.in_branch(variables.place(result, path), told(places[0]), told(places[1]))
+    return variables.in_branch(variables.place(result, path), describe(places[0]), describe(places[1]))
 
 
 def while_loop(
@@ -201,15 +201,15 @@ def _rotated_loop(
 ) -> tuple[Any, ...]:
     """Stage the loop with its test at the end of each iteration; a variable carries the outcome."""
 
-    def told(test: Any) -> Any:
+    def truth(test: Any) -> Any:
         return weak_scalar(_test_tensor(test), bool)
 
     def iteration(_: Any, *inner: Any) -> tuple[Any, ...]:
         after = tuple(step(*inner))
-        return told(keep_going(*after)), *after
+        return truth(keep_going(*after)), *after
 
     variables = Variables.of_loop(step, hidden_count=1)
-    return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), variables)[1:]
+    return _staged_while(lambda outcome, *_: outcome, iteration, (truth(test), *state), variables)[1:]
 
 
 def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: Variables) -> tuple[Any, ...]:
@@ -225,15 +225,15 @@ def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: 
 
 def _iteration(test: Any, then: Callable[..., Any], state: Sequence[Any], variables: Variables) -> Any:
     """Return the state after an iteration if `test` holds, else the state before it."""
-    staged = _staged_test(test)
-    if staged is None:
+    tensor = _staged_test(test)
+    if tensor is None:
         return then(*state) if test else tuple(state)
-    return _staged_cond(staged, then, lambda *inner: inner, state, variables)
+    return _staged_cond(tensor, then, lambda *inner: inner, state, variables)
 
 
 def _test_tensor(test: Any) -> tf.Tensor:
-    staged = _staged_test(test)
-    return tf.constant(bool(test)) if staged is None else staged
+    tensor = _staged_test(test)
+    return tf.constant(bool(test)) if tensor is None else tensor
 
 
 def for_loop(
@@ -273,13 +273,13 @@ def for_loop(
 def _in_python(
     iterable: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
 ) -> Any:
-    remaining = iter(iterable)
-    for item in remaining:
+    iterator = iter(iterable)
+    for item in iterator:
         if keep_going is not None:
             test = keep_going(*state)
-            staged = _staged_test(test)
-            if staged is not None:
-                return _unroll(chain([item], remaining), step, state, keep_going)
+            tensor = _staged_test(test)
+            if tensor is not None:
+                return _unroll(chain([item], iterator), step, state, keep_going)
             if not test:
                 break
         state = step(item, *state)
@@ -354,8 +354,8 @@ def and_(left: Any, right: Callable[[], Any]) -> Any:
 
     See https://www.tensorflow.org/api_docs/python/tf/cond.
     """
-    staged = _staged_test(left)
-    return (left and right()) if staged is None else cond(left, right, lambda: left)
+    tensor = _staged_test(left)
+    return (left and right()) if tensor is None else cond(left, right, lambda: left)
 
 
 def or_(left: Any, right: Callable[[], Any]) -> Any:
@@ -370,8 +370,8 @@ def or_(left: Any, right: Callable[[], Any]) -> Any:
 
     See https://www.tensorflow.org/api_docs/python/tf/cond.
     """
-    staged = _staged_test(left)
-    return (left or right()) if staged is None else cond(left, lambda: left, right)
+    tensor = _staged_test(left)
+    return (left or right()) if tensor is None else cond(left, lambda: left, right)
 
 
 def not_(value: Any) -> Any:
@@ -385,5 +385,5 @@ def not_(value: Any) -> Any:
 
     See https://www.tensorflow.org/api_docs/python/tf/math/logical_not.
     """
-    staged = _staged_test(value)
-    return (not value) if staged is None else weak_scalar(tf.logical_not(staged), bool)
+    tensor = _staged_test(value)
+    return (not value) if tensor is None else weak_scalar(tf.logical_not(tensor), bool)

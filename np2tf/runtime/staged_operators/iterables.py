@@ -175,7 +175,7 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
     bounds = [
         length if isinstance(length, int) else part.maximum for length, part in builtins.zip(lengths, parts)
     ]
-    upper_bound = min((bound for bound in bounds if bound is not None), default=None)
+    upper_bound = min((limit for limit in bounds if limit is not None), default=None)
     return StagedIterable(shortest, lambda k: tuple(part.item(k) for part in parts), upper_bound)
 
 

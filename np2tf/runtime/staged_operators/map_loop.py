@@ -62,9 +62,9 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
         for i in iterable:
             out = at(out)[i].set(value(i))
         return out
-    made = _at_once(iterable, value, out)
-    if made is not None:
-        return made
+    result = _at_once(iterable, value, out)
+    if result is not None:
+        return result
     (out,) = for_loop(iterable, lambda i, out: (at(out)[i].set(value(i)),), (out,))
     return out
 
@@ -85,17 +85,17 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
     if scope is None or not _fits(iterable, out):
         return None
     try:
-        seen = _trial(trace_of(scope), iterable, value, out)
-        if seen is None:
+        trial = _trial(trace_of(scope), iterable, value, out)
+        if trial is None:
             return None
         with _quiet():
-            values = _values(trace_of(scope), iterable, value, seen, out.dtype)
+            values = _values(trace_of(scope), iterable, value, trial, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
         # There is no vectorised form. The loop reports the error, if there is any.
         return None
-    missing = len(out.shape) - 1 - seen.rank
+    axis_count = len(out.shape) - 1 - trial.rank
     shape = values.shape.as_list()
-    values = tf.reshape(values, [shape[0], *[1] * missing, *shape[1:]])
+    values = tf.reshape(values, [shape[0], *[1] * axis_count, *shape[1:]])
     return at(out)[iterable.start : iterable.stop : iterable.step].set(tensor_array(values))
 
 
@@ -133,7 +133,7 @@ def _trial(
     """Trace one iteration into a throw-away graph, and return its facts; None if it is not independent."""
     with tf.__internal__.FuncGraph("iteration").as_default() as graph:
         counter = tf.compat.v1.placeholder(tf.int64, ())
-        untouched = guard_closures(value)
+        guard = guard_closures(value)
         objects = attributes_within(trace, value)
         before = objects.read()
         with staging_scope(trace) as scope, _stand_in_memory(out) as stand_ins:
@@ -141,13 +141,17 @@ def _trial(
                 result, after = objects.run_apart(lambda: value(_number(iterable, counter)))
                 row = as_tensor(result, out.dtype)
             finally:
-                written, hidden = set(scope.writes), list(scope.poisoned_storages)
+                writes, poisoned_storages = set(scope.writes), list(scope.poisoned_storages)
                 scope.undo()
-                untouched.check()
+                guard.check()
         operations = graph.get_operations()
     if not all(map(same_contents, before, after)):
         return None
-    if written - {trace.violations} or hidden or any(stand_in.consumers() for stand_in in stand_ins):
+    if (
+        writes - {trace.violations}
+        or poisoned_storages
+        or any(stand_in.consumers() for stand_in in stand_ins)
+    ):
         return None
     if not has_accelerator() and not BATCH_OPS.intersection(operation.type for operation in operations):
         return None
@@ -160,7 +164,7 @@ def _trial(
     largest = max(size for size in sizes if size is not None)
     if largest * len(iterable) > LARGEST or row.shape.rank >= len(out.shape):
         return None
-    return _TrialResult(row.shape.rank, trace.violations in written)
+    return _TrialResult(row.shape.rank, trace.violations in writes)
 
 
 @contextmanager
@@ -170,11 +174,11 @@ def _stand_in_memory(out: Any) -> Iterator[list[tf.Tensor]]:
     """
     storages = [storage_of(out), *aliases(storage_of(out))]
     before = [storage.value for storage in storages]
-    made = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
+    placeholders = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
     try:
-        for storage, stand_in in zip(storages, made, strict=True):
+        for storage, stand_in in zip(storages, placeholders, strict=True):
             storage.rebase(stand_in)
-        yield made
+        yield placeholders
     finally:
         for storage, value in zip(storages, before, strict=True):
             storage.rebase(value)
@@ -199,7 +203,7 @@ def _values(
                 trace.violations.rebase(before)
 
     counters = tf.range(len(iterable), dtype=tf.int64)
-    rows, violated = tf.vectorized_map(row, counters, fallback_to_while_loop=False)
+    rows, violations = tf.vectorized_map(row, counters, fallback_to_while_loop=False)
     if trial_result.checks:
-        record_violation(tf.reduce_any(violated))
+        record_violation(tf.reduce_any(violations))
     return rows

@@ -95,8 +95,8 @@ def _hypot(xs: Sequence[tf.Tensor]) -> tf.Tensor:
     largest = tf.reduce_max(tf.where(tf.math.is_nan(sizes), tf.zeros_like(sizes), sizes))
     is_tiny = (largest > 0.0) & (largest < _TINY)
     scale = tf.where(is_tiny, largest, 1.0)
-    scaled = scale * tf.sqrt(tf.add_n([tf.square(x / scale) for x in xs]))
-    return tf.where(tf.math.is_inf(largest), largest, _with_value(result, scaled, is_tiny))
+    root = scale * tf.sqrt(tf.add_n([tf.square(x / scale) for x in xs]))
+    return tf.where(tf.math.is_inf(largest), largest, _with_value(result, root, is_tiny))
 
 
 _INTEGERS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
@@ -134,12 +134,12 @@ def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
 
 def _followed_value(name: str, builtin: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Return the same for numbers that a transform differentiates; `builtin` raises errors of the domain."""
-    known = [arg.numpy()[()] if is_array(arg) else arg for arg in args]
+    values = [arg.numpy()[()] if is_array(arg) else arg for arg in args]
     if name in _INTEGERS or name in _TESTS:
-        return builtin(*known)  # its derivative is zero
+        return builtin(*values)  # its derivative is zero
     if name not in _FLOATS:
         return builtin(*args)
-    builtin(*known)
+    builtin(*values)
     tensors = [
         as_float(arg).tensor if is_followed(arg) else tf.constant(float(arg), tf.float64) for arg in args
     ]
@@ -165,7 +165,7 @@ _functions: dict[str, Any] = {}
 
 
 def __getattr__(name: str) -> Any:
-    found = getattr(_math, name)
-    if not callable(found):
-        return found
+    attribute = getattr(_math, name)
+    if not callable(attribute):
+        return attribute
     return _functions.setdefault(name, _function(name))

@@ -58,9 +58,9 @@ def of_unknown_lengths(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     if not isinstance(function, types.FunctionType):
         return function
-    named = {**function.__globals__, "__builtins__": {**vars(builtins), **_STAGED_BUILTINS}}
-    made = types.FunctionType(
-        function.__code__, named, function.__name__, function.__defaults__, function.__closure__
+    namespace = {**function.__globals__, "__builtins__": {**vars(builtins), **_STAGED_BUILTINS}}
+    result = types.FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__
     )
-    made.__kwdefaults__ = function.__kwdefaults__
-    return functools.update_wrapper(made, function)
+    result.__kwdefaults__ = function.__kwdefaults__
+    return functools.update_wrapper(result, function)

@@ -99,10 +99,10 @@ _lock = threading.Lock()
 def stand_in(buffer: np.ndarray) -> StandIn:
     """Return the single stand-in for an array; it keeps the array, and so its id, alive."""
     with _lock:
-        found = _stand_ins.get(id(buffer))
-        if found is None:
-            found = _stand_ins[id(buffer)] = StandIn(buffer)
-        return found
+        instance = _stand_ins.get(id(buffer))
+        if instance is None:
+            instance = _stand_ins[id(buffer)] = StandIn(buffer)
+        return instance
 
 
 # -- Python's protocols, which ask the class -----------------------------------------------------------------

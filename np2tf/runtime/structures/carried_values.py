@@ -127,8 +127,8 @@ class Carried:
     def value(self, tensor: tf.Tensor) -> Any:
         """Return the staged array or number for the carried tensor."""
         if self.weak is not None:
-            known = SymInt.fresh(tensor) if self.weak is int else None
-            return weak_scalar(tensor, self.weak, known)
+            integer = SymInt.fresh(tensor) if self.weak is int else None
+            return weak_scalar(tensor, self.weak, integer)
         return tensor_scalar(tensor) if self.number else lay_out(tensor, self.order)
 
 

@@ -44,12 +44,12 @@ def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], 
         for key, item in zip(kind.keys(result), kind.items(result), strict=True)
     ]
     # A staged list has more state than its items.
-    made = result if isinstance(result, StackableSequence) else kind.builder(result)(items)
+    structure = result if isinstance(result, StackableSequence) else kind.builder(result)(items)
     target = originals.get(places[path]) if path in places else None
-    is_staged_anew = made is result and not isinstance(target, StackableSequence)
+    is_staged_anew = structure is result and not isinstance(target, StackableSequence)
     if kind.fill is None or target is None or is_staged_anew:
-        return made
-    kind.fill(target, made)
+        return structure
+    kind.fill(target, structure)
     return target
 
 

@@ -67,8 +67,10 @@ def is_ready(entry: Any, after: Any) -> bool:
     def change(before: Any, behind: Any) -> Any:
         nonlocal ready
         known = isinstance(before, StagedList) and before.element.same_as(_element(before, behind))
-        need = _need_of(before, behind) if known else None
-        ready = ready and known and need is not None and (before.room is None or need <= before.room)
+        row_count = _need_of(before, behind) if known else None
+        ready = (
+            ready and known and row_count is not None and (before.room is None or row_count <= before.room)
+        )
         return before
 
     _zip_lists(entry, after, change)
@@ -92,10 +94,10 @@ def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
             if known
             else _stage_list(before.base if isinstance(before, StagedList) else before, element)
         )
-        need = _need_of(ready, behind)
-        if need is None or rounds is None:
-            return ready if need == 0 else ready.without_bound()
-        return _reserve(ready, need, rounds)
+        row_count = _need_of(ready, behind)
+        if row_count is None or rounds is None:
+            return ready if row_count == 0 else ready.without_bound()
+        return _reserve(ready, row_count, rounds)
 
     return _zip_lists(entry, after, change)
 
@@ -118,10 +120,10 @@ def _reserve(ready: StagedList, needed_rows: int, rounds: int) -> StagedList:
     """Return the list with rows for every iteration."""
     base = ready.base if ready.base.element.same_as(ready.element) else ready
     have = base.room or 0
-    made = base.extend_rows(max(needed_rows * rounds - have, 0))
-    made = made.with_leaves([*made.buffers, made.count])
-    made.base, made.room, made.room_left = base, needed_rows, max(have - needed_rows * rounds, 0)
-    return made
+    result = base.extend_rows(max(needed_rows * rounds - have, 0))
+    result = result.with_leaves([*result.buffers, result.count])
+    result.base, result.room, result.room_left = base, needed_rows, max(have - needed_rows * rounds, 0)
+    return result
 
 
 def trim_after_loop(state: Any) -> Any:
@@ -141,16 +143,16 @@ def fit_structure(value: Any, pattern: Any) -> Any:
     def change(entries: Any, target: Any) -> Any:
         if type(target) is list:
             return entries
-        made = _stage_list(entries, target.element)
+        result = _stage_list(entries, target.element)
         if target.room is None:
-            made = made.without_bound()
-        elif made.capacity is None or made.capacity > target.capacity:
+            result = result.without_bound()
+        elif result.capacity is None or result.capacity > target.capacity:
             raise ListGrowthError("a list grows in another way from one iteration to the next")
         else:
-            made = made.extend_rows(target.capacity - made.capacity)
-        made = made.copy()
-        made.room, made.room_left = target.room, target.room_left
-        return made
+            result = result.extend_rows(target.capacity - result.capacity)
+        result = result.copy()
+        result.room, result.room_left = target.room, target.room_left
+        return result
 
     return _zip_lists(like(value, pattern), pattern, change)
 
@@ -162,17 +164,17 @@ def merge_structures(a: Any, b: Any) -> Any:
     """
 
     def change(entries: Any, other_entries: Any) -> Any:
-        made = _stage_list(entries, _element(entries, other_entries))
+        result = _stage_list(entries, _element(entries, other_entries))
         rooms: list[Any] = [
             side.room if isinstance(side, StagedList) else 0 for side in (entries, other_entries)
         ]
         if None in rooms:
-            return made.without_bound()
+            return result.without_bound()
         sizes: list[Any] = [_rows(side) for side in (entries, other_entries)]
-        made = made.extend_rows(max(sizes) - sizes[0]).copy()
-        made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
-        made.room_left = made.room
-        return made
+        result = result.extend_rows(max(sizes) - sizes[0]).copy()
+        result.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
+        result.room_left = result.room
+        return result
 
     return _zip_lists(a, b, change)
 

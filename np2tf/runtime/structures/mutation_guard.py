@@ -26,15 +26,15 @@ class MutationGuard:
 
     def restore(self) -> bool:
         """Restore the containers, and return whether any had changed."""
-        changed = [
+        changes = [
             (kind, container, before)
             for kind, container, before in self._before
             if not kind.has_items_of(container, before)
         ]
-        for kind, container, before in changed:
+        for kind, container, before in changes:
             assert kind.fill is not None
             kind.fill(container, before)
-        return bool(changed)
+        return bool(changes)
 
     def check(self) -> None:
         """Restore the containers.

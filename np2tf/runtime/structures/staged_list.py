@@ -63,10 +63,10 @@ class StagedList(StackableSequence):
             tf.stack(column) if column else tf.zeros([0, *form.shape], tf_dtype(form.dtype))
             for column, form in zip(_columns(items, element), element.forms, strict=True)
         ]
-        made = cls(element, [tensor_array(column) for column in columns], len(items))
+        result = cls(element, [tensor_array(column) for column in columns], len(items))
         for item in items:
-            made._hold(element.leaves(item))
-        return made
+            result._hold(element.leaves(item))
+        return result
 
     @staticmethod
     def of_rows(element: ItemSpec) -> Any:
@@ -81,9 +81,9 @@ class StagedList(StackableSequence):
 
     def with_leaves(self, leaves: Sequence[Any]) -> StagedList:
         """Return the same list with other rows and another count."""
-        made = StagedList(self.element, leaves[:-1], leaves[-1], self.room)
-        made.room_left = self.room_left
-        return made
+        result = StagedList(self.element, leaves[:-1], leaves[-1], self.room)
+        result.room_left = self.room_left
+        return result
 
     def take(self, source: StagedList) -> StagedList:
         """Replace the contents of this list by the contents of `source`."""
@@ -151,8 +151,8 @@ class StagedList(StackableSequence):
 
     def append(self, item: Any) -> None:
         """Add an item at the end."""
-        given = ItemSpec.of(item)
-        element = self.element.join(given)
+        spec = ItemSpec.of(item)
+        element = self.element.join(spec)
         if element is not self.element:
             self.take(self.widen(element))
         leaves = element.leaves(item)
@@ -240,10 +240,10 @@ class StagedList(StackableSequence):
             if joins:
                 raise ValueError("need at least one array to concatenate")
             return tf.zeros([0], tf.float64)
-        made = self.values()
-        if not isinstance(self.count, int) and (joins or made.dtype != tf.float64 or made.shape.rank > 1):
+        tensor = self.values()
+        if not isinstance(self.count, int) and (joins or tensor.dtype != tf.float64 or tensor.shape.rank > 1):
             record_violation(tensor_of(known_int(self.count)) == 0)
-        return made
+        return tensor
 
     def values(self) -> tf.Tensor:
         """Return the items stacked along a new first axis."""
@@ -297,11 +297,13 @@ class StagedList(StackableSequence):
                 if not -self.count <= index < self.count:
                     raise IndexError("list index out of range")
                 return tf.constant(int(index) % self.count, tf.int64)
-            known: Any = int(index)
+            integer: Any = int(index)
         else:
-            known = known_int(index) if is_weak(index) else SymInt.fresh(tf.cast(as_tensor(index), tf.int64))
-        place, count = tensor_of(known), tensor_of(known_int(self.count))
-        if isinstance(known, SymInt) and isinstance(self.count, int) and known.in_range(self.count):
+            integer = (
+                known_int(index) if is_weak(index) else SymInt.fresh(tf.cast(as_tensor(index), tf.int64))
+            )
+        place, count = tensor_of(integer), tensor_of(known_int(self.count))
+        if isinstance(integer, SymInt) and isinstance(self.count, int) and integer.in_range(self.count):
             return place
         place = tf.where(place < 0, place + count, place)
         record_violation((place < 0) | (place >= count))
@@ -339,9 +341,9 @@ def _double_rows(rows: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
         shape = tf.concat([[tf.maximum(have, 16)], tf.shape(rows, out_type=tf.int64)[1:]], 0)
         return tf.concat([rows, tf.zeros(shape, rows.dtype)], 0)
 
-    made = tf.cond(count >= have, more, lambda: rows)
-    made.set_shape([None, *rows.shape[1:]])
-    return made
+    result = tf.cond(count >= have, more, lambda: rows)
+    result.set_shape([None, *rows.shape[1:]])
+    return result
 
 
 def _first(rows: tf.Tensor, count: Any) -> tf.Tensor:

@@ -22,7 +22,7 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
     other_leaves = [leaf for leaf in leaves if is_array(leaf) and storage_of(leaf) is not storage]
     other_storages = {storage_of(leaf) for leaf in other_leaves}
     if not _is_known(leaf):
-        refused = not {*other_storages, *arguments}.isdisjoint(aliases(storage))
+        is_refused = not {*other_storages, *arguments}.isdisjoint(aliases(storage))
     else:
         # Other results that may be the same new array, and for which a number tells when they are an
         # argument.
@@ -39,8 +39,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
             alias for alias in storage.may_alias if any(alias is storage_of(leaf) for leaf in same_memory)
         ]
         hidden = any(_may_be_unseen(suspect, arguments) for suspect in suspects)
-        refused = hidden or not other_storages.isdisjoint(suspects)
-    if refused:
+        is_refused = hidden or not other_storages.isdisjoint(suspects)
+    if is_refused:
         raise AliasingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
         )
@@ -59,15 +59,15 @@ def _unknown_aliases(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
 
 def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
     """Return whether a storage may be an argument without a number that tells when."""
-    seen: set[Storage] = set()
-    pending = [storage]
-    while pending:
-        alias = pending.pop()
+    storages: set[Storage] = set()
+    stack = [storage]
+    while stack:
+        alias = stack.pop()
         if alias in arguments:
             return True
-        if alias not in seen and alias.identity is None:
-            seen.add(alias)
-            pending += alias.may_alias
+        if alias not in storages and alias.identity is None:
+            storages.add(alias)
+            stack += alias.may_alias
     return False
 
 
@@ -125,10 +125,10 @@ def merged_storages(a: Origin, b: Origin) -> tuple[Storage, ...] | None:
 
 def number_among(storages: Sequence[Storage], leaf: Any) -> tf.Tensor:
     """Return the number of the array's storage among `storages`."""
-    found = provenance_of(leaf)
-    assert found is not None
-    places = [*map(list(storages).index, found[0]), -1]
-    return tf.gather(tf.constant(places, tf.int32), found[1] % len(places))
+    provenance = provenance_of(leaf)
+    assert provenance is not None
+    places = [*map(list(storages).index, provenance[0]), -1]
+    return tf.gather(tf.constant(places, tf.int32), provenance[1] % len(places))
 
 
 def note_loop_result(

@@ -118,11 +118,11 @@ class Trace:
     @contextmanager
     def throwing_away(self) -> Iterator[ThrowAway]:
         """Trace into a graph for information only, and predict the loops and branches inside."""
-        made = ThrowAway(tf.__internal__.FuncGraph("discovery"))
-        self.throw_aways.append(made)
+        throw_away = ThrowAway(tf.__internal__.FuncGraph("discovery"))
+        self.throw_aways.append(throw_away)
         try:
-            with made.graph.as_default():
-                yield made
+            with throw_away.graph.as_default():
+                yield throw_away
         finally:
             self.throw_aways.pop()
 

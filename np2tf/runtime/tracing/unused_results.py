@@ -28,14 +28,14 @@ def unused_checks(graph: tf.Graph, outputs: Sequence[tf.Tensor]) -> list[tf.Tens
     checks = [op for op in graph.get_operations() if op.type in _CHECKS and _may_fail(op)]
     if not checks:
         return []
-    needed = {output.op for output in outputs}
-    waiting = list(needed)
-    while waiting:
-        op = waiting.pop()
+    live_ops = {output.op for output in outputs}
+    stack = list(live_ops)
+    while stack:
+        op = stack.pop()
         new = {tensor.op for tensor in op.inputs} | set(op.control_inputs)
-        waiting += new - needed
-        needed |= new
-    return [op.outputs[0] for op in checks if op not in needed]
+        stack += new - live_ops
+        live_ops |= new
+    return [op.outputs[0] for op in checks if op not in live_ops]
 
 
 def _may_fail(op: tf.Operation) -> bool:

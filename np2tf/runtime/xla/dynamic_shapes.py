@@ -49,8 +49,8 @@ def needs_dynamic_shapes(definition: Any) -> bool:
     wrongly.
     """
     return any(
-        _nodes_need_dynamic_shapes(nodes, known)
-        for nodes, known in [(definition.node, {}), *functions_of(definition)]
+        _nodes_need_dynamic_shapes(nodes, argument_shapes)
+        for nodes, argument_shapes in [(definition.node, {}), *functions_of(definition)]
     )
 
 
@@ -79,8 +79,8 @@ def _is_beyond_xla(node: Any, shapes: Shapes) -> bool:
     if node.op not in _FITTING_OPS:
         return any(_is_dynamic(shape_of(name, shapes)) for name in names)
     # An array fits itself.
-    given = [shape_of(name, shapes) for name in set(names)]
-    arrays = [shape for shape in given if shape is None or any(size != 1 for size in shape)]
+    input_shapes = [shape_of(name, shapes) for name in set(names)]
+    arrays = [shape for shape in input_shapes if shape is None or any(size != 1 for size in shape)]
     return len(arrays) > 1 and any(map(_is_dynamic, arrays))
 
 
@@ -93,9 +93,9 @@ def shape_of(name: str, shapes: Shapes) -> _Shape:
     function).
     """
     node, *output = name.split(":")
-    found = shapes.get(node, [])
+    output_shapes = shapes.get(node, [])
     place = int(output[-1]) if output else 0
-    return found[place] if place < len(found) else None
+    return output_shapes[place] if place < len(output_shapes) else None
 
 
 def _output_shapes(attributes: Any) -> list[_Shape]:

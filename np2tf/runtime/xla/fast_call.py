@@ -41,16 +41,16 @@ class ConcreteCall:
         """Return the outputs of the function."""
         if record.could_possibly_record():
             return self.function(*inputs)
-        given = [*inputs, *self._captures, *self._late()]
-        return execute.execute(self._name, self._count, given, self._attributes, self._context)
+        operands = [*inputs, *self._captures, *self._late()]
+        return execute.execute(self._name, self._count, operands, self._attributes, self._context)
 
 
 def _without_arithmetic_rewrites(serialized_config: bytes) -> bytes:
     """Return a session's configuration in which no arithmetic is rewritten."""
     settings = config_pb2.ConfigProto.FromString(serialized_config)
-    rewriting = settings.graph_options.rewrite_options
+    options = settings.graph_options.rewrite_options
     off = rewriter_config_pb2.RewriterConfig.OFF
-    rewriting.constant_folding = rewriting.arithmetic_optimization = rewriting.remapping = off
+    options.constant_folding = options.arithmetic_optimization = options.remapping = off
     return settings.SerializeToString()
 
 

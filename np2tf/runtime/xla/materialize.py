@@ -26,11 +26,11 @@ def materialize(
         (consumer, k, n)
         for n, tensor in enumerate(tensors)
         for consumer in tensor.consumers()
-        for k, used in enumerate(consumer.inputs)
-        if used is tensor
+        for k, operand in enumerate(consumer.inputs)
+        if operand is tensor
     ]
     values = pin_values(counter, tensors)
     for consumer, k, n in uses:
         consumer._update_input(k, values[n])
-    replaced = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
-    return [replaced.get(id(result), result) for result in results]
+    replacements = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
+    return [replacements.get(id(result), result) for result in results]

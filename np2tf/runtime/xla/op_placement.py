@@ -86,23 +86,25 @@ def ops_of(*graphs: tf.Graph) -> set[str]:
 def _ops_of_one(graph: tf.Graph) -> set[str]:
     definition = graph.as_graph_def(add_shapes=True)
     small = placement(device_kind()).small
-    found: set[str] = set()
-    for nodes, known in [(definition.node, {}), *functions_of(definition)]:
+    ops: set[str] = set()
+    for nodes, argument_shapes in [(definition.node, {}), *functions_of(definition)]:
         names = {node.op for node in nodes}
         if names & small.keys():
-            shapes = shapes_of(nodes, known)
+            shapes = shapes_of(nodes, argument_shapes)
             names = {_SMALL + node.op if _is_small(node, small, shapes) else node.op for node in nodes}
-        found |= names
+        ops |= names
     if needs_dynamic_shapes(definition):
-        found.add(OPEN_SHAPE)
-    return found
+        ops.add(OPEN_SHAPE)
+    return ops
 
 
 def _is_small(node: Any, small: dict[str, int], shapes: Shapes) -> bool:
     if node.op not in small:
         return False
-    given = [shape_of(name, shapes) for name in node.input if not name.startswith("^")]
-    return all(shape is not None and -1 not in shape and prod(shape) <= small[node.op] for shape in given)
+    input_shapes = [shape_of(name, shapes) for name in node.input if not name.startswith("^")]
+    return all(
+        shape is not None and -1 not in shape and prod(shape) <= small[node.op] for shape in input_shapes
+    )
 
 
 def xla_pays(ops: set[str]) -> bool:
@@ -112,5 +114,5 @@ def xla_pays(ops: set[str]) -> bool:
 
 def ops_against_xla(ops: set[str]) -> set[str]:
     """Return the ops among `ops` that XLA lacks or makes slow on this device."""
-    known = placement(device_kind())
-    return ops & ({OPEN_SHAPE} | PYTHON | UNCHECKED_OPS | known.missing_ops | known.slow_ops)
+    device_ops = placement(device_kind())
+    return ops & ({OPEN_SHAPE} | PYTHON | UNCHECKED_OPS | device_ops.missing_ops | device_ops.slow_ops)

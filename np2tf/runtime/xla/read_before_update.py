@@ -34,32 +34,32 @@ def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list
         counter: the loop's counter, an integer that is never negative.
         results: the results of the body.
     """
-    returned = list(results)
-    ends = set(map(id, returned))
+    outputs = list(results)
+    ends = set(map(id, outputs))
     # Some staged operations are not part of the results.
-    needed = ancestors(returned)
-    done: set[tf.Operation] = set()
-    operations = [op for op in counter.graph.get_operations() if op in needed]
+    live_ops = ancestors(outputs)
+    early_reads: set[tf.Operation] = set()
+    operations = [op for op in counter.graph.get_operations() if op in live_ops]
     for write, base in [(op, base) for op in operations for base in _updated_arrays(op, ends)]:
         before = ancestors(write.inputs)
-        after = needed - before - {write}
-        for read in [op for op in base.consumers() if op.type in _READS and op in needed - done]:
-            rows = [row for row in read.outputs if _is_row(row, base)]
+        after = live_ops - before - {write}
+        for read_op in [op for op in base.consumers() if op.type in _READS and op in live_ops - early_reads]:
+            rows = [row for row in read_op.outputs if _is_row(row, base)]
             if any(_is_used_late(row, before, after, ends) for row in rows):
-                returned = materialize(counter, rows, returned)
-                ends = set(map(id, returned))
-                done.add(read)
-    return returned
+                outputs = materialize(counter, rows, outputs)
+                ends = set(map(id, outputs))
+                early_reads.add(read_op)
+    return outputs
 
 
 def _updated_arrays(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
     """Return the large arrays that an operation may update in place."""
-    written = [op.inputs[0]] if op.type in _WRITES else []
+    arrays = [op.inputs[0]] if op.type in _WRITES else []
     if op.type in _LOOPS:
         # Its operands include arrays that it only reads; nothing uses their outputs.
         pairs = zip(op.inputs, op.outputs, strict=True)
-        written = [before for before, after in pairs if after.consumers() or id(after) in ends]
-    return [base for base in written if has_elements(base, _LARGE)]
+        arrays = [before for before, after in pairs if after.consumers() or id(after) in ends]
+    return [base for base in arrays if has_elements(base, _LARGE)]
 
 
 def _is_row(tensor: tf.Tensor, base: tf.Tensor) -> bool:
@@ -71,14 +71,14 @@ def _is_used_late(
     row: tf.Tensor, before: set[tf.Operation], after: set[tf.Operation], ends: set[int]
 ) -> bool:
     """Return whether an op that may run after the write uses the row, directly or through a fused op."""
-    seen, pending = {id(row)}, [row]
-    while pending:
-        tensor = pending.pop()
+    ids, stack = {id(row)}, [row]
+    while stack:
+        tensor = stack.pop()
         consumers = tensor.consumers()
         if id(tensor) in ends or not after.isdisjoint(consumers):
             return True
-        fused = [op for op in consumers if op in before and op.type not in _ONCE]
-        new = [output for op in fused for output in op.outputs if id(output) not in seen]
-        seen |= set(map(id, new))
-        pending += new
+        fused_ops = [op for op in consumers if op in before and op.type not in _ONCE]
+        new = [output for op in fused_ops for output in op.outputs if id(output) not in ids]
+        ids |= set(map(id, new))
+        stack += new
     return False

@@ -46,11 +46,11 @@ def stable_names(*of: Any) -> Iterator[None]:
         yield
         return
     ops.uid = _uid
-    told = repr(of)
-    _name_counts[told] += 1
+    text = repr(of)
+    _name_counts[text] += 1
     # The process's own numbers never get so high, and 60 bits are enough to tell any two traces apart.
     digest = blake2b(
-        f"{told} {_name_counts[told]}".encode("utf-8", "backslashreplace"), digest_size=5
+        f"{text} {_name_counts[text]}".encode("utf-8", "backslashreplace"), digest_size=5
     ).digest()
     before, start = _state.numbers, (1 + int.from_bytes(digest, "big")) * _ROOM
     _state.numbers = itertools.count(start)

@@ -54,45 +54,45 @@ def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Te
         counter: the loop's counter, an integer that is never negative.
         results: the results of the body.
     """
-    returned = _keep_neighbours(counter, results)
+    outputs = _keep_neighbours(counter, results)
     graph = counter.graph
     ops = [
         op
         for op in graph.get_operations()
         if op.type in _FUSED_OPS and any(has_elements(output, _LARGE) for output in op.outputs)
     ]
-    kernels = _kernels(ops, returned)
+    kernels = _kernels(ops, outputs)
     costs: dict[int, int] = {}
     for op in ops:
         tensor = op.outputs[0]
         costs[id(op)] = (op.type in _CHEAP) + sum(
-            costs.get(id(used.op), 0) for used in distinct_tensors(op.inputs)
+            costs.get(id(operand.op), 0) for operand in distinct_tensors(op.inputs)
         )
         if costs[id(op)] >= _DEAR and op.type in _CHEAP and _forks(op, kernels):
-            returned = materialize(counter, [tensor], returned)
+            outputs = materialize(counter, [tensor], outputs)
             costs[id(op)] = 0
-    return returned
+    return outputs
 
 
 def _keep_neighbours(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
     """Return the `results` of a loop's body in which costly values that are read at several places are
     materialized.
     """
-    returned = list(results)
+    outputs = list(results)
     costs: dict[int, float] = {}
     for op in counter.graph.get_operations():
         nanoseconds = 0.0 if op.type in _VIEWS else _NANOSECONDS.get(op.type)
         if nanoseconds is None:
             continue
         tensor = op.outputs[0]
-        cost = nanoseconds + sum(costs.get(id(used.op), 0.0) for used in distinct_tensors(op.inputs))
+        cost = nanoseconds + sum(costs.get(id(operand.op), 0.0) for operand in distinct_tensors(op.inputs))
         size = tensor.shape.num_elements() if tensor.shape.is_fully_defined() else None
         again = max(0, _places(tensor) - 1)
         if nanoseconds and size is not None and again * cost * size > _KERNEL_COST + _STORE_COST * size:
-            returned = materialize(counter, [tensor], returned)
+            outputs = materialize(counter, [tensor], outputs)
             cost = 0.0
         costs[id(op)] = cost
-    return returned
+    return outputs
 
 
 def _places(tensor: tf.Tensor) -> int:
@@ -100,11 +100,13 @@ def _places(tensor: tf.Tensor) -> int:
     consumers = list(tensor.consumers())
     parts = [consumer for consumer in consumers if consumer.type in _PARTS]
     # Parts that are joined again, as by np.roll, count as one place.
-    joined = {id(user) for part in parts for user in part.outputs[0].consumers() if user.type == "ConcatV2"}
+    concat_ids = {
+        id(user) for part in parts for user in part.outputs[0].consumers() if user.type == "ConcatV2"
+    }
     alone = [
         part for part in parts if not any(user.type == "ConcatV2" for user in part.outputs[0].consumers())
     ]
-    return len(joined) + len(alone) + (len(parts) < len(consumers))
+    return len(concat_ids) + len(alone) + (len(parts) < len(consumers))
 
 
 def distinct_tensors(tensors: Iterable[tf.Tensor]) -> list[tf.Tensor]:
@@ -116,18 +118,18 @@ def _kernels(ops: Sequence[tf.Operation], results: Sequence[tf.Tensor]) -> dict[
     """Return the ends of the fusions that each op is computed in: operations that are not fused, and
     results.
     """
-    returned: dict[int, set[object]] = {}
+    result_numbers: dict[int, set[object]] = {}
     for k, result in enumerate(results):
-        returned.setdefault(id(result), set()).add(k)
-    found: dict[int, frozenset[object]] = {}
+        result_numbers.setdefault(id(result), set()).add(k)
+    kernels: dict[int, frozenset[object]] = {}
     for op in reversed(ops):
         ends: set[object] = set()
         for tensor in op.outputs:
-            ends |= {("result", id(tensor))} if id(tensor) in returned else set()
+            ends |= {("result", id(tensor))} if id(tensor) in result_numbers else set()
             for consumer in tensor.consumers():
-                ends |= found.get(id(consumer), frozenset({id(consumer)}))
-        found[id(op)] = frozenset(ends)
-    return found
+                ends |= kernels.get(id(consumer), frozenset({id(consumer)}))
+        kernels[id(op)] = frozenset(ends)
+    return kernels
 
 
 def _forks(op: tf.Operation, kernels: dict[int, frozenset[object]]) -> bool:

@@ -35,15 +35,15 @@ class ZeroCopyResults:
         """Return the array of the output at `place`, which belongs to the caller from now on."""
         outputs = list(outputs)
         value = outputs[place]
-        seen = np.asarray(memoryview(value))
-        if seen.nbytes < LEAST_BYTES or not self._is_known_to_be_new(place, value, seen):
-            return np.array(seen)
+        view = np.asarray(memoryview(value))
+        if view.nbytes < LEAST_BYTES or not self._is_known_to_be_new(place, value, view):
+            return np.array(view)
         other_tensors = [*inputs, *outputs[:place], *outputs[place + 1 :]]
-        if any(np.may_share_memory(seen, tensor._numpy()) for tensor in other_tensors):
-            return np.array(seen)
-        memory = (ctypes.c_char * seen.nbytes).from_address(seen.ctypes.data)
+        if any(np.may_share_memory(view, tensor._numpy()) for tensor in other_tensors):
+            return np.array(view)
+        memory = (ctypes.c_char * view.nbytes).from_address(view.ctypes.data)
         memory.tensor = value  # type: ignore[attr-defined]  # which frees the memory when it is deleted
-        return np.ndarray(seen.shape, seen.dtype, memory)  # type: ignore[arg-type]
+        return np.ndarray(view.shape, view.dtype, memory)  # type: ignore[arg-type]
 
     def _is_known_to_be_new(self, place: int, value: tf.Tensor, seen_array: np.ndarray) -> bool:
         if place not in self._is_new:

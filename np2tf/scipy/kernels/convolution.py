@@ -71,11 +71,11 @@ def _sum_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if rank_of(a) == 1:
         return along_one_axis.__wrapped__(a, b)  # type: ignore[attr-defined]
     sizes = [n + m - 1 for n, m in zip(a.shape, b.shape)]
-    padded = tf.pad(a, [[m - 1, m - 1] for m in b.shape])
+    signal = tf.pad(a, [[m - 1, m - 1] for m in b.shape])
     result = tf.zeros(sizes, a.dtype)
     for position in itertools.product(*map(range, b.shape)):
         start = [m - 1 - k for m, k in zip(b.shape, position)]
-        result += tf.slice(padded, start, sizes) * b[position]
+        result += tf.slice(signal, start, sizes) * b[position]
     return result
 
 
@@ -170,10 +170,8 @@ def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.correlate.html.
     """
     a, b = _operands("correlate", in1, in2, mode)
-    mirrored = tf.reverse(b, list(range(rank_of(b)))) if rank_of(b) else b
-    return _convolution(
-        "correlate", a, tf.math.conj(mirrored) if b.dtype.is_complex else mirrored, mode, method
-    )
+    kernel = tf.reverse(b, list(range(rank_of(b)))) if rank_of(b) else b
+    return _convolution("correlate", a, tf.math.conj(kernel) if b.dtype.is_complex else kernel, mode, method)
 
 
 @native("scipy.signal.fftconvolve")

@@ -54,10 +54,10 @@ def native(qualified_name: str) -> Callable[[Callable[..., Any]], Callable[..., 
             numpy = scipys(qualified_name)
         except AttributeError:  # the installed SciPy has no such function
             return implementation
-        made = op(numpy)(_add_parameters(qualified_name, implementation, numpy))
-        made.supported = tuple(inspect.signature(implementation).parameters)  # type: ignore[attr-defined]
-        IMPLEMENTATIONS[qualified_name] = made
-        return made
+        function = op(numpy)(_add_parameters(qualified_name, implementation, numpy))
+        function.supported = tuple(inspect.signature(implementation).parameters)  # type: ignore[attr-defined]
+        IMPLEMENTATIONS[qualified_name] = function
+        return function
 
     return decorate
 
@@ -74,13 +74,13 @@ def _add_parameters(
         for parameter in inspect.signature(numpy).parameters.values()
         if parameter.kind not in _VARIABLE
     ]
-    named = {parameter.name for parameter in scipy_parameters}
+    names = {parameter.name for parameter in scipy_parameters}
     parameters = [
         signature.parameters.get(parameter.name, parameter).replace(kind=parameter.kind)
         for parameter in scipy_parameters
     ]
     # Parameters that SciPy takes in **kwargs are named here.
-    parameters += [parameter for parameter in signature.parameters.values() if parameter.name not in named]
+    parameters += [parameter for parameter in signature.parameters.values() if parameter.name not in names]
     complete = signature.replace(parameters=sorted(parameters, key=lambda parameter: parameter.kind))
     defaults = {
         parameter.name: parameter.default
@@ -90,14 +90,14 @@ def _add_parameters(
 
     @functools.wraps(implementation)
     def call(*values: Any, **more: Any) -> Any:
-        given = complete.bind(*values, **more).arguments
-        for name, value in list(given.items()):
+        arguments = complete.bind(*values, **more).arguments
+        for name, value in list(arguments.items()):
             if name not in signature.parameters:
-                del given[name]
+                del arguments[name]
                 if name in defaults and value is not defaults[name] and not _equal(value, defaults[name]):
                     raise refusal(f"{qualified_name} with {name}=")
-        bound = inspect.BoundArguments(signature, given)
-        return implementation(*bound.args, **bound.kwargs)
+        binding = inspect.BoundArguments(signature, arguments)
+        return implementation(*binding.args, **binding.kwargs)
 
     call.__signature__ = complete  # type: ignore[attr-defined]
     return call
@@ -148,10 +148,10 @@ def discard_unless(good: tf.Tensor, name: str) -> None:
     Raises:
         StagingError: `good` is known to be false.
     """
-    known = tf.get_static_value(good)
-    if known is None:
+    value = tf.get_static_value(good)
+    if value is None:
         record_violation(tf.logical_not(good))
-    elif not known:
+    elif not value:
         raise refusal(name)
 
 

@@ -70,18 +70,18 @@ def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], 
     """
     if not isinstance(metric, str):
         raise refusal(f"{name} with a metric that is the caller's function")
-    wanted = metric.lower()
-    if wanted in ("minkowski", "mi", "m"):
+    metric_name = metric.lower()
+    if metric_name in ("minkowski", "mi", "m"):
         power = 2.0 if p is None else p
         if not isinstance(power, (int, float)) or power <= 0:
             raise refusal(f"{name} with p={power!r}")
         if math.isinf(power):
             return _METRICS["chebyshev"]
         return lambda a, b: tf.pow(_sum(tf.pow(tf.abs(a - b), constant(power, a))), constant(1 / power, a))
-    found = _METRICS.get(_ALIASES.get(wanted, wanted))
-    if found is None or p is not None:
+    function = _METRICS.get(_ALIASES.get(metric_name, metric_name))
+    if function is None or p is not None:
         raise refusal(f"{name} with metric={metric!r}")
-    return found
+    return function
 
 
 def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:

@@ -30,8 +30,8 @@ def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.
         raise refusal(f"{name} with no coefficients, or an unknown number of them")
     discard_unless(tf.not_equal(a[0], tf.zeros((), a.dtype)), f"{name} with a denominator that begins with 0")
     length = max(a.shape[0], b.shape[0])
-    padded = [tf.pad(coefficients, [[0, length - coefficients.shape[0]]]) for coefficients in (b, a)]
-    return padded[0] / a[0], padded[1] / a[0]
+    vectors = [tf.pad(coefficients, [[0, length - coefficients.shape[0]]]) for coefficients in (b, a)]
+    return vectors[0] / a[0], vectors[1] / a[0]
 
 
 def _filter(b: tf.Tensor, a: tf.Tensor, x: tf.Tensor, state: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -45,13 +45,13 @@ def _filter(b: tf.Tensor, a: tf.Tensor, x: tf.Tensor, state: tf.Tensor) -> tuple
     def step(i: tf.Tensor, state: tf.Tensor, outputs: tf.TensorArray) -> tuple[Any, ...]:
         sample = samples[i]
         output = b[0] * sample + state[..., 0]
-        moved = tf.concat([state[..., 1:], tf.zeros_like(state[..., :1])], -1)
-        state = moved + rest_b * sample[..., None] - rest_a * output[..., None]
+        delays = tf.concat([state[..., 1:], tf.zeros_like(state[..., :1])], -1)
+        state = delays + rest_b * sample[..., None] - rest_a * output[..., None]
         return i + 1, state, outputs.write(i, output)
 
-    found = tf.TensorArray(x.dtype, count, element_shape=x.shape[:-1])
-    _, state, found = tf.while_loop(lambda i, *_: i < count, step, (tf.constant(0), state, found))
-    outputs = found.stack()
+    buffer = tf.TensorArray(x.dtype, count, element_shape=x.shape[:-1])
+    _, state, buffer = tf.while_loop(lambda i, *_: i < count, step, (tf.constant(0), state, buffer))
+    outputs = buffer.stack()
     return tf.transpose(outputs, [*range(1, rank_of(x)), 0]), state
 
 
@@ -201,11 +201,11 @@ def filtfilt(
     count = 0 if padtype is None else 3 * numerator.shape[0] if padlen is None else padlen
     if samples.shape[-1] <= count:
         raise ValueError("The length of the input vector x must be greater than padlen")
-    extended = _extend(samples, padtype, count)
+    signal = _extend(samples, padtype, count)
     state = _steady(numerator, denominator)
-    forwards, _ = _filter(numerator, denominator, extended, state * extended[..., :1])
-    mirrored = tf.reverse(forwards, [-1])
-    backwards, _ = _filter(numerator, denominator, mirrored, state * mirrored[..., :1])
+    forwards, _ = _filter(numerator, denominator, signal, state * signal[..., :1])
+    reversal = tf.reverse(forwards, [-1])
+    backwards, _ = _filter(numerator, denominator, reversal, state * reversal[..., :1])
     result = tf.reverse(backwards, [-1])
     return move_last_axis(result[..., count : count + samples.shape[-1]] if count else result, where)
 

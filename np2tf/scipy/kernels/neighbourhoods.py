@@ -24,17 +24,17 @@ _EQUIVALENT_MODES = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-consta
 
 def _positions(length: int, before: int, after: int, mode: str) -> np.ndarray:
     """Return, for each element of a padded line, the index of the original element that it copies."""
-    wanted = np.arange(-before, length + after)
+    positions = np.arange(-before, length + after)
     if mode == "nearest":
-        return np.clip(wanted, 0, length - 1)
+        return np.clip(positions, 0, length - 1)
     if mode == "wrap":
-        return wanted % length
+        return positions % length
     if mode == "mirror":
         period = max(2 * length - 2, 1)
-        folded = wanted % period
-        return np.where(folded < length, folded, period - folded)
-    folded = wanted % (2 * length)
-    return np.where(folded < length, folded, 2 * length - 1 - folded)
+        remainders = positions % period
+        return np.where(remainders < length, remainders, period - remainders)
+    remainders = positions % (2 * length)
+    return np.where(remainders < length, remainders, 2 * length - 1 - remainders)
 
 
 def _extend(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval: Any) -> tf.Tensor:
@@ -115,10 +115,10 @@ def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
 
 def _weights_along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Tensor, int]:
     """The weights, and the axis as a number that is not negative."""
-    given = _weights(name, x, weights)
-    if rank_of(given) != 1:
+    kernel = _weights(name, x, weights)
+    if rank_of(kernel) != 1:
         raise RuntimeError("no filter weights given")
-    return given, normalize_axis_index(axis, rank_of(x))
+    return kernel, normalize_axis_index(axis, rank_of(x))
 
 
 @native("scipy.ndimage.correlate1d")
@@ -144,8 +144,8 @@ def correlate1d(
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate1d.html.
     """
-    given, where = _weights_along_axis("correlate1d", input, weights, axis)
-    return correlate_line(input, given, where, mode, cval, given.shape[0] // 2)
+    kernel, where = _weights_along_axis("correlate1d", input, weights, axis)
+    return correlate_line(input, kernel, where, mode, cval, kernel.shape[0] // 2)
 
 
 @native("scipy.ndimage.convolve1d")
@@ -171,8 +171,8 @@ def convolve1d(
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve1d.html.
     """
-    given, where = _weights_along_axis("convolve1d", input, weights, axis)
-    return correlate_line(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
+    kernel, where = _weights_along_axis("convolve1d", input, weights, axis)
+    return correlate_line(input, tf.reverse(kernel, [0]), where, mode, cval, (kernel.shape[0] - 1) // 2)
 
 
 def _correlate(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: Sequence[int]) -> tf.Tensor:
@@ -213,8 +213,8 @@ def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate.html.
     """
-    given = _weights("correlate", input, weights)
-    return _correlate(input, given, mode, cval, [n // 2 for n in given.shape])
+    kernel = _weights("correlate", input, weights)
+    return _correlate(input, kernel, mode, cval, [n // 2 for n in kernel.shape])
 
 
 @native("scipy.ndimage.convolve")
@@ -237,9 +237,9 @@ def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0)
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve.html.
     """
-    given = _weights("convolve", input, weights)
-    mirrored = tf.reverse(given, list(range(rank_of(given))))
-    return _correlate(input, mirrored, mode, cval, [(n - 1) // 2 for n in given.shape])
+    kernel = _weights("convolve", input, weights)
+    reversal = tf.reverse(kernel, list(range(rank_of(kernel))))
+    return _correlate(input, reversal, mode, cval, [(n - 1) // 2 for n in kernel.shape])
 
 
 def setting_of_axis(value: Any, axis: int, rank: int) -> Any:

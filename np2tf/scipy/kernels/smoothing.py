@@ -43,9 +43,12 @@ def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np
 def _gaussian(
     x: tf.Tensor, sigma: Any, axis: int, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any
 ) -> tf.Tensor:
-    known = [known_number("gaussian_filter", argument) for argument in (sigma, order, truncate)]
+    numbers = [known_number("gaussian_filter", argument) for argument in (sigma, order, truncate)]
     weights = _kernel(
-        float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
+        float(numbers[0]),
+        int(numbers[1]),
+        float(numbers[2]),
+        None if radius is None else operator.index(radius),
     )
     if len(weights) > MOST_TERMS:
         raise refusal("gaussian_filter with so many weights")

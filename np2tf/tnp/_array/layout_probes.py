@@ -41,13 +41,13 @@ def layout_probe(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray
         None if the layout is not known.
     """
     chain = chain_of(array)
-    made = memory if memory is not None else memory_of(array)
+    probe = memory if memory is not None else memory_of(array)
     for transform in chain:
-        following = _apply_to_probe(transform, made)
-        if following is None:
+        view = _apply_to_probe(transform, probe)
+        if view is None:
             return None
-        made = following
-    return made
+        probe = view
+    return probe
 
 
 def memory_of(array: ndarray) -> np.ndarray:
@@ -123,28 +123,28 @@ def reshapes_in_place(array: ndarray, shape: Any) -> bool:
     """Return whether NumPy's ``array.reshape(shape)`` would be a view."""
     if is_whole(array):
         return True
-    made = layout_probe(array)
-    if made is None:
+    probe = layout_probe(array)
+    if probe is None:
         return False
-    return bool(made.flags.c_contiguous) or _reshape_probe(made, shape) is not None
+    return bool(probe.flags.c_contiguous) or _reshape_probe(probe, shape) is not None
 
 
 def is_contiguous(array: ndarray) -> bool:
     """Return whether NumPy's array would be contiguous in C order, as far as this is known."""
     if is_whole(array):
         return True
-    made = layout_probe(array)
-    return made is not None and bool(made.flags.c_contiguous)
+    probe = layout_probe(array)
+    return probe is not None and bool(probe.flags.c_contiguous)
 
 
 def is_laid_out(array: ndarray, letter: str | None) -> bool:
     """Return whether NumPy's array has the memory layout that a copy in this order would have."""
     if letter in (None, "K") or (letter != "F" and is_whole(array)):
         return True
-    made = layout_probe(array)
-    if made is None:
+    probe = layout_probe(array)
+    if probe is None:
         return False
-    in_c, in_f = made.flags.c_contiguous, made.flags.f_contiguous
+    in_c, in_f = probe.flags.c_contiguous, probe.flags.f_contiguous
     return bool(in_c if letter == "C" else in_f if letter == "F" else in_c or in_f)
 
 

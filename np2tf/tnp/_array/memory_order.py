@@ -85,8 +85,8 @@ def _rule_for_joining(join_layouts: Callable[[np.ndarray, int], np.ndarray]) -> 
         if axis is None or not isinstance(arrays, (tuple, list)) or all(map(is_c_ordered, arrays)):
             return result
         layouts = [layout_of(array) for array in arrays]
-        known = [join_layouts(layout, axis) for layout in layouts if layout is not None]
-        return _lay_out_result(result, order_of_joined(known)) if len(known) == len(layouts) else result
+        probes = [join_layouts(layout, axis) for layout in layouts if layout is not None]
+        return _lay_out_result(result, order_of_joined(probes)) if len(probes) == len(layouts) else result
 
     return rule
 
@@ -99,8 +99,8 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     Raises:
         StagingError: the order of staged arrays is not known.
     """
-    nested = _first(args, kwargs)
-    leaves = list(blocks_within(nested))
+    blocks = _first(args, kwargs)
+    leaves = list(blocks_within(blocks))
     if type(result) is not ndarray or all(map(is_c_ordered, leaves)):
         return result
     layouts = {
@@ -111,9 +111,9 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if current_scope() is None:
             return result
         raise MemoryLayoutError("np.block of arrays that are not in C order")
-    depth = _depth(nested)
+    depth = _depth(blocks)
     if depth * size <= _JOINED_BLOCKS:
-        return _lay_out_result(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))
+        return _lay_out_result(result, order_of_copy(_joined_blocks(blocks, layouts, rank, depth), "K"))
     fortran = all(layout.flags.f_contiguous for layout in layouts.values())  # type: ignore[union-attr]
     c = all(layout.flags.c_contiguous for layout in layouts.values())  # type: ignore[union-attr]
     return _lay_out_result(result, tuple(reversed(range(rank)))) if fortran and not c else result

@@ -67,18 +67,20 @@ class _ArrayType(type):
         """Make an array of ``ndarray(shape, dtype, …)`` where new arrays live; over a buffer, where the
         buffer lives.
         """
-        given = {**dict(zip(_PARAMETERS, args, strict=False)), **kwargs}
-        if given.get("buffer") is not None and fast_flags.tensors:
+        arguments = {**dict(zip(_PARAMETERS, args, strict=False)), **kwargs}
+        if arguments.get("buffer") is not None and fast_flags.tensors:
             view_of_buffer = importlib.import_module(
                 "np2tf.tnp._chapters.manipulation.views.shared_memory"
             ).view_of_buffer
-            view = view_of_buffer(given["buffer"], lambda buffer: np.ndarray(**{**given, "buffer": buffer}))
+            view = view_of_buffer(
+                arguments["buffer"], lambda buffer: np.ndarray(**{**arguments, "buffer": buffer})
+            )
             if view is not None:
                 return view
-        made: np.ndarray = np.ndarray(*args, **kwargs)
-        if fast_flags.host or made.base is not None:
-            return made
-        return importlib.import_module("np2tf.tnp._dispatch.residency").wrap_result(made)
+        array: np.ndarray = np.ndarray(*args, **kwargs)
+        if fast_flags.host or array.base is not None:
+            return array
+        return importlib.import_module("np2tf.tnp._dispatch.residency").wrap_result(array)
 
 
 class ndarray(metaclass=_ArrayType):
@@ -208,8 +210,8 @@ class ndarray(metaclass=_ArrayType):
         lengths = view_transforms.lengths(self._storage.value, self._chain)
         if lengths is None:
             sizes = tf.shape(tensor, out_type=tf.int64)
-            known = enumerate(tensor.shape.as_list())
-            lengths = [SymInt.fresh(sizes[k], 0) if size is None else size for k, size in known]
+            static_sizes = enumerate(tensor.shape.as_list())
+            lengths = [SymInt.fresh(sizes[k], 0) if size is None else size for k, size in static_sizes]
         return tuple(
             weak_scalar(length.tensor, int, length) if isinstance(length, SymInt) else length
             for length in lengths
@@ -339,14 +341,14 @@ def _new(cls: type[ndarray], storage: Storage, chain: tuple[ViewTransform, ...])
 
 def array_over(storage: Storage, chain: tuple[ViewTransform, ...] = ()) -> ndarray:
     """Return the array that sees `storage` through `chain`."""
-    made: ndarray = _new(ndarray, storage, chain)
-    return made
+    array: ndarray = _new(ndarray, storage, chain)
+    return array
 
 
 def tensor_array(tensor: tf.Tensor) -> ndarray:
     """Return a new array whose contents are `tensor`."""
-    made: ndarray = _new(ndarray, Storage(tensor), ())
-    return made
+    array: ndarray = _new(ndarray, Storage(tensor), ())
+    return array
 
 
 def tensor_scalar(tensor: tf.Tensor) -> scalar:

@@ -36,9 +36,9 @@ from np2tf.tnp._tensor.storage import GappedLayout
 
 def lay_out(tensor: tf.Tensor, order: Order) -> ndarray:
     """Return an array over new memory, with its axes in the given memory order."""
-    made = tensor_array(tensor)
-    storage_of(made).order = order
-    return made
+    array = tensor_array(tensor)
+    storage_of(array).order = order
+    return array
 
 
 def rename_dtype(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
@@ -46,10 +46,10 @@ def rename_dtype(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
     if dtype is None or dtype.num == array.dtype.num:
         return array
     storage, chain = array.storage_and_chain()
-    seen = (*chain, Bitcast(dtype))
+    view_chain = (*chain, Bitcast(dtype))
     if chain == storage.owner_chain:
-        storage.owner_chain = seen
-    return array_over(storage, seen)
+        storage.owner_chain = view_chain
+    return array_over(storage, view_chain)
 
 
 def order_of_new(rank: int, letter: str | None) -> Order:
@@ -70,8 +70,8 @@ def lay_out_copy(tensor: tf.Tensor, source: Any, letter: str | None = None) -> n
     rank = tensor.shape.rank
     order = order_of_new(rank, letter) if letter == "F" else order_of_copy(source, letter)
     if order is not None and len(order) < rank:
-        added = rank - len(order)
-        order = tuple(range(added)) + tuple(axis + added for axis in order)
+        rank_difference = rank - len(order)
+        order = tuple(range(rank_difference)) + tuple(axis + rank_difference for axis in order)
     return lay_out(tensor, order)
 
 
@@ -112,15 +112,15 @@ def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize:
     without_gaps = strides_of(shape, itemsize, order)
     if all(strides[axis] == without_gaps[axis] for axis in long):
         return order
-    made = [0] * len(shape)
-    end, made_end = itemsize, 1
+    new_strides = [0] * len(shape)
+    end, new_end = itemsize, 1
     for axis in sorted(long, key=lambda axis: (abs(strides[axis]), -axis)):
         step = abs(strides[axis])
         if step:
-            made_step = made_end if step == end else 2 * made_end
-            made[axis] = made_step if strides[axis] > 0 else -made_step
-            end, made_end = step * shape[axis], made_step * shape[axis]
-    return GappedLayout(tuple(made))
+            new_step = new_end if step == end else 2 * new_end
+            new_strides[axis] = new_step if strides[axis] > 0 else -new_step
+            end, new_end = step * shape[axis], new_step * shape[axis]
+    return GappedLayout(tuple(new_strides))
 
 
 def _sort_axes(strides: Sequence[int]) -> Order:
@@ -154,23 +154,23 @@ def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", itera
     """Return the memory order of an elementwise function's result; see `lay_out_like_operands`."""
     if letter in "CF":
         return order_of_new(rank, letter)
-    known = []
+    layouts = []
     for operand in operands:
         if is_array(operand) or isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
             layout = _or_in_c_order(operand)
             if layout is None:
                 return None
-            known += [layout] if layout.ndim else []
-    in_f = all(layout.flags.f_contiguous for layout in known)
+            layouts += [layout] if layout.ndim else []
+    in_f = all(layout.flags.f_contiguous for layout in layouts)
     if letter == "A":
-        in_f = in_f and not all(layout.flags.c_contiguous for layout in known)
+        in_f = in_f and not all(layout.flags.c_contiguous for layout in layouts)
         return order_of_new(rank, "F" if in_f else "C")
-    if not iterated and len({(layout.shape, layout.dtype) for layout in known}) == 1:
-        if all(layout.flags.c_contiguous for layout in known):
+    if not iterated and len({(layout.shape, layout.dtype) for layout in layouts}) == 1:
+        if all(layout.flags.c_contiguous for layout in layouts):
             return None
         if in_f:
             return order_of_new(rank, "F")
-    order = _iterator_order(_layout_key(known), letter) if known else None
+    order = _iterator_order(_layout_key(layouts), letter) if layouts else None
     return order if order is None or len(order) == rank else None
 
 
@@ -210,9 +210,9 @@ def _iterator_order(
         )
     except ValueError:  # lengths that are not known may stand for other lengths
         return None
-    made = iterator.operands[-1]
+    result = iterator.operands[-1]
     # An axis of length 1 has the stride of the axis that is next in memory.
-    return _or_c(sorted(range(made.ndim), key=lambda k: (-abs(made.strides[k]), made.shape[k] == 1)))
+    return _or_c(sorted(range(result.ndim), key=lambda k: (-abs(result.strides[k]), result.shape[k] == 1)))
 
 
 #: Shape and strides.
@@ -234,8 +234,8 @@ def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
     if layout is None or is_c_ordered(array):
         return None
     order = order_of_iteration(layout) or tuple(range(layout.ndim))
-    kept = [k for k in range(layout.ndim) if keepdims or k not in axes]
-    return _or_c([kept.index(k) for k in order if k in kept])
+    result_axes = [k for k in range(layout.ndim) if keepdims or k not in axes]
+    return _or_c([result_axes.index(k) for k in order if k in result_axes])
 
 
 def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str, letter: str) -> Order:
@@ -254,15 +254,15 @@ def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str,
     if letter in "CF":
         return order_of_new(len(result), letter)
     labels = result + "".join(sorted(set("".join(terms)) - set(result)))
-    seen: list[_Layout] = []
+    operand_layouts: list[_Layout] = []
     for layout, term in zip(layouts, terms, strict=True):
         shape = tuple(layout.shape[term.index(label)] if label in term else 1 for label in labels)
         steps = [
             sum(step for step, factor in zip(layout.strides, term, strict=True) if factor == label)
             for label in labels
         ]
-        seen.append((tuple(min(n, 2) for n in shape), tuple(steps)))
-    return _iterator_order(tuple(seen), letter, tuple(range(len(result))))
+        operand_layouts.append((tuple(min(n, 2) for n in shape), tuple(steps)))
+    return _iterator_order(tuple(operand_layouts), letter, tuple(range(len(result))))
 
 
 def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
@@ -296,9 +296,9 @@ def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:
     if order is None or len(order) != value.ndim:
         return value
     strides = strides_of(value.shape, value.itemsize, order)
-    made: np.ndarray = np.ndarray(value.shape, value.dtype, strides=strides)
-    made[...] = value
-    return made
+    copy: np.ndarray = np.ndarray(value.shape, value.dtype, strides=strides)
+    copy[...] = value
+    return copy
 
 
 def host_view(array: ndarray) -> np.ndarray:

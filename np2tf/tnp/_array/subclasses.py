@@ -19,8 +19,8 @@ class SubclassBase(np.ndarray):
 
         See https://numpy.org/doc/stable/reference/generated/numpy.ndarray.view.html.
         """
-        named = {name: _numpys(given) for name, given in kwargs.items()}
-        return super().view(*map(_numpys, args), **named)
+        keywords = {name: _numpys(value) for name, value in kwargs.items()}
+        return super().view(*map(_numpys, args), **keywords)
 
 
 def _numpys(kind: Any) -> Any:

@@ -62,19 +62,19 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     length = tf.shape(last)[-1] if last.shape[-1] is None else last.shape[-1]
     rows = tf.unstack(tf.reshape(last, [math.prod(outer), length]))
-    given = [func1d(tensor_array(row), *args, **kwargs) for row in rows]
-    if any(map(_is_numpys, given)) and tf.executing_eagerly():
-        remaining_tensors = iter(given)
+    outputs = [func1d(tensor_array(row), *args, **kwargs) for row in rows]
+    if any(map(_is_numpys, outputs)) and tf.executing_eagerly():
+        remaining_tensors = iter(outputs)
         return wrap_result(
             np.apply_along_axis(lambda row: known_value(next(remaining_tensors)), axis, known_value(tensor))
         )
-    results = [as_tensor(result) for result in given]
-    made = tf.stack([tf.cast(result, results[0].dtype) for result in results])
+    results = [as_tensor(result) for result in outputs]
+    stack = tf.stack([tf.cast(result, results[0].dtype) for result in results])
     width = results[0].shape.rank
-    made = tf.reshape(made, tf.concat([tf.constant(outer, tf.int32), tf.shape(results[0])], 0))
+    stack = tf.reshape(stack, tf.concat([tf.constant(outer, tf.int32), tf.shape(results[0])], 0))
     front = list(range(len(outer)))
     order = front[:axis] + [len(outer) + k for k in range(width)] + front[axis:]
-    return tensor_array(tf.transpose(made, order))
+    return tensor_array(tf.transpose(stack, order))
 
 
 def _is_numpys(value: Any) -> bool:
@@ -122,13 +122,13 @@ OPS[np.apply_over_axes] = apply_over_axes
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """Evaluate each function where its condition holds; see numpy.piecewise."""
     if runs_on_host((x, condlist, *args), kw) or is_numpy_subclass(x):
-        wrapped = [
+        functions = [
             (lambda values, *arguments, f=f, **keywords: f(wrap_result(values), *arguments, **keywords))
             if callable(f)
             else f
             for f in funclist
         ]
-        return wrap_result(np.piecewise(_to_numpy(x), _to_numpy(condlist), wrapped, *args, **kw))
+        return wrap_result(np.piecewise(_to_numpy(x), _to_numpy(condlist), functions, *args, **kw))
     tensor = as_tensor(x)
     conditions = _conditions(condlist, tensor)
     if len(funclist) == len(conditions) + 1:
@@ -144,9 +144,9 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         if not callable(function):
             result[mask] = function  # type: ignore[index]
         else:
-            picked = getitem(values, mask)
-            if picked.tensor.shape[0] != 0:
-                result[mask] = function(picked, *args, **kw)  # type: ignore[index]
+            elements = getitem(values, mask)
+            if elements.tensor.shape[0] != 0:
+                result[mask] = function(elements, *args, **kw)  # type: ignore[index]
     return result
 
 

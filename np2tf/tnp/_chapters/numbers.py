@@ -133,8 +133,8 @@ def _clip_tensor(a: Any, low: Any, high: Any) -> tf.Tensor:
     limits = [limit for limit in (low, high) if limit is not None]
     operands = (a, *limits)
     ufunc = _CLIP if len(limits) == 2 else np.maximum if high is None else np.minimum
-    wanted = ufunc_loop(ufunc, tuple(map(kind_of, operands)))[-1]
-    result, *bounds = (as_tensor(operand, wanted) for operand in operands)
+    result_dtype = ufunc_loop(ufunc, tuple(map(kind_of, operands)))[-1]
+    result, *bounds = (as_tensor(operand, result_dtype) for operand in operands)
     if low is not None:
         result = EXTREMES["maximum"](result, bounds.pop(0))
     return result if high is None else EXTREMES["minimum"](result, bounds.pop(0))
@@ -376,12 +376,12 @@ def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2
     steps, whole = cast(steps, dtype), as_tensor(period, dtype)
     half = whole / tf.constant(2, whole.dtype)
     limit = half if discont is None else as_tensor(discont, dtype)
-    wrapped = remainder(steps + half, whole) - half
-    wrapped = tf.where((wrapped == -half) & (steps > 0), half, wrapped)
-    correction = tf.where(tf.abs(steps) < limit, tf.zeros((), steps.dtype), wrapped - steps)
+    residues = remainder(steps + half, whole) - half
+    residues = tf.where((residues == -half) & (steps > 0), half, residues)
+    correction = tf.where(tf.abs(steps) < limit, tf.zeros((), steps.dtype), residues - steps)
     p = cast(p, dtype)
-    corrected = slice_along(p, along, 1, None) + tf.cumsum(correction, along)
-    return tf.concat([slice_along(p, along, None, 1), corrected], along)
+    phases = slice_along(p, along, 1, None) + tf.cumsum(correction, along)
+    return tf.concat([slice_along(p, along, None, 1), phases], along)
 
 
 OPS |= {np.real: real, np.imag: imag}

@@ -52,14 +52,14 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
         require_eager(name)
         if name == "shuffle":
             return _shuffle_in_place(draw, *args, **kwargs)
-        named = {key: to_numpy(value) for key, value in kwargs.items()}
+        numpy_kwargs = {key: to_numpy(value) for key, value in kwargs.items()}
         out: Any = kwargs.get("out")
         if is_array(out) and not out.flags.forc:
             # The copy gets gaps, too, so that NumPy decides whether it can draw into such an array.
-            named["out"] = np.stack([named["out"]] * 2, -1)[..., 0]
-        result = draw(*map(to_numpy, args), **named)
+            numpy_kwargs["out"] = np.stack([numpy_kwargs["out"]] * 2, -1)[..., 0]
+        result = draw(*map(to_numpy, args), **numpy_kwargs)
         if out is not None:
-            return write_back(out, named["out"])
+            return write_back(out, numpy_kwargs["out"])
         return wrap_result(result)
 
     return call
@@ -75,8 +75,8 @@ def _shuffle_in_place(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs:
 def stage_generator(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the generator that staged code makes of a class of NumPy; None if nothing is staged."""
     draws = _draws()
-    given = (*args, *kwargs.values())
-    return None if draws is None else draws.make(kind, given, given in ((), (None,)))
+    arguments = (*args, *kwargs.values())
+    return None if draws is None else draws.make(kind, arguments, arguments in ((), (None,)))
 
 
 def default_rng(seed: Any = None) -> np.random.Generator:
@@ -92,22 +92,24 @@ def default_rng(seed: Any = None) -> np.random.Generator:
     """
     draws = _draws()
     if draws is not None:
-        staged: np.random.Generator = draws.make(np.random.default_rng, (seed,), seed is None)
-        return staged
+        generator: np.random.Generator = draws.make(np.random.default_rng, (seed,), seed is None)
+        return generator
     require_eager("default_rng")
     if type(seed) is Generator:
         return seed
-    made: np.random.Generator = Generator(np.random.default_rng(to_numpy(seed)).bit_generator)
-    return made
+    eager_generator: np.random.Generator = Generator(np.random.default_rng(to_numpy(seed)).bit_generator)
+    return eager_generator
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
     """Return np2tf's functions for the functions of numpy.random, by name."""
-    found = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
-    drawn = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
-    for removed in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):
-        del drawn[removed]
-    return {name: function(name, draw) for name, draw in drawn.items()}
+    members = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
+    draw_functions = {
+        name: value for name, value in members.items() if callable(value) and not isinstance(value, type)
+    }
+    for function_name in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):
+        del draw_functions[function_name]
+    return {name: function(name, draw) for name, draw in draw_functions.items()}
 
 
 _TABLE = _functions()

@@ -94,8 +94,8 @@ def bounded_shape_of(value: Any) -> tuple[Any, ...]:
 
 def _bounded_length(value: Any) -> Any:
     length = _length(value)
-    known = value.staged_integer if isinstance(length, tf.Tensor) and type(value) is scalar else None
-    return length if known is None or known.high is None else known
+    integer = value.staged_integer if isinstance(length, tf.Tensor) and type(value) is scalar else None
+    return length if integer is None or integer.high is None else integer
 
 
 def checked_device(value: Any) -> Any:

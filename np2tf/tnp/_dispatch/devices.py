@@ -47,8 +47,8 @@ def devices() -> list[str]:
 
     See https://www.tensorflow.org/api_docs/python/tf/config/list_logical_devices.
     """
-    found = tf.config.list_logical_devices()
-    return [device.name.removeprefix("/device:").lower() for device in found]
+    logical_devices = tf.config.list_logical_devices()
+    return [device.name.removeprefix("/device:").lower() for device in logical_devices]
 
 
 def device(name: str) -> Any:
@@ -69,11 +69,11 @@ def device(name: str) -> Any:
     See https://www.tensorflow.org/api_docs/python/tf/device.
     """
     kind, _, number = name.lower().removeprefix("/").removeprefix("device:").partition(":")
-    wanted = f"{kind}:{number or 0}"
+    device_name = f"{kind}:{number or 0}"
     have = devices()
-    if wanted not in have:
+    if device_name not in have:
         raise ValueError(f"there is no device {name}; TensorFlow has {', '.join(have)}")
-    return tf.device(f"/device:{wanted.upper()}")
+    return tf.device(f"/device:{device_name.upper()}")
 
 
 def device_get(x: Any) -> Any:

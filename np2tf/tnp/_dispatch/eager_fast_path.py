@@ -60,11 +60,11 @@ def _wrap(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any
     rank = result._rank()
     if rank < 2:
         return tensor_array(result) if rank else tensor_scalar(result)
-    made = tensor_array(result)
+    array = tensor_array(result)
     for operand in operands:
         if type(operand) is ndarray and (operand._chain or operand._storage.order is not None):
-            return lay_out_like_operands(made, operands, iterated=iterated)
-    return made
+            return lay_out_like_operands(array, operands, iterated=iterated)
+    return array
 
 
 def apply_to_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -97,11 +97,11 @@ def apply_to_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     shapes = {base._shape_tuple() for base in bases if type(base) is EagerTensor}
     if len(shapes) > 1 or min(shapes.pop(), default=0) < 2 or record.could_possibly_record():
         return None
-    made = function(*bases)
-    if type(made) is ndarray and not made._chain:
-        made._storage.owner_chain = chain
-        made.move_to(made._storage, chain)
-    return made
+    result = function(*bases)
+    if type(result) is ndarray and not result._chain:
+        result._storage.owner_chain = chain
+        result.move_to(result._storage, chain)
+    return result
 
 
 def _permuted_base(array: ndarray) -> Any:
@@ -215,8 +215,8 @@ def _choose(args: tuple[Any, ...]) -> Any:
         return None
     if a._datatype_enum() != b._datatype_enum():
         return None
-    made = gen_math_ops.select_v2(condition, a, b)
-    return _wrap(made, args, iterated=True) if made._rank() else None
+    result = gen_math_ops.select_v2(condition, a, b)
+    return _wrap(result, args, iterated=True) if result._rank() else None
 
 
 def _product(args: tuple[Any, ...]) -> Any:
@@ -246,12 +246,12 @@ def convert(array: ndarray, dtype: Any) -> Any:
     if x is None or type(array) is not ndarray:
         return None
     try:
-        wanted = _TARGETS.get(np.dtype(dtype))
+        target_dtype = _TARGETS.get(np.dtype(dtype))
     except TypeError:
         return None
-    if wanted is None or x._datatype_enum() not in _CASTS[wanted]:
+    if target_dtype is None or x._datatype_enum() not in _CASTS[target_dtype]:
         return None
-    return lay_out_copy(x if x.dtype == wanted else gen_math_ops.cast(x, wanted), array)
+    return lay_out_copy(x if x.dtype == target_dtype else gen_math_ops.cast(x, target_dtype), array)
 
 
 def _equal(a: Any, b: Any) -> Any:

@@ -45,11 +45,11 @@ def fallback(function: Callable[..., Any], qualified_name: str) -> Callable[...,
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given, named = host_arguments(qualified_name, args, kwargs)
-        result = function(*given, **named)
+        host_args, host_kwargs = host_arguments(qualified_name, args, kwargs)
+        result = function(*host_args, **host_kwargs)
         refuse_host_result(qualified_name, (*args, *kwargs.values()), result)
         if kwargs.get("out") is not None:
-            return write_back(kwargs["out"], named["out"])
+            return write_back(kwargs["out"], host_kwargs["out"])
         return keep_kind(result, args, kwargs)
 
     call.host_only = True  # type: ignore[attr-defined]
@@ -68,10 +68,10 @@ def _wrap_writer(function: Callable[..., Any], qualified_name: str, target: str)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given, named = host_arguments(qualified_name, args, kwargs)
-        function(*given, **named)
+        host_args, host_kwargs = host_arguments(qualified_name, args, kwargs)
+        function(*host_args, **host_kwargs)
         refuse_to_leave(qualified_name, (*args, *kwargs.values()))
-        return write_back(args[0], given[0]) if args else write_back(kwargs[target], named[target])
+        return write_back(args[0], host_args[0]) if args else write_back(kwargs[target], host_kwargs[target])
 
     call.host_only = True  # type: ignore[attr-defined]
     OPS.setdefault(function, call)

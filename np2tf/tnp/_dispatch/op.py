@@ -83,9 +83,9 @@ class _Plan:
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
-        known = _parameters_of(numpy)
+        parameters = _parameters_of(numpy)
         for parameter in inspect.signature(implementation).parameters.values():
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in known:
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in parameters:
                 continue
             hint = hints.get(parameter.name)
             normaliser = get_args(hint)[1] if get_origin(hint) is Annotated else None
@@ -132,10 +132,10 @@ class _Plan:
             values.append(
                 value if value is default and k >= len(args) else self._normalise_item(value, normaliser)
             )
-        named = {
+        keywords = {
             row[0]: value for row, value in zip(self.rows[positional:], values[positional:], strict=True)
         }
-        return values[:positional], named
+        return values[:positional], keywords
 
     @staticmethod
     def _normalise_item(value: Any, normaliser: Callable[[Any], Any] | None) -> Any:
@@ -152,17 +152,17 @@ def call_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         result = call_with_protocol(function, args, {})
         refuse_host_result(name, args, result)
         return keep_kind(result, args, kwargs)
-    named = {name: to_numpy(value) for name, value in kwargs.items()}
+    host_kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
     out = kwargs.get("out")
     if isinstance(out, np.ndarray) and not is_array(out):
         refuse_to_lose_gradient(args)
-    result = call_with_protocol(function, args, named)
+    result = call_with_protocol(function, args, host_kwargs)
     refuse_host_result(name, args, result)
     if out is None or out is Ellipsis or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
         return keep_kind(result, args, kwargs)
     if type(out) is not tuple or type(result) is tuple:
-        return _output_of(out, named["out"], result)
-    return _output_of(out[0], named["out"][0], result)
+        return _output_of(out, host_kwargs["out"], result)
+    return _output_of(out[0], host_kwargs["out"][0], result)
 
 
 def _output_of(out: Any, copy: Any, result: Any) -> Any:
@@ -171,8 +171,8 @@ def _output_of(out: Any, copy: Any, result: Any) -> Any:
         return tuple(map(_output_of, out, copy, result))
     if out is None:
         return move_to_tensorflow(result)
-    stored = write_back(out, copy)
-    return stored if type(result) is np.ndarray or isinstance(result, np.generic) else result
+    output = write_back(out, copy)
+    return output if type(result) is np.ndarray or isinstance(result, np.generic) else result
 
 
 def _answers_itself(out: Any) -> bool:
@@ -216,7 +216,7 @@ def op(
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         plan = _Plan(implementation, numpy)
-        made = _place_results(implementation, plan) if "device" in plan.names else implementation
+        function = _place_results(implementation, plan) if "device" in plan.names else implementation
         direct = FUNCTIONS.get(numpy)
         plan.rule = ORDERS.get(numpy)
         creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
@@ -229,7 +229,7 @@ def op(
                     return result
             if (new_arrays_on_host() or not creates) and runs_on_host(args, kwargs):
                 return call_numpy(numpy, args, kwargs)
-            return _call_implementation(made, plan, numpy, args, kwargs)
+            return _call_implementation(function, plan, numpy, args, kwargs)
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
@@ -279,28 +279,28 @@ def _call_implementation(
         kwargs = {**kwargs, **dict(zip(plan.order[plan.before_out :], args[plan.before_out :]))}
         args = args[: plan.before_out]
     out = kwargs.get("out")
-    given = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
+    keywords = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
     if out is not None:
         check_memory(numpy, out)
     staging = not tf.executing_eagerly()
     if staging and staging_for_xla():
         again = functools.partial(_call_implementation, implementation, plan, numpy)
-        selected = apply_to_selections(plan.name, lambda *a, **k: again(a, k), args, kwargs)
-        if selected is not None:
-            return selected
+        selection_result = apply_to_selections(plan.name, lambda *a, **k: again(a, k), args, kwargs)
+        if selection_result is not None:
+            return selection_result
     try:
         if out is not None:
-            given = _take_dtype_of_output(numpy, out, args, given)
-        if given.get("like") is not None and not is_array(given["like"]):
+            keywords = _take_dtype_of_output(numpy, out, args, keywords)
+        if keywords.get("like") is not None and not is_array(keywords["like"]):
             raise ArrayClassError("like= what NumPy is to ask")
-        values, extra = plan.bind(args, given)
+        values, extra = plan.bind(args, keywords)
         values = flatten_unknown_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))
         if out is not None:
             check_fit(numpy, out, result)
         if plan.rule is not None and out is None:
-            result = plan.rule(result, args, given)
-        stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
+            result = plan.rule(result, args, keywords)
+        output = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:
             again = functools.partial(_call_implementation, implementation, plan, numpy)
@@ -311,7 +311,7 @@ def _call_implementation(
             raise
     else:
         counts.eager += not staging
-        return stored
+        return output
     return leave_to_numpy(numpy, args, kwargs)
 
 

@@ -19,11 +19,11 @@ def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufun
     """
     if isinstance(out, tuple):
         parts = result if isinstance(result, tuple) else (result,)
-        stored = tuple(
+        outputs = tuple(
             part if into is None else store_into(into, part, casting, ufunc)
             for into, part in zip(out, parts, strict=True)
         )
-        return stored if len(stored) > 1 else stored[0]
+        return outputs if len(outputs) > 1 else outputs[0]
     check_output(out)
     # (A sum of strings is a string of Python.)
     result = np.asarray(result, out.dtype) if isinstance(result, str) else result
@@ -101,17 +101,17 @@ def check_shape(out: Any, result: Any) -> None:
         raise ValueError("an array in any case, by NumPy")
     if isinstance(target, tuple) or target is None:
         return
-    made, have = tf.TensorShape(result.shape), tf.TensorShape(target.shape)
-    if made.is_fully_defined() and have.is_fully_defined() and made != have:
-        raise ValueError(f"output array has shape {tuple(have)}, the result has shape {tuple(made)}")
+    result_shape, have = tf.TensorShape(result.shape), tf.TensorShape(target.shape)
+    if result_shape.is_fully_defined() and have.is_fully_defined() and result_shape != have:
+        raise ValueError(f"output array has shape {tuple(have)}, the result has shape {tuple(result_shape)}")
 
 
 def _check_shapes(result: Any, out: Any) -> None:
-    made, have = tf.TensorShape(result.shape), tf.TensorShape(out.shape)
-    if not made.is_fully_defined() or not have.is_fully_defined():
+    result_shape, have = tf.TensorShape(result.shape), tf.TensorShape(out.shape)
+    if not result_shape.is_fully_defined() or not have.is_fully_defined():
         return
-    pairs = zip(reversed(made.as_list()), reversed(have.as_list()), strict=False)
-    if made.rank > have.rank or any(n not in (1, m) for n, m in pairs):
+    pairs = zip(reversed(result_shape.as_list()), reversed(have.as_list()), strict=False)
+    if result_shape.rank > have.rank or any(n not in (1, m) for n, m in pairs):
         raise broadcast_error(out, result)
 
 

@@ -44,22 +44,26 @@ def retry_for_each_rank(
 
     As in NumPy, a result may be a view of the operand, and the operand may be written to.
     """
-    given = None if tf.executing_eagerly() else next(_operands_of_unknown_rank((args, kwargs)), None)
+    unknown_operand = (
+        None if tf.executing_eagerly() else next(_operands_of_unknown_rank((args, kwargs)), None)
+    )
     # Within np2tf.jit the call is repeated on the host, which knows the rank.
-    if given is None or current_scope() is not None:
+    if unknown_operand is None or current_scope() is not None:
         raise error
 
     def at(operand: Any, complete: bool = False) -> Any:
-        more = _replace_operands((args, kwargs), lambda value: operand if value is given else value)
+        more = _replace_operands((args, kwargs), lambda value: operand if value is unknown_operand else value)
         if complete:
             more = _replace_operands(more, _complete_shape)
         return call_for_known_ranks(function, *more)
 
-    other_arrays = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
-    cases = _Cases(at, given, error, other_arrays)
-    result, changed = cases.stage()
-    if changed is not None:
-        given.store(changed)
+    other_arrays = [
+        value for value in _operands((args, kwargs)) if is_array(value) and value is not unknown_operand
+    ]
+    cases = _Cases(at, unknown_operand, error, other_arrays)
+    result, contents = cases.stage()
+    if contents is not None:
+        unknown_operand.store(contents)
     return result
 
 
@@ -141,8 +145,8 @@ def _complete_shape(value: Any) -> Any:
     if not isinstance(tensor, tf.Tensor) or tensor.shape.rank is None or tensor.shape.is_fully_defined():
         return value
     lengths = [3 if n is None else n for n in tensor.shape.as_list()]
-    made = tf.compat.v1.placeholder(tensor.dtype, lengths)
-    return tensor_array(made) if is_array(value) else made
+    placeholder = tf.compat.v1.placeholder(tensor.dtype, lengths)
+    return tensor_array(placeholder) if is_array(value) else placeholder
 
 
 @dataclass
@@ -215,12 +219,12 @@ class _Cases:
         except (TypeError, ValueError, IndexError) as error:
             return _Outcome(error)
         except StagingError:
-            hidden = self._due_to_rank(operand)
-            if hidden is None:
+            rank_error = self._due_to_rank(operand)
+            if rank_error is None:
                 raise
-            return _Outcome(hidden)
-        if written := [pair for pair in before if pair[0].value is not pair[1]]:
-            for storage, value in written:
+            return _Outcome(rank_error)
+        if changes := [pair for pair in before if pair[0].value is not pair[1]]:
+            for storage, value in changes:
                 storage.rebase(value)
             raise ShapeNeededError("an array is written, and how depends on the rank of another")
         outline = tf.nest.map_structure(lambda _: 0, result)
@@ -243,31 +247,31 @@ class _Cases:
         dtypes += [self.tensor.dtype] if self.writes else []
         if tf.compat.v1.get_default_graph().name == _DISCOVERY:
             # In a throw-away graph only the form of the results matters.
-            found = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
+            results = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
         elif dtypes or any(self.errors):
             rank = rank_tensor(self.tensor)
             branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
             words = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
             branches.append(functools.partial(_fail, rank, MOST_AXES + 1, dtypes, words))
-            found = tf.nest.flatten(tf.switch_case(rank, branches))
+            results = tf.nest.flatten(tf.switch_case(rank, branches))
         else:
-            found = []
-        changed = found.pop() if self.writes else None
-        tensors = iter(found)
+            results = []
+        contents = results.pop() if self.writes else None
+        tensors = iter(results)
         leaves = [
             leaf.value if leaf.dtype is None else self._view(k, leaf, next(tensors))
             for k, leaf in enumerate(self.leaves)
         ]
-        return tf.nest.pack_sequence_as(self.outline, leaves), changed
+        return tf.nest.pack_sequence_as(self.outline, leaves), contents
 
     def _view(self, k: int, leaf: LeafForm, tensor: tf.Tensor) -> Any:
-        made = leaf.of(tensor)
+        array = leaf.of(tensor)
         if not leaf.view:
-            return made
+            return array
         view = self.operand.view_through(
             RankDependentView(lambda operand: tf.nest.flatten(self.at(operand))[k])
         )
-        view.remember(made.tensor)
+        view.remember(array.tensor)
         return view
 
     def _branch(self, rank: tf.Tensor, k: int, dtypes: list[tf.DType]) -> list[tf.Tensor]:
@@ -311,8 +315,8 @@ class RankDependentView:
         """Return `base` with the view replaced by `value`."""
 
         def write_view(operand: Any) -> tf.Tensor:
-            seen = self.view(operand)
-            seen.store(ensure_rank(value, seen.tensor.shape.rank))
+            view = self.view(operand)
+            view.store(ensure_rank(value, view.tensor.shape.rank))
             return operand.tensor
 
         return _result(write_view, base)

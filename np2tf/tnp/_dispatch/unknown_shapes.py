@@ -35,10 +35,10 @@ def flatten_unknown_rank(name: str, order: list[str], values: list[Any]) -> list
     first = values[0] if values else None
     if name not in _OVER_ALL or not isinstance(first, tf.Tensor) or first.shape.rank is not None:
         return values
-    named = dict(zip(order, values, strict=False))
-    if named.get("axis") is not None or named.get("keepdims") not in (None, False):
+    arguments = dict(zip(order, values, strict=False))
+    if arguments.get("axis") is not None or arguments.get("keepdims") not in (None, False):
         return values
-    if named.get("where", True) is not True or named.get("weights") is not None:
+    if arguments.get("where", True) is not True or arguments.get("weights") is not None:
         return values
     return [tf.reshape(first, (-1,)), *values[1:]]
 
@@ -47,9 +47,9 @@ def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
     """Return the error to raise while staging. An error that comes from an unknown length or rank says so."""
     if isinstance(error, (StagingError, PromotionError)) or not any(map(_is_incomplete, args)):
         return error
-    made = ShapeNeededError(f"{name} of an array whose shape is known only at run time")
-    made.__cause__ = error
-    return made
+    shape_error = ShapeNeededError(f"{name} of an array whose shape is known only at run time")
+    shape_error.__cause__ = error
+    return shape_error
 
 
 def _is_incomplete(value: Any) -> bool:

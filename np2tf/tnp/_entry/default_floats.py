@@ -73,14 +73,14 @@ def _asks_for_wide(values: Iterable[Any]) -> bool:
         if kind in (float, int, bool, complex):
             continue
         if kind in (tuple, list):
-            found = _asks_for_wide(value)
+            is_wide = _asks_for_wide(value)
         elif kind is str:
-            found = len(value) <= len("complex128") and _names_wide(value)
+            is_wide = len(value) <= len("complex128") and _names_wide(value)
         elif isinstance(value, type):
-            found = value in _WIDE_TYPES
+            is_wide = value in _WIDE_TYPES
         else:
-            found = _has_wide(value)
-        if found:
+            is_wide = _has_wide(value)
+        if is_wide:
             return True
     return False
 
@@ -131,8 +131,8 @@ def _narrow(value: Any) -> Any:
 
 def _finfo(dtype: Any) -> Any:
     """Return ``np.finfo(dtype)``; for Python's float, the ``finfo`` of the default floats."""
-    wanted = {float: np.float32, complex: np.complex64} if config.floats == "float32" else {}
-    return np.finfo(wanted.get(dtype, dtype) if isinstance(dtype, type) else dtype)
+    defaults = {float: np.float32, complex: np.complex64} if config.floats == "float32" else {}
+    return np.finfo(defaults.get(dtype, dtype) if isinstance(dtype, type) else dtype)
 
 
 _undo: list[Callable[[], None]] = []

@@ -100,9 +100,9 @@ def _load_chapters() -> None:
             for public in chapter.__all__:
                 IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
     importlib.import_module("np2tf.tnp._methods.tensorflow_protocols")
-    for qualified, function in IMPLEMENTATIONS.items():
+    for qualified_name, function in IMPLEMENTATIONS.items():
         # NumPy's function may have other names as well, and `__array_function__` receives the function.
-        module, _, name = qualified.removeprefix("numpy.").rpartition(".")
+        module, _, name = qualified_name.removeprefix("numpy.").rpartition(".")
         numpys = getattr(operator.attrgetter(module)(np) if module else np, name, None)
         if callable(numpys):  # some versions of NumPy lack some names
             host_fallback.OPS[numpys] = function
@@ -110,12 +110,12 @@ def _load_chapters() -> None:
 
 def implementation(numpy: Callable[..., Any], qualified_name: str) -> Callable[..., Any]:
     """Return the function that replaces NumPy's for tensors, or for new arrays that are tensors."""
-    found = IMPLEMENTATIONS.get(qualified_name)
-    if found is None:
-        found = host_fallback.OPS.get(numpy)
-    if found is None:
-        found = IMPLEMENTATIONS[qualified_name] = host_fallback.fallback(numpy, qualified_name)
-    return found
+    function = IMPLEMENTATIONS.get(qualified_name)
+    if function is None:
+        function = host_fallback.OPS.get(numpy)
+    if function is None:
+        function = IMPLEMENTATIONS[qualified_name] = host_fallback.fallback(numpy, qualified_name)
+    return function
 
 
 def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -65,8 +65,8 @@ def count_scopes(change: int) -> None:
     global _scopes
     with _lock:
         _scopes += change
-        changed = _update()
-    if changed:
+        has_changed = _update()
+    if has_changed:
         _tell()
 
 
@@ -75,16 +75,16 @@ def count_interceptors(change: int) -> None:
     global _interceptors
     with _lock:
         _interceptors += change
-        changed = _update()
-    if changed:
+        has_changed = _update()
+    if has_changed:
         _tell()
 
 
 def _follow(name: str, value: str) -> None:
     with _lock:
         _settings[name] = value
-        changed = _update()
-    if changed:
+        has_changed = _update()
+    if has_changed:
         _tell()
 
 

@@ -143,19 +143,20 @@ class Function(functools.partial):  # type: ignore[type-arg]
         creates = qualified_name.removeprefix("numpy.") in CREATES or qualified_name.startswith(_RANDOM)
 
         def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            return _routing.route(made, args, kwargs)
+            return _routing.route(instance, args, kwargs)
 
         host = _route_by_promotion(function, otherwise) if qualified_name in _ASK_THE_RULES else function
         call = _route_by_operands(host, creates, WRITES.get(qualified_name), otherwise)
-        made = super().__new__(cls, functools.update_wrapper(call, function))
-        functools.update_wrapper(made, function)
+        instance = super().__new__(cls, functools.update_wrapper(call, function))
+        functools.update_wrapper(instance, function)
         within = getattr(function, "__wrapped__", None)
         if isinstance(within, BuiltinFunctionType):
-            made.__wrapped__ = within  # type: ignore[attr-defined]  # as NumPy's has it, with the signature as text
-        made.numpy = function
-        made.qualified_name = qualified_name
-        made.__module__ = "np2tf.tnp" + qualified_name.removeprefix("numpy").rpartition(".")[0]  # for pickle
-        return made
+            instance.__wrapped__ = within  # type: ignore[attr-defined]  # as NumPy's has it, with the signature as text
+        instance.numpy = function
+        instance.qualified_name = qualified_name
+        # for pickle
+        instance.__module__ = "np2tf.tnp" + qualified_name.removeprefix("numpy").rpartition(".")[0]
+        return instance
 
     def __getattr__(self, name: str) -> Any:
         """Return NumPy's attribute of a name not defined here, such as `nin` and `_implementation`."""
@@ -191,15 +192,15 @@ class UniversalFunction(Function):
 
     def __new__(cls, function: np.ufunc) -> UniversalFunction:
         call = _route_by_operands(
-            function, False, None, lambda *operands: _routing.route_ufunc(made, "__call__", *operands)
+            function, False, None, lambda *operands: _routing.route_ufunc(instance, "__call__", *operands)
         )
-        made = functools.partial.__new__(cls, call)
-        made.numpy = function
-        made.qualified_name = f"numpy.{function.__name__}"
-        made.__name__ = function.__name__
-        made.__module__ = "np2tf.tnp"  # pickle looks for the function there
-        made.__doc__ = function.__doc__
-        return made
+        instance = functools.partial.__new__(cls, call)
+        instance.numpy = function
+        instance.qualified_name = f"numpy.{function.__name__}"
+        instance.__name__ = function.__name__
+        instance.__module__ = "np2tf.tnp"  # pickle looks for the function there
+        instance.__doc__ = function.__doc__
+        return instance
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -305,8 +306,10 @@ _UFUNCS: dict[np.ufunc, UniversalFunction] = {}
 
 def universal_function(function: np.ufunc) -> UniversalFunction:
     """Return the universal function that replaces NumPy's; the same object for every call."""
-    found = _UFUNCS.get(function)
-    return found if found is not None else _UFUNCS.setdefault(function, UniversalFunction(function))
+    replacement = _UFUNCS.get(function)
+    return (
+        replacement if replacement is not None else _UFUNCS.setdefault(function, UniversalFunction(function))
+    )
 
 
 def provide(value: Any, qualified_name: str) -> Any:

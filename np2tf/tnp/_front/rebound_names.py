@@ -104,10 +104,10 @@ def watch(numpys: ModuleType, tnp_module: ModuleType) -> None:
         numpys: the module of NumPy.
         tnp_module: the module of np2tf that replaces NumPy's module.
     """
-    known = _replacements.setdefault(numpys.__name__, [])
-    if tnp_module in known:
+    modules = _replacements.setdefault(numpys.__name__, [])
+    if tnp_module in modules:
         return
-    known.append(tnp_module)
+    modules.append(tnp_module)
     vars(tnp_module)["_numpys_module"] = numpys
     for name, value in list(vars(numpys).items()):
         if not (_is_numpys(value) or name.startswith("_")):
@@ -182,11 +182,11 @@ def _follow(module: ModuleType, name: str, before: Any) -> None:
     now = vars(module).get(name, ABSENT)
     if now is before or (isinstance(now, ModuleType) and before is ABSENT):
         return  # a submodule has been imported
-    qualified = f"{module.__name__}.{name}"
-    own_object = _numpy_objects.setdefault(qualified, before)
-    if own_object is not ABSENT or _first.setdefault(qualified, now) is not now:
-        _changing_names.add(qualified)
-    _note(qualified, now)
+    qualified_name = f"{module.__name__}.{name}"
+    own_object = _numpy_objects.setdefault(qualified_name, before)
+    if own_object is not ABSENT or _first.setdefault(qualified_name, now) is not now:
+        _changing_names.add(qualified_name)
+    _note(qualified_name, now)
     for tnp_module in _replacements.get(module.__name__, ()):
         for tnp_name in (name, f"{name}_at"):
             _put(tnp_module, tnp_name, now is own_object)
@@ -217,9 +217,9 @@ def _put(tnp_module: ModuleType, name: str, back: bool) -> None:
     """Set aside the object that a module of np2tf keeps for a name, or restore it."""
     space, key = vars(tnp_module), (tnp_module.__name__, name)
     if back:
-        kept = _aside.pop(key, ABSENT)
-        if kept is not ABSENT:
-            space[name] = kept
+        value = _aside.pop(key, ABSENT)
+        if value is not ABSENT:
+            space[name] = value
     elif name in space:
         _aside.setdefault(key, space.pop(name))
 

@@ -26,14 +26,14 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
         IndexError: a known index is out of bounds. (An index that is staged is recorded, see `index_bounds`.)
     """
     tensor = index.tensor if isinstance(index, SymInt) else tf.convert_to_tensor(index, tf.int64)
-    known = tf.get_static_value(tensor) if isinstance(length, int) else None
-    if known is not None:
-        if known.size and (known.min() < -length or known.max() >= length):
-            bad = known[(known < -length) | (known >= length)].flat[0] if known.ndim else known
+    values = tf.get_static_value(tensor) if isinstance(length, int) else None
+    if values is not None:
+        if values.size and (values.min() < -length or values.max() >= length):
+            bad = values[(values < -length) | (values >= length)].flat[0] if values.ndim else values
             raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
-        return tf.constant(np.where(known < 0, known + length, known))
-    proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
-    if not proven:
+        return tf.constant(np.where(values < 0, values + length, values))
+    is_proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
+    if not is_proven:
         tensor = tf.where(tensor < 0, tensor + length, tensor)
         if current_scope() is not None and checks_bounds():
             record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
@@ -60,33 +60,32 @@ class AdvancedKey:
         self.base = base
         items = _masks_to_integers(base, items)
         # NumPy treats integers beside index arrays as index arrays of shape ().
-        indexed = [k for k, item in enumerate(items) if isinstance(item, (tf.Tensor, int, SymInt, _Truth))]
+        axes = [k for k, item in enumerate(items) if isinstance(item, (tf.Tensor, int, SymInt, _Truth))]
         self.basic = tuple(
-            None if isinstance(item, _Truth) else FULL if k in indexed else item
-            for k, item in enumerate(items)
+            None if isinstance(item, _Truth) else FULL if k in axes else item for k, item in enumerate(items)
         )
         self.part = base if self._is_whole() else slicing.read(base, self.basic)
-        self.axes = indexed
-        self.place = 0 if parted else indexed[0]
-        given = {k: items[k].index if isinstance(items[k], _Truth) else items[k] for k in indexed}
-        common = _common_shape(list(given.values()))
+        self.axes = axes
+        self.place = 0 if parted else axes[0]
+        indices = {k: items[k].index if isinstance(items[k], _Truth) else items[k] for k in axes}
+        common = _common_shape(list(indices.values()))
         # NumPy checks the integers first, then the assigned value, then the index arrays.
-        for k, index in given.items():
+        for k, index in indices.items():
             if not isinstance(index, tf.Tensor):
-                given[k] = positions(index, self._length(k), k)
+                indices[k] = positions(index, self._length(k), k)
         self.common = common
         if value is not None:
             self.check_value(value)
         if common is not None and 0 in common:
             # NumPy does not check indices that are broadcast to no elements.
-            self.indices = [tf.zeros(common, tf.int64)] * len(given)
+            self.indices = [tf.zeros(common, tf.int64)] * len(indices)
             return
         self.indices = _broadcast(
             [
                 index
-                if given[k] is not items[k] and not isinstance(items[k], _Truth)
+                if indices[k] is not items[k] and not isinstance(items[k], _Truth)
                 else positions(index, self._length(k), k)
-                for k, index in given.items()
+                for k, index in indices.items()
             ],
             common,
         )
@@ -116,8 +115,8 @@ class AdvancedKey:
         have = value.shape.as_list()
         while len(have) > len(result) and have[0] == 1:
             have = have[1:]
-        known = zip(reversed(have), reversed(result), strict=False)
-        if len(have) > len(result) or any(n not in (1, None, m) and m is not None for n, m in known):
+        pairs = zip(reversed(have), reversed(result), strict=False)
+        if len(have) > len(result) or any(n not in (1, None, m) and m is not None for n, m in pairs):
             raise ValueError(
                 f"shape mismatch: value array of shape {tuple(value.shape)} could not be broadcast to "
                 f"indexing result of shape {tuple(result)}"
@@ -131,10 +130,10 @@ class AdvancedKey:
         if front.shape.num_elements() == 0:
             # TensorFlow refuses to gather from an empty tensor.
             inner_shape = tf.shape(front)[len(self.axes) :]
-            taken = tf.zeros(tf.concat([tf.shape(self.indices[0]), inner_shape], 0), front.dtype)
+            elements = tf.zeros(tf.concat([tf.shape(self.indices[0]), inner_shape], 0), front.dtype)
         else:
-            taken = tf.gather_nd(front, tf.stack(self.indices, axis=-1))
-        return taken if self.place == 0 else tf.transpose(taken, self._into_place(taken.shape.rank))
+            elements = tf.gather_nd(front, tf.stack(self.indices, axis=-1))
+        return elements if self.place == 0 else tf.transpose(elements, self._into_place(elements.shape.rank))
 
     def scatter(self, value: tf.Tensor, combine: Any = None) -> tf.Tensor:
         """Return the base with the elements of the key replaced, or combined with `value` once for every
@@ -152,8 +151,8 @@ class AdvancedKey:
                 "an index array that may hold duplicates is assigned through under XLA"
             )
         front = (combine or tf.tensor_scatter_nd_update)(front, places_of, value)
-        cut = tf.transpose(front, np.argsort(self._to_front()))
-        return cut if self._is_whole() else slicing.write(self.base, self.basic, cut)
+        part = tf.transpose(front, np.argsort(self._to_front()))
+        return part if self._is_whole() else slicing.write(self.base, self.basic, part)
 
     def _in_front(self, value: tf.Tensor, front: tf.Tensor) -> tf.Tensor:
         """Return the value, broadcast to the elements of the key, with the indexed axes in front."""
@@ -168,10 +167,10 @@ class AdvancedKey:
 
     def _distinct(self) -> bool:
         """Return whether no place is written twice, so that the order of the writes does not matter."""
-        known = [tf.get_static_value(index) for index in self.indices]
-        if any(index is None for index in known):
+        values = [tf.get_static_value(index) for index in self.indices]
+        if any(index is None for index in values):
             return False
-        rows = np.stack([np.ravel(index) for index in known], -1)
+        rows = np.stack([np.ravel(index) for index in values], -1)
         return len(np.unique(rows, axis=0)) == len(rows)
 
     def _to_front(self) -> list[int]:
@@ -189,11 +188,11 @@ class _Truth:
     """
 
     def __init__(self, flag: tf.Tensor) -> None:
-        known = tf.get_static_value(flag)
-        if known is None:
+        value = tf.get_static_value(flag)
+        if value is None:
             self.index = tf.zeros([tf.cast(flag, tf.int32)], tf.int64)
         else:
-            self.index = tf.zeros([int(known)], tf.int64)
+            self.index = tf.zeros([int(value)], tf.int64)
 
 
 def _masks_to_integers(base: tf.Tensor, items: list[Any]) -> list[Any]:

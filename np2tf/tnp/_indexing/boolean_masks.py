@@ -46,8 +46,12 @@ def _drop_ellipsis(items: list[Any]) -> bool:
 
 def true_places(mask: tf.Tensor) -> tf.Tensor:
     """Return the positions of the true elements, one row each; a constant if the mask is known."""
-    known = None if tf.executing_eagerly() else tf.get_static_value(mask)
-    return tf.where(mask) if known is None else tf.constant(np.argwhere(known).reshape(-1, known.ndim))
+    static_mask = None if tf.executing_eagerly() else tf.get_static_value(mask)
+    return (
+        tf.where(mask)
+        if static_mask is None
+        else tf.constant(np.argwhere(static_mask).reshape(-1, static_mask.ndim))
+    )
 
 
 def get_masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
@@ -117,9 +121,9 @@ def _fit_value(value: tf.Tensor, inner_lengths: list[int | None], mask: tf.Tenso
     while value.shape.rank > len(inner_lengths) and value.shape[0] == 1:
         value = value[0]
     inner = value.shape.as_list()[max(value.shape.rank - len(inner_lengths), 0) :]
-    known = zip(reversed(inner), reversed(inner_lengths), strict=False)
+    pairs = zip(reversed(inner), reversed(inner_lengths), strict=False)
     if value.shape.rank > len(inner_lengths) + 1 or any(
-        n not in (1, None, m) and m is not None for n, m in known
+        n not in (1, None, m) and m is not None for n, m in pairs
     ):
         raise ValueError(
             f"shape mismatch: value array of shape {tuple(value.shape)} could not be broadcast to indexing "
@@ -129,12 +133,12 @@ def _fit_value(value: tf.Tensor, inner_lengths: list[int | None], mask: tf.Tenso
 
 
 def _check_count(count: tf.Tensor, value: tf.Tensor) -> None:
-    given = tf.shape(value, tf.int64)[0]
+    value_count = tf.shape(value, tf.int64)[0]
     if hasattr(count, "numpy"):
-        if int(given) != int(count):
+        if int(value_count) != int(count):
             raise ValueError(
-                f"NumPy boolean array indexing assignment cannot assign {int(given)} input values to "
+                f"NumPy boolean array indexing assignment cannot assign {int(value_count)} input values to "
                 f"the {int(count)} output values where the mask is true"
             )
     elif value.shape[0] is not None:
-        record_violation(tf.not_equal(given, count))
+        record_violation(tf.not_equal(value_count, count))

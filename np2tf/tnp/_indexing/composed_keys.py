@@ -46,23 +46,23 @@ def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     index_arrays = [item for item in items if isinstance(item, tf.Tensor)]
     if any(item.dtype == tf.bool for item in index_arrays) or (index_arrays and len(visible) < len(axes)):
         return None
-    made: list[Any] = []
+    whole_key: list[Any] = []
     remaining_items = iter(items)
     for item, axis in zip(first, axis_per_item(first, axes), strict=True):
         assert axis is not None
         if axis.is_dropped:
-            made.append(item)
+            whole_key.append(item)
             continue
         inner = next(remaining_items)
         while inner is None:
-            made.append(None)
+            whole_key.append(None)
             inner = next(remaining_items)
         part = _part(item, axis, inner)
         if part is None:
             return None
-        made.append(part)
-    made += remaining_items
-    return whole, made
+        whole_key.append(part)
+    whole_key += remaining_items
+    return whole, whole_key
 
 
 def _part(outer: Any, axis: SliceSpec, inner: Any) -> Any:
@@ -91,9 +91,9 @@ def _end(end: Int | None, default: Int, axis: SliceSpec) -> Int:
     if isinstance(end, int) and end >= 0 and axis.start == 0:
         place = tf.minimum(symint.tensor_of(end), tf.maximum(behind, 0))
     else:
-        given = symint.tensor_of(end)
-        from_start, from_end = begin + given, behind + given
-        place = tf.where(given < 0, tf.maximum(from_end, begin), tf.minimum(from_start, behind))
+        offset = symint.tensor_of(end)
+        from_start, from_end = begin + offset, behind + offset
+        place = tf.where(offset < 0, tf.maximum(from_end, begin), tf.minimum(from_start, behind))
         place = tf.maximum(place, begin)
     return SymInt.fresh(place, 0, axis.length)
 
@@ -101,12 +101,12 @@ def _end(end: Int | None, default: Int, axis: SliceSpec) -> Int:
 def _position(index: Int, axis: SliceSpec) -> SymInt:
     """Return the position of an element of a slice; a position outside of the slice is a violation."""
     length = symint.extent(axis.start, axis.stop)
-    given = symint.tensor_of(index)
+    position = symint.tensor_of(index)
     if symint.lower_bound(index) is None or symint.lower_bound(index) < 0:  # type: ignore[operator]
-        given = tf.where(given < 0, given + length, given)
+        position = tf.where(position < 0, position + length, position)
     if checks_bounds():
-        record_violation((given < 0) | (given >= length))
-    return SymInt.fresh(symint.tensor_of(axis.start) + given, 0, max(axis.length - 1, 0))
+        record_violation((position < 0) | (position >= length))
+    return SymInt.fresh(symint.tensor_of(axis.start) + position, 0, max(axis.length - 1, 0))
 
 
 def _positions(index: tf.Tensor, axis: SliceSpec) -> tf.Tensor:

@@ -41,9 +41,9 @@ def getitem(array: ndarray, key: Any) -> Any:
     """
     if staging_for_xla():
         key = restore_masks(array, key)
-        found = get_from_selection(array, key)
-        if found is not None:
-            return found
+        result = get_from_selection(array, key)
+        if result is not None:
+            return result
         inner = compose_keys(array, key)
         if inner is not None:
             return _get_from_whole(*inner, key)
@@ -55,9 +55,9 @@ def getitem(array: ndarray, key: Any) -> Any:
     if not any(isinstance(item, tf.Tensor) for item in items):
         if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
             return tensor_scalar(slicing.read(tensor, tuple(items)))
-        turned = make_forward(items, tensor.shape.as_list())
-        if turned is not None:
-            return getitem(array.view_through(BasicIndexing(tuple(turned[0]))), turned[1])
+        key_pair = make_forward(items, tensor.shape.as_list())
+        if key_pair is not None:
+            return getitem(array.view_through(BasicIndexing(tuple(key_pair[0]))), key_pair[1])
         if type(array) is scalar or holds_0d_array(key):
             return tensor_array(slicing.read(tensor, tuple(items)))
         view = array.view_through(BasicIndexing(tuple(items)))
@@ -109,9 +109,9 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
             _set(whole, whole.tensor, items, key, value)
             return
     tensor = array.tensor
-    filled = _fill_at_selection(tensor, key, value)
-    if filled is not None:
-        array.store(filled)
+    contents = _fill_at_selection(tensor, key, value)
+    if contents is not None:
+        array.store(contents)
     else:
         _set(array, tensor, expand(key, tensor.shape.rank), key, value)
 
@@ -136,9 +136,9 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         setitem(getitem(array, beside[1]), tensor_array(beside[0]), value)
         return
     selection = selection_of(value)
-    written = write_selection(tensor, items, selection) if selection is not None else None
-    if written is not None:
-        array.store(written)
+    contents = write_selection(tensor, items, selection) if selection is not None else None
+    if contents is not None:
+        array.store(contents)
         return
     try:
         new = _assignable(value, tensor.dtype, picks)
@@ -192,9 +192,9 @@ def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, va
         tensor: the current contents of the array.
         value: the value, of the dtype of the array.
     """
-    written = write_repeated(tensor, key, value) if staging_for_xla() else None
-    if written is not None:
-        array.store(written)
+    contents = write_repeated(tensor, key, value) if staging_for_xla() else None
+    if contents is not None:
+        array.store(contents)
     elif staging_for_xla() and chain_of(array):
         array.store_through(BasicIndexing(key), value)
     else:
@@ -205,10 +205,10 @@ def _write_before(part: Any, value: Any) -> None:
     """Write the numbers of a list that precede the first number that does not fit, as NumPy does."""
     if type(part) is not ndarray:
         return
-    held = np.array(part.numpy())
+    copy = np.array(part.numpy())
     with suppress(TypeError, ValueError, OverflowError):
-        held[...] = to_numpy(value)
-    part.store(tf.constant(held))
+        copy[...] = to_numpy(value)
+    part.store(tf.constant(copy))
 
 
 def _refuse_sequence(tensor: tf.Tensor, value: Any) -> None:
@@ -248,12 +248,12 @@ def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
     """Return `value` in the dtype of the array. With index arrays NumPy casts its own numbers without a
     check.
     """
-    wanted = np.dtype(dtype.as_numpy_dtype)
+    target_dtype = np.dtype(dtype.as_numpy_dtype)
     kind = type(value)
     if kind is int or kind is float:
-        return tf.constant(np.asarray(value, wanted))
+        return tf.constant(np.asarray(value, target_dtype))
     if not picks:
-        refuse_unfit(value, wanted)
+        refuse_unfit(value, target_dtype)
     elif isinstance(value, np.generic):
         value = np.asarray(value)
-    return convert_assigned(value, wanted)
+    return convert_assigned(value, target_dtype)

@@ -37,17 +37,19 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     if rank is None:
         raise ShapeNeededError("indexing an array of unknown rank")
     parts = [_item(part) for part in (key if isinstance(key, tuple) else (key,))]
-    used = sum(_axes_used(part) for part in parts)
-    if used > rank:
-        raise IndexError(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed")
+    axis_count = sum(_axes_used(part) for part in parts)
+    if axis_count > rank:
+        raise IndexError(
+            f"too many indices for array: array is {rank}-dimensional, but {axis_count} were indexed"
+        )
     ellipses = [k for k, part in enumerate(parts) if part is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     where = ellipses[0] if ellipses else len(parts)
-    if rank - used + len(parts) > MOST_AXES:
+    if rank - axis_count + len(parts) > MOST_AXES:
         raise IndexError(f"number of dimensions must be within [0, {MOST_AXES}]")
     parts = [_settle_sequence(part) if type(part) is slice else part for part in parts]
-    return [*parts[:where], *[FULL] * (rank - used), *parts[where + 1 :]]
+    return [*parts[:where], *[FULL] * (rank - axis_count), *parts[where + 1 :]]
 
 
 def _settle_sequence(part: slice) -> slice:
@@ -149,8 +151,8 @@ def _integer(value: Any) -> int | SymInt:
             static = tf.get_static_value(tensor)
             if static is not None:
                 return int(static)
-            known = value.staged_integer if type(value) is scalar else None
-            return known if known is not None else SymInt.fresh(tf.cast(tensor, tf.int64))
+            integer = value.staged_integer if type(value) is scalar else None
+            return integer if integer is not None else SymInt.fresh(tf.cast(tensor, tf.int64))
     if isinstance(value, tf.Tensor):
         return _integer(tensor_scalar(value))
     try:

@@ -66,8 +66,8 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
     def read(axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         return beyond(index.read(axis, first, count, round_entered))
 
-    found = Selection(beyond(index.whole), index.parts, read)
-    return reduce_selection("any", found, (0,), tf.reduce_any(found.fill_outside(False)))
+    selection = Selection(beyond(index.whole), index.parts, read)
+    return reduce_selection("any", selection, (0,), tf.reduce_any(selection.fill_outside(False)))
 
 
 def fill_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:

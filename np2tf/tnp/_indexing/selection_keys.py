@@ -36,13 +36,13 @@ def true_places_of(mask: tf.Tensor) -> tuple[ndarray, ...] | None:
         return None
     part = mask_of_axis(mask)
     place = tf.range(shape.num_elements(), dtype=tf.int64)
-    found: list[ndarray] = []
+    selections: list[ndarray] = []
     for axis in reversed(range(shape.rank)):
         length = shape[axis]
         whole = tf.math.floormod(place, max(length, 1)) if axis else place
-        found.insert(0, selected_array(TruePlaces(whole, (part,), of=mask, axis=axis)))
+        selections.insert(0, selected_array(TruePlaces(whole, (part,), of=mask, axis=axis)))
         place = place // max(length, 1) if axis else place
-    return tuple(found)
+    return tuple(selections)
 
 
 def restore_masks(array: ndarray, key: Any) -> Any:
@@ -52,10 +52,10 @@ def restore_masks(array: ndarray, key: Any) -> Any:
     if first is None:
         return key
     rank = first.of.shape.rank
-    found = [_places(item) for item in items[:rank]]
-    is_whole = len(found) == rank and all(
+    places = [_places(item) for item in items[:rank]]
+    is_whole = len(places) == rank and all(
         factor is not None and factor.of is first.of and factor.axis == axis
-        for axis, factor in enumerate(found)
+        for axis, factor in enumerate(places)
     )
     if not is_whole or tuple(first.of.shape.as_list()) != array.shape[:rank]:
         return key
@@ -64,8 +64,8 @@ def restore_masks(array: ndarray, key: Any) -> Any:
 
 
 def _places(item: Any) -> TruePlaces | None:
-    found = None if isinstance(item, (slice, int)) else selection_of(item)
-    return found if isinstance(found, TruePlaces) and not chain_of(item) else None
+    selection = None if isinstance(item, (slice, int)) else selection_of(item)
+    return selection if isinstance(selection, TruePlaces) and not chain_of(item) else None
 
 
 def mask_beside(items: list[Any]) -> tuple[tf.Tensor, tuple[Any, ...]] | None:
@@ -98,19 +98,24 @@ def get_from_selection(array: ndarray, key: Any) -> Any:
     Returns:
         None for any other array or key.
     """
-    held = selection_of(array) if not chain_of(array) else None
-    if held is None or len(held.parts) != 1 or held.parts[0] is None or held.parts[0].interval is not None:
+    selection = selection_of(array) if not chain_of(array) else None
+    if (
+        selection is None
+        or len(selection.parts) != 1
+        or selection.parts[0] is None
+        or selection.parts[0].interval is not None
+    ):
         return None
-    part = held.parts[0]
+    part = selection.parts[0]
     if type(key) is int and key in (0, -1):
-        return _end(held.whole, part, last=key == -1)
+        return _end(selection.whole, part, last=key == -1)
     mask = None if isinstance(key, (tuple, list, slice, int)) else selection_of(key)
     if mask is None or mask.whole.dtype != tf.bool or len(mask.parts) != 1:
         return None
     if mask.parts[0] is None or mask.parts[0].key != part.key:
         return None
     return selected_array(
-        guard_gradient(Selection(held.whole, (mask_of_axis(tf.logical_and(part.mask, mask.whole)),)))
+        guard_gradient(Selection(selection.whole, (mask_of_axis(tf.logical_and(part.mask, mask.whole)),)))
     )
 
 

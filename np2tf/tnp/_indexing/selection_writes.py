@@ -48,23 +48,25 @@ def write_selection(
         sizes = zip(selection.whole.shape, target.whole.shape, strict=True)
         if any(n not in (1, m) for n, m in sizes):
             return None
-        written = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
-        return tf.reshape(written, base.shape)
+        result = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
+        return tf.reshape(result, base.shape)
     key = tuple(items)
     # The specification is computed once: ends that are computed twice are not known to be equal.
     axes = slice_spec.axes_of(base, key)
     target = slice_selection(base, key, axes)
-    fitting = target and _align_with(selection, target)
-    if axes is None or target is None or fitting is None or not _fits(fitting.whole, target.whole):
+    value = target and _align_with(selection, target)
+    if axes is None or target is None or value is None or not _fits(value.whole, target.whole):
         return None
     flags = are_dynamic_items(key, axes)
     whole_key = tuple(slice(None) if flag else item for item, flag in zip(key, flags, strict=True))
-    new = tf.where(target.mask(), tf.cast(fitting.whole, base.dtype), target.whole)
+    new = tf.where(target.mask(), tf.cast(value.whole, base.dtype), target.whole)
     whole = slicing.write(base, whole_key, new)
-    chosen = _axis_of_rounds(key, axes, target, selection.whole.shape.as_list(), base.shape.num_elements())
-    if chosen is None:
+    round_axis = _axis_of_rounds(
+        key, axes, target, selection.whole.shape.as_list(), base.shape.num_elements()
+    )
+    if round_axis is None:
         return None if in_rounds else whole
-    return chunked_loops.with_gradient_of(whole, _rounds(base, axes, chosen, target, fitting))
+    return chunked_loops.with_gradient_of(whole, _rounds(base, axes, round_axis, target, value))
 
 
 def write_repeated(base: tf.Tensor, key: slice_spec.BasicKey, value: tf.Tensor) -> tf.Tensor | None:
@@ -143,9 +145,9 @@ def _rounds(
     copy = base if counter is None else pin_values(counter, [base])[0]
 
     def step(first: tf.Tensor, count: int, done_count: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
-        entered = Round(PartialWrite(base, copy, current, place, k, first))
-        before = target.read(axis, first, count, entered)
-        new = tf.cast(value.read(axis, first, count, entered), base.dtype)
+        write_round = Round(PartialWrite(base, copy, current, place, k, first))
+        before = target.read(axis, first, count, write_round)
+        new = tf.cast(value.read(axis, first, count, write_round), base.dtype)
         mask = beside
         if count > 1:
             left = chunked_loops.not_yet_computed(count, done_count, rank + axis, rank)
@@ -160,14 +162,14 @@ def _rounds(
 
 def _align_with(selection: Selection, target: Selection) -> Selection | None:
     """Return `selection` with its parts moved to the parts of `target`; axes of length 1 are repeated."""
-    missing = len(target.parts) - len(selection.parts)
-    if missing < 0:
+    rank_difference = len(target.parts) - len(selection.parts)
+    if rank_difference < 0:
         return None
-    found: Selection | None = selection
-    for k, part in enumerate(target.parts[missing:]):
-        if found is not None and (found.parts[k] is not None or found.whole.shape[k] != 1):
-            found = align(found, k, part)
-    return found
+    result: Selection | None = selection
+    for k, part in enumerate(target.parts[rank_difference:]):
+        if result is not None and (result.parts[k] is not None or result.whole.shape[k] != 1):
+            result = align(result, k, part)
+    return result
 
 
 def _fits(value: tf.Tensor, target: tf.Tensor) -> bool:

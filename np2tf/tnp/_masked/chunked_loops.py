@@ -62,11 +62,11 @@ def elements_of_round(
     if prod(sizes) < (MIN_PART if room < LARGE_ARRAY else MIN_PART_OF_LARGE):
         return None
     length = sizes[axis]
-    fitting = max(_MAX_WHOLE // max(prod(sizes) // length, 1), 1)
-    wanted = min(
-        max(length // _MAX_TERMS, _MIN_CHUNK), _MAX_CHUNK, fitting, length if least is None else least
+    limit = max(_MAX_WHOLE // max(prod(sizes) // length, 1), 1)
+    elements = min(
+        max(length // _MAX_TERMS, _MIN_CHUNK), _MAX_CHUNK, limit, length if least is None else least
     )
-    return 2 ** (wanted.bit_length() - 1) if wanted > 0 else None
+    return 2 ** (elements.bit_length() - 1) if elements > 0 else None
 
 
 def run_rounds(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.Tensor:

@@ -109,18 +109,18 @@ def reduce_selection(name: str, selection: Selection, axes: Sequence[int], whole
         axes: the axes.
         whole: the same reduction, computed on the whole array.
     """
-    dtype, given = whole.dtype, selection.whole.dtype
-    chosen = round_of(selection, axes)
-    ordered = name not in ("max", "min") or (not given.is_complex and not given.is_bool)
-    if chosen is None or (dtype.size < 4 and dtype.is_floating) or not ordered or name not in REDUCTIONS:
+    dtype, operand_dtype = whole.dtype, selection.whole.dtype
+    plan = round_of(selection, axes)
+    ordered = name not in ("max", "min") or (not operand_dtype.is_complex and not operand_dtype.is_bool)
+    if plan is None or (dtype.size < 4 and dtype.is_floating) or not ordered or name not in REDUCTIONS:
         return whole
-    axis, elements = chosen
+    axis, elements = plan
     how = REDUCTIONS[name]
-    counted = how.truth or name == "count_nonzero"
+    is_logical = how.truth or name == "count_nonzero"
 
     def values(first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         part = selection.read(axis - len(selection.parts), first, count, round_entered)
-        part = tf.not_equal(part, tf.zeros((), part.dtype)) if counted and not part.dtype.is_bool else part
+        part = tf.not_equal(part, tf.zeros((), part.dtype)) if is_logical and not part.dtype.is_bool else part
         return tf.cast(part, tf.bool if how.truth else dtype)
 
     left = _accumulate_lanes(how, selection, axes, axis, elements, values, tf.bool if how.truth else dtype)

@@ -101,14 +101,14 @@ def slice_source(
         k = visible[axis]
         assert k is not None
         start = symint.tensor_of(axes[k].start) + first
-        array, written = base, round_entered.write
-        if written is not None and written.base is base:
-            if written.place == place and written.axis == k and written.first is first:
-                array = written.current
+        array, partial_write = base, round_entered.write
+        if partial_write is not None and partial_write.base is base:
+            if partial_write.place == place and partial_write.axis == k and partial_write.first is first:
+                array = partial_write.current
             elif _MUCH_LARGER * whole.shape.num_elements() <= base.shape.num_elements():
                 return part_of(whole, axis, start, count)
             else:
-                array = written.copy
+                array = partial_write.copy
         sizes = sizes_of(axes, k, count)
         shape = whole.shape.as_list()
         shape[axis] = count
@@ -146,8 +146,8 @@ def reverse_source(
     def read(along: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         if along != axis or length is None:
             return turn(source(along, first, count, round_entered))
-        found = source(along, length - first - count, count, round_entered)
-        return tf.reverse(found, [found.shape.rank + axis])
+        part = source(along, length - first - count, count, round_entered)
+        return tf.reverse(part, [part.shape.rank + axis])
 
     return read
 
@@ -159,8 +159,8 @@ def move_source(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor
     """
 
     def read(along: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
-        found = source(along, first, count, round_entered)
-        return found if along == axis else move(found)
+        part = source(along, first, count, round_entered)
+        return part if along == axis else move(part)
 
     return read
 

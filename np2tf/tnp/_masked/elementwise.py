@@ -22,8 +22,8 @@ def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
     """
     if not staging_for_xla():
         return None
-    found = [selection_of(operand) for operand in operands]
-    return found if any(selection is not None for selection in found) else None
+    result = [selection_of(operand) for operand in operands]
+    return result if any(selection is not None for selection in result) else None
 
 
 def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) -> Any:
@@ -32,26 +32,28 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
     Returns:
         None if the parts of the operands do not match.
     """
-    found = selections(operands)
-    if found is None:
+    operand_selections = selections(operands)
+    if operand_selections is None:
         return None
-    found = _align_all(found)
+    operand_selections = _align_all(operand_selections)
     wholes = [
         tensor_array(selection.whole) if selection is not None else _as_it_is(operand)
-        for operand, selection in zip(operands, found, strict=True)
+        for operand, selection in zip(operands, operand_selections, strict=True)
     ]
     shapes = [tuple(as_tensor(whole).shape.as_list()) for whole in wholes]
     parts = [
         selection.parts if selection is not None else (None,) * len(shape)
-        for selection, shape in zip(found, shapes, strict=True)
+        for selection, shape in zip(operand_selections, shapes, strict=True)
     ]
-    merged = _merge_parts(shapes, parts)
-    if merged is None:
+    result_parts = _merge_parts(shapes, parts)
+    if result_parts is None:
         return None
     result = compute(wholes)
     if isinstance(result, tuple):
         return None
-    return selected_array(Selection(result, merged, _elementwise_source(wholes, found, compute)))
+    return selected_array(
+        Selection(result, result_parts, _elementwise_source(wholes, operand_selections, compute))
+    )
 
 
 def _as_it_is(operand: Any) -> Any:
@@ -88,19 +90,19 @@ def _align_all(selections: Sequence[Selection | None]) -> list[Selection | None]
     On an axis with several intervals, each array is moved so that its interval lies where the shortest
     array has its own.
     """
-    made = list(selections)
+    result = list(selections)
     for axis in range(1, max(len(selection.parts) for selection in selections if selection is not None) + 1):
-        cut = [
+        entries = [
             (k, selection, selection.parts[-axis])
-            for k, selection in enumerate(made)
+            for k, selection in enumerate(result)
             if selection is not None and len(selection.parts) >= axis and selection.parts[-axis] is not None
         ]
-        if len(cut) < 2:
+        if len(entries) < 2:
             continue
-        shortest = min((part for _, _, part in cut), key=_length)
-        for k, selection, _ in cut:
-            made[k] = align(selection, len(selection.parts) - axis, shortest) or selection
-    return made
+        shortest = min((part for _, _, part in entries), key=_length)
+        for k, selection, _ in entries:
+            result[k] = align(selection, len(selection.parts) - axis, shortest) or selection
+    return result
 
 
 def _length(part: AxisMask | None) -> int:
@@ -114,17 +116,17 @@ def _merge_parts(
 ) -> tuple[AxisMask | None, ...] | None:
     """Return the parts of the broadcast result; None if a part meets an axis with another part."""
     rank = max(map(len, shapes))
-    merged: list[AxisMask | None] = []
+    result: list[AxisMask | None] = []
     for axis in range(-rank, 0):
         here = [(s[axis], p[axis]) for s, p in zip(shapes, parts, strict=True) if len(s) >= -axis]
-        cut = [part for _, part in here if part is not None]
-        if cut:
+        axis_parts = [part for _, part in here if part is not None]
+        if axis_parts:
             if any(
-                (part is None and size != 1) or (part is not None and part.key != cut[0].key)
+                (part is None and size != 1) or (part is not None and part.key != axis_parts[0].key)
                 for size, part in here
             ):
                 return None
-            merged.append(cut[0])
+            result.append(axis_parts[0])
         else:
-            merged.append(None)
-    return tuple(merged)
+            result.append(None)
+    return tuple(result)

@@ -22,10 +22,12 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     """Return a product of vectors and matrices that have the same part of the summed axis."""
     if name not in PRODUCTS or len(args) != 2 or kwargs:
         return None
-    found = selections(args)
-    if found is None:
+    operand_selections = selections(args)
+    if operand_selections is None:
         return None
-    whole = [selection or _without_parts(arg) for selection, arg in zip(found, args, strict=True)]
+    whole = [
+        selection or _without_parts(arg) for selection, arg in zip(operand_selections, args, strict=True)
+    ]
     a, b = whole
     if (
         not 1 <= len(a.parts) <= 2
@@ -34,19 +36,21 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     ):
         return None
     inner_a, inner_b = len(a.parts) - 1, max(len(b.parts) - 2, 0)
-    fitting = align(b, inner_b, a.parts[inner_a])
-    if fitting is None or a.whole.shape[inner_a] != fitting.whole.shape[inner_b]:
+    new_b = align(b, inner_b, a.parts[inner_a])
+    if new_b is None or a.whole.shape[inner_a] != new_b.whole.shape[inner_b]:
         return None
-    given, cut = b, a.parts[inner_a]
+    original_b, inner_part = b, a.parts[inner_a]
     vectors = len(a.parts) == len(b.parts) == 1
-    b = fitting
+    b = new_b
     if vectors and a.whole.dtype == b.whole.dtype and a.whole.dtype.is_floating:
         whole_product = inner_product(a.whole, b.whole, a.mask())
-        return wrap_tensor(whole_product if cut is None else inner(a, given, cut, False, whole_product))
+        return wrap_tensor(
+            whole_product if inner_part is None else inner(a, original_b, inner_part, False, whole_product)
+        )
     left, right = tensor_array(a.fill_outside(0, [inner_a])), tensor_array(b.fill_outside(0, [inner_b]))
     result = function(left, right)
-    if vectors and cut is not None:
-        return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
+    if vectors and inner_part is not None:
+        return wrap_tensor(inner(a, original_b, inner_part, name == "vdot", result.tensor))
     parts_left = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
     # The result has no source: in rounds of 64 columns such a product takes 1.5 times as long as on the whole
     # array, which is twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).

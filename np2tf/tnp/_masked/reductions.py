@@ -45,25 +45,25 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     """Return ``name(selection, axis)``; None if the reduction cannot be computed on the whole array."""
     args, kwargs = _drop_defaults(args, kwargs)
     if name in _WITH_WHERE:
-        found = _mean(function, args, kwargs) if name == "mean" else None
-        return _where(function, args, kwargs) if found is None else found
+        result = _mean(function, args, kwargs) if name == "mean" else None
+        return _where(function, args, kwargs) if result is None else result
     if name in _ALONG:
         of_vector = _accumulate if name in _CUMULATIVE else _position
-        found = of_vector(name, function, args, kwargs)
-        return _accumulate_axis(name, function, args, kwargs) if found is None else found
+        result = of_vector(name, function, args, kwargs)
+        return _accumulate_axis(name, function, args, kwargs) if result is None else result
     if name == "norm":
         return _norm(function, args, kwargs)
     if name not in _NEUTRAL or len(args) > 2 or kwargs.keys() - {"axis"}:
         return None
-    found = selection_of(args[0])
-    if found is None:
+    selection = selection_of(args[0])
+    if selection is None:
         return None
-    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(found.parts))
+    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(selection.parts))
     if axes is None:
         return None
     if name in ("max", "min"):
         for axis in axes:
-            part = found.parts[axis]
+            part = selection.parts[axis]
             if part is not None:
                 empty = (
                     tf.logical_not(tf.reduce_any(part.mask))
@@ -71,14 +71,14 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
                     else span(part.interval) <= 0
                 )
                 record_violation(empty)
-    filled = found.fill_outside(_NEUTRAL[name](found.whole.dtype), axes)
-    result = function(tensor_array(filled), axis=axes)
-    parts_left = tuple(part for k, part in enumerate(found.parts) if k not in axes)
+    operand = selection.fill_outside(_NEUTRAL[name](selection.whole.dtype), axes)
+    result = function(tensor_array(operand), axis=axes)
+    parts_left = tuple(part for k, part in enumerate(selection.parts) if k not in axes)
     if any(parts_left):
-        source = _reduction_source(found, axes, _NEUTRAL[name](found.whole.dtype), function)
+        source = _reduction_source(selection, axes, _NEUTRAL[name](selection.whole.dtype), function)
         return selected_array(Selection(result.tensor, parts_left, source))
     whole = result.tensor
-    quicker = reduce_selection(name, found, axes, whole)
+    quicker = reduce_selection(name, selection, axes, whole)
     return result if quicker is whole else wrap_tensor(quicker)
 
 
@@ -86,83 +86,84 @@ def _reduction_source(
     selection: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]
 ) -> Source:
     """Return the source of a reduction over `axes` that leaves an axis with a part."""
-    kept = [k - len(selection.parts) for k in range(len(selection.parts)) if k not in axes]
+    source_axes = [k - len(selection.parts) for k in range(len(selection.parts)) if k not in axes]
 
     def read(axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
-        part = selection.read(kept[axis], first, count, round_entered)
+        part = selection.read(source_axes[axis], first, count, round_entered)
         mask = selection.mask(axes)
-        filled = part if mask is None else tf.where(mask, part, tf.cast(neutral, part.dtype))
-        return function(tensor_array(filled), axis=tuple(axes)).tensor
+        operand = part if mask is None else tf.where(mask, part, tf.cast(neutral, part.dtype))
+        return function(tensor_array(operand), axis=tuple(axes)).tensor
 
     return read
 
 
 def _drop_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     """Return the arguments that differ from their defaults: methods pass every argument."""
-    given = list(args)
-    while len(given) > 1 and (given[-1] is None or given[-1] is False):
-        given.pop()
-    return given, {k: v for k, v in kwargs.items() if v is not _DEFAULTS.get(k, _DEFAULTS)}
+    arguments = list(args)
+    while len(arguments) > 1 and (arguments[-1] is None or arguments[-1] is False):
+        arguments.pop()
+    return arguments, {k: v for k, v in kwargs.items() if v is not _DEFAULTS.get(k, _DEFAULTS)}
 
 
 def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    found = selection_of(args[0])
-    if found is None or len(args) > 2 or kwargs.keys() - {"axis"}:
+    selection = selection_of(args[0])
+    if selection is None or len(args) > 2 or kwargs.keys() - {"axis"}:
         return None
-    if found.whole.dtype not in (tf.float32, tf.float64):
+    if selection.whole.dtype not in (tf.float32, tf.float64):
         return None
-    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(found.parts))
-    if axes is None or any(part is not None for k, part in enumerate(found.parts) if k not in axes):
+    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(selection.parts))
+    if axes is None or any(part is not None for k, part in enumerate(selection.parts) if k not in axes):
         return None
-    count = tf.ones((), found.whole.dtype)
+    count = tf.ones((), selection.whole.dtype)
     for k in axes:
-        part = found.parts[k]
+        part = selection.parts[k]
         if part is None:
-            size = found.whole.shape[k]
+            size = selection.whole.shape[k]
         else:
             size = tf.math.count_nonzero(part.mask) if part.interval is None else span(part.interval)
-        count *= tf.cast(size, found.whole.dtype)
-    whole = tf.reduce_sum(found.fill_outside(0, axes), axes)
-    return wrap_tensor(reduce_selection("sum", found, axes, whole) / count)
+        count *= tf.cast(size, selection.whole.dtype)
+    whole = tf.reduce_sum(selection.fill_outside(0, axes), axes)
+    return wrap_tensor(reduce_selection("sum", selection, axes, whole) / count)
 
 
 def _accumulate_axis(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """Return running sums and products, or positions of extremes, along an axis with an interval."""
-    found = selection_of(args[0])
-    if found is None or len(args) > 2 or kwargs.keys() - {"axis"}:
+    selection = selection_of(args[0])
+    if selection is None or len(args) > 2 or kwargs.keys() - {"axis"}:
         return None
-    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(found.parts))
-    part = found.parts[axes[0]] if axes is not None and len(axes) == 1 else None
+    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(selection.parts))
+    part = selection.parts[axes[0]] if axes is not None and len(axes) == 1 else None
     if axes is None or part is None or part.interval is None:
         return None
-    made = function(
-        tensor_array(found.fill_outside(_NEUTRAL[_ALONG[name]](found.whole.dtype), axes)), axis=axes[0]
+    result = function(
+        tensor_array(selection.fill_outside(_NEUTRAL[_ALONG[name]](selection.whole.dtype), axes)),
+        axis=axes[0],
     )
     if name in ("cumsum", "cumprod"):
-        return selected_array(Selection(made.tensor, found.parts))
+        return selected_array(Selection(result.tensor, selection.parts))
     start, stop = (tensor_of(end) for end in part.interval)
     record_violation(start >= stop)  # in this case NumPy raises
     # If all selected elements equal the filling, the first position of the whole array was found.
-    place = tf.maximum(made.tensor, start) - start
-    parts_left = tuple(part for k, part in enumerate(found.parts) if k not in axes)
+    place = tf.maximum(result.tensor, start) - start
+    parts_left = tuple(part for k, part in enumerate(selection.parts) if k not in axes)
     return selected_array(Selection(place, parts_left)) if any(parts_left) else wrap_tensor(place)
 
 
 def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Compute a reduction on the whole array with the mask as its argument `where`."""
-    found = selection_of(args[0])
+    selection = selection_of(args[0])
     names = ("axis", "dtype", "out", "ddof", "keepdims")
     _, kwargs = _drop_defaults((), {**dict(zip(names, args[1:], strict=False)), **kwargs})
-    if found is None or len(args) > 6 or kwargs.keys() - {"axis", "ddof"}:
+    if selection is None or len(args) > 6 or kwargs.keys() - {"axis", "ddof"}:
         return None
-    axes = _axes(kwargs.get("axis"), len(found.parts))
-    if axes is None or any(part is not None for k, part in enumerate(found.parts) if k not in axes):
+    axes = _axes(kwargs.get("axis"), len(selection.parts))
+    if axes is None or any(part is not None for k, part in enumerate(selection.parts) if k not in axes):
         return None
-    mask = tf.broadcast_to(found.mask(), found.whole.shape)
+    mask = tf.broadcast_to(selection.mask(), selection.whole.shape)
     other_keywords = {name: value for name, value in kwargs.items() if name != "axis"}
-    return function(tensor_array(found.whole), axis=axes, where=tensor_array(mask), **other_keywords)
+    return function(tensor_array(selection.whole), axis=axes, where=tensor_array(mask), **other_keywords)
 
 
 def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, AxisMask] | None:
@@ -171,10 +172,16 @@ def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, Axi
     Returns:
         None if the vector is not the only argument, has no part, or is complex.
     """
-    found = selection_of(args[0])
-    if found is None or len(args) != 1 or kwargs or len(found.parts) != 1 or found.parts[0] is None:
+    selection = selection_of(args[0])
+    if (
+        selection is None
+        or len(args) != 1
+        or kwargs
+        or len(selection.parts) != 1
+        or selection.parts[0] is None
+    ):
         return None
-    return None if found.whole.dtype.is_complex else (found.whole, found.parts[0])
+    return None if selection.whole.dtype.is_complex else (selection.whole, selection.parts[0])
 
 
 def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -182,10 +189,10 @@ def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
 
     No element before the extreme exceeds the number that fills the unselected places.
     """
-    found = _vector(args, kwargs)
-    if found is None:
+    vector = _vector(args, kwargs)
+    if vector is None:
         return None
-    whole, part = found
+    whole, part = vector
     record_violation(tf.logical_not(tf.reduce_any(part.mask)))
     fill = tf.cast(_NEUTRAL["max" if name == "argmax" else "min"](whole.dtype), whole.dtype)
     place = function(tensor_array(tf.where(part.mask, whole, fill))).tensor
@@ -195,25 +202,25 @@ def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
 
 def _accumulate(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return running sums or products; unselected elements are replaced by the neutral number."""
-    found = selection_of(args[0])
-    if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
+    selection = selection_of(args[0])
+    if selection is None or len(args) != 1 or kwargs or len(selection.parts) != 1:
         return None
-    result = function(tensor_array(found.fill_outside(_CUMULATIVE[name])))
-    return selected_array(Selection(result.tensor, found.parts))
+    result = function(tensor_array(selection.fill_outside(_CUMULATIVE[name])))
+    return selected_array(Selection(result.tensor, selection.parts))
 
 
 def _norm(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return the Euclidean norm of a vector. Zeros in the place of unselected elements do not change it."""
-    found = selection_of(args[0])
-    if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
+    selection = selection_of(args[0])
+    if selection is None or len(args) != 1 or kwargs or len(selection.parts) != 1:
         return None
-    return function(tensor_array(found.fill_outside(0)))
+    return function(tensor_array(selection.fill_outside(0)))
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
     if axis is None:
         return tuple(range(rank))
-    given = axis if isinstance(axis, tuple) else (axis,)
-    if not all(isinstance(axis, int) and -rank <= axis < rank for axis in given):
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if not all(isinstance(axis, int) and -rank <= axis < rank for axis in axes):
         return None
-    return tuple(axis % rank for axis in given)
+    return tuple(axis % rank for axis in axes)

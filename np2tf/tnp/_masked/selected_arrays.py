@@ -104,8 +104,10 @@ def selection_of(operand: Any) -> Selection | None:
 def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection | None:
     last = chain[-1] if chain else None
     if isinstance(last, BasicIndexing) and all(item in _WHOLE for item in last.key):
-        found = _selection(storage, chain[:-1])
-        return found and reverse_selection(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
+        selection = _selection(storage, chain[:-1])
+        return selection and reverse_selection(
+            selection, [k for k, item in enumerate(last.key) if item == _WHOLE[1]]
+        )
     if type(storage) is SelectedStorage:
         return storage.selection if not chain else None
     if not isinstance(last, BasicIndexing) or not any(is_dynamic(item) for item in last.key):
@@ -117,8 +119,8 @@ def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection 
     ):
         return storage.made_as
     base = read_chain(storage.value, chain[:-1])
-    found = slice_selection(base, last.key, slice_spec.axes_of(base, last.key))
-    return found and guard_gradient(found)
+    selection = slice_selection(base, last.key, slice_spec.axes_of(base, last.key))
+    return selection and guard_gradient(selection)
 
 
 def guard_gradient(selection: Selection) -> Selection:
@@ -127,8 +129,8 @@ def guard_gradient(selection: Selection) -> Selection:
     Unselected elements take part in the computation, and may have an infinite derivative; 0 times infinity is
     NaN. So each of them is replaced by one of the selected elements, whose derivative is harmless.
     """
-    entered = current_scope()
-    trace = None if entered is None else entered.trace
+    scope = current_scope()
+    trace = None if scope is None else scope.trace
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection
     if not trace.gradients and not record.could_possibly_record():

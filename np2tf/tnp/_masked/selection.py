@@ -106,13 +106,15 @@ class Selection:
 
     def mask(self, axes: Sequence[int] | None = None) -> tf.Tensor | None:
         """Return where all parts of the given axes hold; None if none of these axes has a part."""
-        found = None
+        result = None
         for k, part in enumerate(self.parts):
             if part is not None and (axes is None or k in axes):
-                found = (
-                    self.broadcast_mask(k) if found is None else tf.logical_and(found, self.broadcast_mask(k))
+                result = (
+                    self.broadcast_mask(k)
+                    if result is None
+                    else tf.logical_and(result, self.broadcast_mask(k))
                 )
-        return found
+        return result
 
     def fill_outside(self, fill: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
         """Return the whole array, with `fill` in place of elements outside the parts of the given axes."""

@@ -130,20 +130,20 @@ def _set_shape(self: ndarray, shape: Any) -> None:
         raise ShapeChangeError("the shape of an argument is set")
     if is_from_outside(storage):
         raise ShapeChangeError("the shape of an array is set in a staged loop or branch")
-    wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    view = reshape_view(self, tuple(int(n) for n in wanted))
+    new_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    view = reshape_view(self, tuple(int(n) for n in new_shape))
     if view.storage_and_chain()[0] is not self.storage_and_chain()[0]:
         raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy")
     self.move_to(*view.storage_and_chain())
 
 
 def _layout(self: ndarray) -> np.ndarray:
-    made = layout_probe(self)
-    if made is None or not self.tensor.shape.is_fully_defined():
+    probe = layout_probe(self)
+    if probe is None or not self.tensor.shape.is_fully_defined():
         raise ShapeNeededError("the memory layout of an array whose shape is known only at run time")
-    made = made.view()
-    made.flags.writeable = not self.is_read_only
-    return made
+    probe = probe.view()
+    probe.flags.writeable = not self.is_read_only
+    return probe
 
 
 def _strides(self: ndarray) -> tuple[int, ...]:
@@ -260,8 +260,8 @@ def _get_numpy_attribute(self: ndarray, name: str) -> Any:
         or not hasattr(self.dtype.type if type(self) is scalar else np.ndarray, name)
     ):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
-    held = self.numpy()
-    value = getattr(held[()] if type(self) is scalar else held, name)
+    copy = self.numpy()
+    value = getattr(copy[()] if type(self) is scalar else copy, name)
     if not callable(value) or isinstance(value, type):
         return move_to_tensorflow(value)
 
@@ -269,7 +269,7 @@ def _get_numpy_attribute(self: ndarray, name: str) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         result = move_to_tensorflow(value(*map(to_numpy, args), **kwargs))
         if name in _WRITE_METHODS:
-            self.store(tf.constant(held))
+            self.store(tf.constant(copy))
         return result
 
     return call
@@ -287,14 +287,14 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
 
     See https://numpy.org/doc/stable/reference/arrays.interface.html.
     """
-    held = self.numpy()
-    if held.dtype.kind == "V":
+    copy = self.numpy()
+    if copy.dtype.kind == "V":
         raise AttributeError("__array_interface__")  # such as bfloat16, which it has no name for
-    memory = held.ravel(order="K")
-    if not np.may_share_memory(memory, held):
-        held = np.ascontiguousarray(held)
-        memory = held.ravel()
-    return {**held.__array_interface__, "data": memory}
+    memory = copy.ravel(order="K")
+    if not np.may_share_memory(memory, copy):
+        copy = np.ascontiguousarray(copy)
+        memory = copy.ravel()
+    return {**copy.__array_interface__, "data": memory}
 
 
 def _install() -> None:

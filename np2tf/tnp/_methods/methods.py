@@ -37,31 +37,31 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
     elif dtype is ndarray:
         dtype = None
     if type not in (None, np.ndarray, ndarray):
-        held = bring_to_host(self)
-        return held.view(type) if dtype is None else held.view(dtype, type)
+        host_array = bring_to_host(self)
+        return host_array.view(type) if dtype is None else host_array.view(dtype, type)
     if type_of(self) is scalar:
         return self if dtype is None else wrap_tensor(_view_method(tensor_array(self.tensor), dtype).tensor)
     rank = self.tensor.shape.rank
     if dtype is None or np.dtype(dtype) == self.dtype:
         return self.view_through(BasicIndexing((slice(None),) * rank))
-    wanted = np.dtype(dtype)
-    if wanted.itemsize not in (0, self.dtype.itemsize) and not _last_axis_is_contiguous(self, rank):
+    target_dtype = np.dtype(dtype)
+    if target_dtype.itemsize not in (0, self.dtype.itemsize) and not _last_axis_is_contiguous(self, rank):
         raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
-    if wanted.kind not in "iufc" or not wanted.isnative:
-        return bring_to_host(self).view(wanted)
-    if rank and self.shape[-1] * self.dtype.itemsize % wanted.itemsize:
+    if target_dtype.kind not in "iufc" or not target_dtype.isnative:
+        return bring_to_host(self).view(target_dtype)
+    if rank and self.shape[-1] * self.dtype.itemsize % target_dtype.itemsize:
         raise ValueError(
             "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the "
             "last axis of the array."
         )
-    return self.view_through(Bitcast(wanted))
+    return self.view_through(Bitcast(target_dtype))
 
 
 def _last_axis_is_contiguous(self: ndarray, rank: int) -> bool:
-    made = layout_probe(self)
-    if not rank or made is None:
+    probe = layout_probe(self)
+    if not rank or probe is None:
         return False
-    return made.shape[-1] == 1 or made.size == 0 or made.strides[-1] == made.itemsize
+    return probe.shape[-1] == 1 or probe.size == 0 or probe.strides[-1] == probe.itemsize
 
 
 #: `type`, where a parameter is called so.
@@ -145,17 +145,17 @@ def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
     operator.index(refcheck)
     if shape in ((), (None,)):
         return
-    wanted = shape_of(shape[0] if len(shape) == 1 else shape)
-    if any(n < 0 for n in wanted):
+    new_shape = shape_of(shape[0] if len(shape) == 1 else shape)
+    if any(n < 0 for n in new_shape):
         raise ValueError("negative dimensions not allowed")
-    size = int(np.prod(wanted, dtype=np.int64))
+    size = int(np.prod(new_shape, dtype=np.int64))
     if size == self.size and is_contiguous(self):
-        self.move_to(*reshape_view(self, wanted).storage_and_chain())
+        self.move_to(*reshape_view(self, new_shape).storage_and_chain())
         return
     if self.storage_and_chain()[1]:
         raise ValueError("cannot resize this array: it does not own its data")
     flat = tf.reshape(self.tensor, [-1])[:size]
-    self.move_to(Storage(tf.reshape(tf.pad(flat, [[0, size - flat.shape[0]]]), wanted)))
+    self.move_to(Storage(tf.reshape(tf.pad(flat, [[0, size - flat.shape[0]]]), new_shape)))
 
 
 def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:

@@ -35,9 +35,9 @@ def bring_to_host(array: ndarray) -> np.ndarray:
         raise MemoryLayoutError("NumPy asks for the memory of a staged array")
     references = getrefcount(array), getrefcount(storage_of(array))
     counts.host += 1
-    held = np.array(array.numpy())
-    held.flags.writeable = _is_nobodys(references)
-    return held
+    memory = np.array(array.numpy())
+    memory.flags.writeable = _is_nobodys(references)
+    return memory
 
 
 def _is_nobodys(references: _References) -> bool:
@@ -52,9 +52,9 @@ def _is_nobodys(references: _References) -> bool:
         elif _reference_counts[0] is _NO_REFERENCES:
             _reference_counts.append(references)
             return False
-        alone, named = _reference_counts
+        alone, name_counts = _reference_counts
     # If a name does not count as a reference (Python 3.14), the counts say nothing.
-    return alone < named and references[0] <= alone[0] and references[1] <= alone[1]
+    return alone < name_counts and references[0] <= alone[0] and references[1] <= alone[1]
 
 
 def _probe() -> Any:

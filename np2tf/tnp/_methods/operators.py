@@ -169,17 +169,17 @@ def _unary(ufunc: Ufunc) -> Callable[[Any], Any]:
 
 def _getitem(self: ndarray, key: Any) -> Any:
     if fast_flags.is_unstaged:
-        found = eager_fast_path.get_item(self, key)
-        if found is not None:
-            return found
+        result = eager_fast_path.get_item(self, key)
+        if result is not None:
+            return result
     try:
         return getitem(self, key)
     except LEFT_TO_NUMPY as error:
         if not tf.executing_eagerly():
             return retry_for_each_rank(_getitem, (self, key), {}, error)
-    found = move_to_tensorflow(call_with_protocol(operator.getitem, (self, key), {}))
+    result = move_to_tensorflow(call_with_protocol(operator.getitem, (self, key), {}))
     counts.host += 1
-    return found
+    return result
 
 
 def _setitem(self: ndarray, key: Any, value: Any) -> None:
@@ -201,9 +201,9 @@ def _write_part(self: ndarray, key: Any, value: Any) -> None:
             raise
     else:
         return
-    written = np.array(self.numpy())
-    written[to_numpy(key)] = to_numpy(value)
-    self.store(tf.constant(written))
+    copy = np.array(self.numpy())
+    copy[to_numpy(key)] = to_numpy(value)
+    self.store(tf.constant(copy))
     counts.host += 1
 
 
@@ -216,8 +216,8 @@ def _install() -> None:
             setattr(ndarray, f"__i{short}__", _inplace(ufunc))
     for short, name in _COMPARISON.items():
         ufunc = getattr(ufuncs, name)
-        made = _equality(name) if short in ("eq", "ne") else _binary(name, ufunc, reflected=False)
-        setattr(ndarray, f"__{short}__", made)
+        method = _equality(name) if short in ("eq", "ne") else _binary(name, ufunc, reflected=False)
+        setattr(ndarray, f"__{short}__", method)
     for short, name in _UNARY.items():
         setattr(ndarray, f"__{short}__", _unary(getattr(ufuncs, name)))
     for name, function in (("__getitem__", _getitem), ("__setitem__", _setitem)):

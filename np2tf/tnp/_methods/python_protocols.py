@@ -36,16 +36,16 @@ def _tensor(self: ndarray, dtype: tf.DType | None = None, name: str | None = Non
 
 def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: bool | None = None) -> Any:
     """Return NumPy's result for this array as an array of this kind, or as a number."""
-    made = move_to_tensorflow(array)
+    result = move_to_tensorflow(array)
     as_number = type(self) is scalar if return_scalar is None else return_scalar
     if as_number and NUMPY < (2, 2) and type(self) is not scalar:
-        return made  # before NumPy 2.2 the last argument has another meaning
-    return made[()] if as_number and made.ndim == 0 else made
+        return result  # before NumPy 2.2 the last argument has another meaning
+    return result[()] if as_number and result.ndim == 0 else result
 
 
 def _bool(self: ndarray) -> bool:
-    known = self.staged_integer if type(self) is scalar and self.weak is int else None
-    if known is not None and known.excludes_zero:
+    integer = self.staged_integer if type(self) is scalar and self.weak is int else None
+    if integer is not None and integer.excludes_zero:
         return True
     return bool(self.numpy())
 
@@ -71,8 +71,8 @@ def _index(self: ndarray) -> int:
 
 def _bytes(self: ndarray) -> bytes:
     """Return ``bytes(x)``: the memory of an array; for a number, the bytes that Python returns."""
-    held = self.numpy()
-    return bytes(held[()] if type(self) is scalar else held)
+    array = self.numpy()
+    return bytes(array[()] if type(self) is scalar else array)
 
 
 # -- containers ----------------------------------------------------------------------------------------------

@@ -43,9 +43,9 @@ def _take_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
     def of_tensors(tape: tf.GradientTape, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         if not any(map(is_array, tf.nest.flatten([target, sources]))):
             return method(tape, target, sources, *args, **kwargs)
-        given, asked = tf.nest.map_structure(_tensor_of, (target, sources))
-        found = method(tape, given, asked, *args, **kwargs)
-        return tf.nest.map_structure(_as_its_source, sources, found)
+        target_tensors, source_tensors = tf.nest.map_structure(_tensor_of, (target, sources))
+        derivatives = method(tape, target_tensors, source_tensors, *args, **kwargs)
+        return tf.nest.map_structure(_as_its_source, sources, derivatives)
 
     return of_tensors
 
@@ -67,8 +67,8 @@ def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
     def fetch_arrays(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
         if not any(map(is_array, tf.nest.flatten(primals))):
             return method(accumulator, primals, *args, **kwargs)
-        found = method(accumulator, tf.nest.map_structure(_tensor_of, primals), *args, **kwargs)
-        return tf.nest.map_structure(_as_its_source, primals, found)
+        derivatives = method(accumulator, tf.nest.map_structure(_tensor_of, primals), *args, **kwargs)
+        return tf.nest.map_structure(_as_its_source, primals, derivatives)
 
     return fetch_arrays
 
@@ -93,10 +93,12 @@ def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
-        given, named = list(args), kwargs
-        if any(map(is_array, tf.nest.flatten([given, named]))):
-            given, named = tf.nest.map_structure(_tensor_of, (given, named))
-        return function(*map(_giving_tensors, given), **{k: _giving_tensors(v) for k, v in named.items()})
+        arguments, keywords = list(args), kwargs
+        if any(map(is_array, tf.nest.flatten([arguments, keywords]))):
+            arguments, keywords = tf.nest.map_structure(_tensor_of, (arguments, keywords))
+        return function(
+            *map(_giving_tensors, arguments), **{k: _giving_tensors(v) for k, v in keywords.items()}
+        )
 
     return of_raw_tensors
 

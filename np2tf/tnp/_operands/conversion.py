@@ -128,20 +128,20 @@ def is_numpy_subclass(value: Any) -> bool:
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
     """Return `tensor` in another dtype, converted as ``ndarray.astype`` converts it."""
-    wanted = tf_dtype(dtype)
-    if tensor.dtype == wanted:
+    target_dtype = tf_dtype(dtype)
+    if tensor.dtype == target_dtype:
         return tensor
-    if wanted == tf.bool:
+    if target_dtype == tf.bool:
         return tf.not_equal(tensor, tf.zeros((), tensor.dtype))
-    if tensor.dtype.is_complex and not wanted.is_complex:
+    if tensor.dtype.is_complex and not target_dtype.is_complex:
         tensor = tf.math.real(tensor)
-    if tensor.dtype.is_floating and wanted.is_unsigned:
-        return to_unsigned(tensor, wanted)
-    if tensor.dtype.is_floating and wanted.is_integer:
-        return to_signed(tensor, wanted)
-    if tensor.dtype == tf.float64 and wanted == tf.float16:
+    if tensor.dtype.is_floating and target_dtype.is_unsigned:
+        return to_unsigned(tensor, target_dtype)
+    if tensor.dtype.is_floating and target_dtype.is_integer:
+        return to_signed(tensor, target_dtype)
+    if tensor.dtype == tf.float64 and target_dtype == tf.float16:
         return to_half(tensor)
-    return tf.cast(tensor, wanted)
+    return tf.cast(tensor, target_dtype)
 
 
 def convert_assigned(value: Any, dtype: Any) -> tf.Tensor:
@@ -179,10 +179,10 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
     if isinstance(value, StackableSequence):
         return value.stack() if dtype is None else cast(value.stack(), dtype)
     if isinstance(value, (list, tuple)) and _holds_arrays(value):
-        wanted = default_dtype(kind_of(value)) if dtype is None else dtype
+        item_dtype = default_dtype(kind_of(value)) if dtype is None else dtype
         for item in value:
-            refuse_unfit(item, np.dtype(wanted))
-        return tf.stack([convert_assigned(item, wanted) for item in value])
+            refuse_unfit(item, np.dtype(item_dtype))
+        return tf.stack([convert_assigned(item, item_dtype) for item in value])
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
         raise ArrayClassError.of(kind=kind.__name__)
     array = np.asarray(to_numpy(value), dtype)

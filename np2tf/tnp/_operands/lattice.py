@@ -93,11 +93,11 @@ class Lattice:
         Raises:
             PromotionError: the mode does not promote them.
         """
-        found = self._join(kinds)
-        if found is None:
+        result = self._join(kinds)
+        if result is None:
             pairs = combinations(dict.fromkeys(kinds), 2)
             raise self._refusal(*next(pair for pair in pairs if self._join(pair) is None))
-        return found
+        return result
 
     def inexact(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
         """Return the common dtype as a floating-point dtype; for integers, the default of these dtypes."""
@@ -112,8 +112,10 @@ class Lattice:
             TypeError: the ufunc has no such loop (NumPy's error).
         """
         common = self.common(kinds)
-        found = _loop(ufunc, common)
-        return _loop(ufunc, self._defaults[float]) if common.kind in "bui" and found[0].kind == "f" else found
+        dtypes = _loop(ufunc, common)
+        return (
+            _loop(ufunc, self._defaults[float]) if common.kind in "bui" and dtypes[0].kind == "f" else dtypes
+        )
 
     def _join(self, kinds: tuple[Any, ...]) -> np.dtype[Any] | None:
         """Return the result type; None if there is none, or if it is not safe."""
@@ -121,8 +123,8 @@ class Lattice:
         least = next((kind for kind in bounds if bounds <= self._above[kind]), None)
         if least is None:
             return None
-        found = self.default(least)
-        return found if self._mode != "safe" or self._is_safe(kinds, found) else None
+        result = self.default(least)
+        return result if self._mode != "safe" or self._is_safe(kinds, result) else None
 
     def _is_safe(self, kinds: tuple[Any, ...], dtype: np.dtype[Any]) -> bool:
         """Return whether the result type is an operand's type and holds the values of all other operands."""
@@ -132,9 +134,9 @@ class Lattice:
 
     def _refusal(self, first: Any, second: Any) -> PromotionError:
         file, line = user_location()
-        met = f"{_kind_name(first)} and {_kind_name(second)} meet at {file}, line {line}"
-        told = f'{met}, and promotion="{self._mode}" does not promote them: convert one with astype'
-        return PromotionError(told, (file, line))
+        cause = f"{_kind_name(first)} and {_kind_name(second)} meet at {file}, line {line}"
+        message = f'{cause}, and promotion="{self._mode}" does not promote them: convert one with astype'
+        return PromotionError(message, (file, line))
 
 
 def _holds(wide: np.dtype[Any], kind: np.dtype[Any]) -> bool:

@@ -94,8 +94,8 @@ def _current_rules() -> _Tables:
     if uses_numpy_rules():
         return _numpys
     key = current_mode(), config.floats
-    found = _lattices.get(key)
-    return found if found is not None else _lattices.setdefault(key, _Tables(Lattice(*key)))
+    tables = _lattices.get(key)
+    return tables if tables is not None else _lattices.setdefault(key, _Tables(Lattice(*key)))
 
 
 def _rules_for(tables: _Tables, kinds: tuple[Kind, ...]) -> _Rules:
@@ -179,7 +179,7 @@ def _agree_on_paths(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Ki
         StagingError: the result depends on the path.
     """
     choices = [(kind.weak, kind.dtype) if isinstance(kind, PathDependentKind) else (kind,) for kind in kinds]
-    results = {function(chosen) for chosen in product(*choices)}
+    results = {function(choice) for choice in product(*choices)}
     if len(results) > 1:
         raise path_dependence_error(next(kind for kind in kinds if isinstance(kind, PathDependentKind)))
     return results.pop()

@@ -63,9 +63,9 @@ def is_weak(value: Any) -> bool:
 
 def is_undecided(*values: Any) -> bool:
     """Return whether a number is path-dependent, and all other numbers are path-dependent or Python's."""
-    found = [type(value) is scalar and value.path_dependent is not None for value in values]
-    return any(found) and all(
-        is_found or is_weak(value) for is_found, value in zip(found, values, strict=True)
+    flags = [type(value) is scalar and value.path_dependent is not None for value in values]
+    return any(flags) and all(
+        is_dependent or is_weak(value) for is_dependent, value in zip(flags, values, strict=True)
     )
 
 
@@ -76,10 +76,10 @@ def weak_kind(value: Any) -> type:
 
 def weak_tensor(value: Any, kind: type | None = None) -> tf.Tensor:
     """Return a Python number as a tensor."""
-    wanted = _TF_KIND[kind or weak_kind(value)]
+    dtype = _TF_KIND[kind or weak_kind(value)]
     if type(value) is scalar:
-        return tf.cast(value.tensor, wanted)
-    return tf.constant(value, wanted)
+        return tf.cast(value.tensor, dtype)
+    return tf.constant(value, dtype)
 
 
 def known_int(value: Any) -> Int:
@@ -123,11 +123,11 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
         if name == "power":
             _check_power(*tensors, tensor)
         return weak_scalar(tensor, kind)
-    known = combine(name, known_int(left), known_int(right), tensor)
-    if name in _MAY_OVERFLOW and not _fits(name, known, known_int(left), known_int(right)):
+    integer = combine(name, known_int(left), known_int(right), tensor)
+    if name in _MAY_OVERFLOW and not _fits(name, integer, known_int(left), known_int(right)):
         record_violation(_MAY_OVERFLOW[name](*tensors, tensor))
-        known = SymInt.fresh(tensor)
-    return weak_scalar(tensor, int, known)
+        integer = SymInt.fresh(tensor)
+    return weak_scalar(tensor, int, integer)
 
 
 def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> None:
@@ -204,9 +204,9 @@ def _nonzero(value: Any) -> bool:
 
 def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
     if kind in (int, bool):
-        decided = _decide_by_bounds(name, known_int(left), known_int(right))
-        if decided is not None:
-            return decided
+        decision = _decide_by_bounds(name, known_int(left), known_int(right))
+        if decision is not None:
+            return decision
     return weak_scalar(_COMPARISON[name](weak_tensor(left, kind), weak_tensor(right, kind)), bool)
 
 
@@ -236,19 +236,19 @@ def weak_unary(name: str, value: scalar) -> scalar:
     if name == "positive":
         return weak_scalar(tensor, kind, value.staged_integer if kind is int else None)
     result = tf.negative(tensor) if name == "negative" else tf.abs(tensor)
-    known = None
+    result_integer = None
     if kind is int:
-        known = SymInt.fresh(result)
-        held = value.staged_integer
-        if held is not None and held.low is not None and held.high is not None:
+        result_integer = SymInt.fresh(result)
+        integer = value.staged_integer
+        if integer is not None and integer.low is not None and integer.high is not None:
             ends = (
-                sorted((-held.low, -held.high))
+                sorted((-integer.low, -integer.high))
                 if name == "negative"
-                else sorted((abs(held.low), abs(held.high)))
+                else sorted((abs(integer.low), abs(integer.high)))
             )
-            lowest = 0 if name == "absolute" and held.low <= 0 <= held.high else ends[0]
-            known = SymInt.fresh(result, lowest, ends[1])
-    return weak_scalar(result, float if kind is complex and name == "absolute" else kind, known)
+            lowest = 0 if name == "absolute" and integer.low <= 0 <= integer.high else ends[0]
+            result_integer = SymInt.fresh(result, lowest, ends[1])
+    return weak_scalar(result, float if kind is complex and name == "absolute" else kind, result_integer)
 
 
 def python_value(value: Any, tensor: np.ndarray) -> Any:

@@ -47,21 +47,21 @@ def refuse_unfit(value: Any, dtype: np.dtype[Any]) -> None:
 
 
 def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
-    given = number.tensor.dtype
-    if dtype.kind not in "iu" or given == tf_dtype(dtype):
+    source_dtype = number.tensor.dtype
+    if dtype.kind not in "iu" or source_dtype == tf_dtype(dtype):
         return False
     if number.weak is not None or number.path_dependent is not None:
         return True
-    return dtype.kind == "i" and not np.can_cast(given.as_numpy_dtype, dtype)
+    return dtype.kind == "i" and not np.can_cast(source_dtype.as_numpy_dtype, dtype)
 
 
 def _certainly_fits(number: scalar, dtype: np.dtype[Any]) -> bool:
     if number.tensor.dtype == tf.bool:
         return True
-    known, ends = number.staged_integer, np.iinfo(dtype)
-    if known is None or known.low is None or known.high is None:
+    integer, ends = number.staged_integer, np.iinfo(dtype)
+    if integer is None or integer.low is None or integer.high is None:
         return False
-    return bool(ends.min <= known.low and known.high <= ends.max)
+    return bool(ends.min <= integer.low and integer.high <= ends.max)
 
 
 def _is_beyond(tensor: tf.Tensor, dtype: np.dtype[Any]) -> tf.Tensor:

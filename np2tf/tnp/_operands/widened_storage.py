@@ -81,7 +81,7 @@ def accept_either_dtype(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any
             (kind, storage.dtype) if isinstance(storage, WidenedStorage) else (kind,)
             for kind, storage in zip(map(promotion_kind, wide), storages, strict=True)
         ]
-        loops = {ufunc_loop(ufunc, given) for given in itertools.product(*kinds)}
+        loops = {ufunc_loop(ufunc, choice) for choice in itertools.product(*kinds)}
     except (StagingError, TypeError):
         return operands
     return wide if len(loops) == 1 else operands

@@ -21,20 +21,20 @@ def make_forward(items: list[Any], lengths: list[int | None]) -> tuple[list[Any]
     Returns:
         None if no slice of the key is reversed.
     """
-    turned, order, found = [], [], False
+    forward_items, order, has_reversal = [], [], False
     axes = iter(lengths)
     for item in items:
         length = None if item is None else next(axes)
         if _is_backwards(item) and length is not None:
-            turned.append(
+            forward_items.append(
                 slice(_position_after(item.stop, 0, length), _position_after(item.start, length, length))
             )
             order.append(_REVERSE_SLICE)
-            found = True
+            has_reversal = True
         else:
-            turned.append(item)
+            forward_items.append(item)
             order += [slice(None)] if item is None or isinstance(item, slice) else []
-    return (turned, tuple(order)) if found else None
+    return (forward_items, tuple(order)) if has_reversal else None
 
 
 def _is_backwards(item: Any) -> bool:

@@ -63,8 +63,10 @@ def _slice_axis(item: slice, length: int) -> SliceSpec:
     if not isinstance(step, int):
         raise ValueNeededError("a slice with a step that is known only at run time")
     if not isinstance(item.start, SymInt) and not isinstance(item.stop, SymInt):
-        known = range(*item.indices(length))
-        return SliceSpec(known.start, known.stop, known.step, len(known), length, is_dropped=False)
+        positions = range(*item.indices(length))
+        return SliceSpec(
+            positions.start, positions.stop, positions.step, len(positions), length, is_dropped=False
+        )
     if step != 1:
         raise ValueNeededError("a slice with a step whose bounds are known only at run time")
     start = _slice_end(item.start, 0, length)
@@ -114,8 +116,8 @@ def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:
     axes = axes_of(base, key)
     if axes is None:
         return None
-    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.is_dropped]
-    return [1 if axis is None else _length(axis) for axis in kept]
+    result_axes = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.is_dropped]
+    return [1 if axis is None else _length(axis) for axis in result_axes]
 
 
 def _length(axis: SliceSpec) -> Int:

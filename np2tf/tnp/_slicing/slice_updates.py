@@ -72,13 +72,13 @@ def part_before_updates(base: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tens
         if earliest.op.type != "XlaDynamicUpdateSlice" or earliest.graph is not graph:
             return earliest, False
         before, update, starts = earliest.op.inputs
-        known = tf.get_static_value(starts)
-        if known is None or not update.shape.is_fully_defined():
+        static_starts = tf.get_static_value(starts)
+        if static_starts is None or not update.shape.is_fully_defined():
             return base, False
-        if not _are_apart(axes, known, update.shape):
+        if not _are_apart(axes, static_starts, update.shape):
             is_all = all(
                 (axis.start, axis.size, axis.step) == (start, size, 1)
-                for axis, start, size in zip(axes, known, update.shape, strict=True)
+                for axis, start, size in zip(axes, static_starts, update.shape, strict=True)
             )
             return (update, True) if is_all else (base, False)
         earliest = before
@@ -204,8 +204,8 @@ def _dynamic_update_slice_gradient(
     op: tf.Operation, gradient: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor, None]:
     update, starts = op.inputs[1], op.inputs[2]
-    untouched = gen_xla_ops.xla_dynamic_update_slice(gradient, tf.zeros_like(update), starts)
-    return untouched, slice_under_xla(gradient, starts, update.shape.as_list()), None
+    base_gradient = gen_xla_ops.xla_dynamic_update_slice(gradient, tf.zeros_like(update), starts)
+    return base_gradient, slice_under_xla(gradient, starts, update.shape.as_list()), None
 
 
 @tf.RegisterGradient("XlaDynamicSlice")

@@ -37,23 +37,23 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
             if is_part:
                 return gen_array_ops.reshape(base, constant(_shape(key, axes)))
         return _read_at_once(base, key, axes)
-    taken = _slices_of(base, [_is_whole_axis(axis) if axis.size is None else axis for axis in axes])
+    part = _slices_of(base, [_is_whole_axis(axis) if axis.size is None else axis for axis in axes])
     finish = _reshaping_key(key)
     if all(axis.size is not None for axis in axes):
-        return taken if finish is None else gen_array_ops.reshape(taken, constant(_shape(key, axes)))
-    taken = taken if finish is None else taken[finish]
+        return part if finish is None else gen_array_ops.reshape(part, constant(_shape(key, axes)))
+    part = part if finish is None else part[finish]
     # This comes last, because XLA does not always handle arrays of run-time length correctly.
     last: list[Any] = []
     for axis in axis_per_item(key, axes):
         if axis is None or not axis.is_dropped:
             last.append(slice(None) if axis is None or axis.size is not None else _native_slice(axis))
-    return taken[tuple(last)]
+    return part[tuple(last)]
 
 
 def _shape(key: BasicKey, axes: list[SliceSpec]) -> tuple[int | None, ...]:
     """Return the shape of the part that a key takes."""
-    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.is_dropped]
-    return tuple(1 if axis is None else axis.size for axis in kept)
+    result_axes = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.is_dropped]
+    return tuple(1 if axis is None else axis.size for axis in result_axes)
 
 
 def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.Tensor:
@@ -61,13 +61,13 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.T
     if not key:
         return base
     ends: list[tuple[Any, Any, int]] = []
-    to_the_end = new = dropped = 0
+    to_the_end = new = shrink_mask = 0
     for k, axis in enumerate(axis_per_item(key, axes)):
         if axis is None:
             new |= 1 << k
             ends.append((0, 1, 1))
         elif axis.is_dropped:
-            dropped |= 1 << k
+            shrink_mask |= 1 << k
             ends.append((axis.start, axis.start + 1, 1))  # type: ignore[operator]
         else:
             part = _native_slice(axis)
@@ -75,7 +75,7 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.T
                 to_the_end |= 1 << k
             ends.append((part.start, part.stop or 0, part.step or 1))
     starts, stops, steps = (constant(tuple(values)) for values in zip(*ends, strict=True))
-    return gen_array_ops.strided_slice(base, starts, stops, steps, 0, to_the_end, 0, new, dropped)
+    return gen_array_ops.strided_slice(base, starts, stops, steps, 0, to_the_end, 0, new, shrink_mask)
 
 
 def _slices_of(base: tf.Tensor, axes: list[SliceSpec]) -> tf.Tensor:
@@ -83,14 +83,14 @@ def _slices_of(base: tf.Tensor, axes: list[SliceSpec]) -> tf.Tensor:
     if all(not axis.dynamic for axis in axes):
         return base[tuple(_native_slice(axis) for axis in axes)]
     if staging_at_once():
-        taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
-        return gather_many(taken, axes)
-    ascending = [_make_axis_forward(axis) for axis in axes]
-    starts, sizes = vector([axis.start for axis in ascending]), [span(axis) for axis in ascending]
-    taken = slice_under_xla(base, starts, sizes) if staging_for_xla() else tf.slice(base, starts, sizes)
+        part = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
+        return gather_many(part, axes)
+    forward_axes = [_make_axis_forward(axis) for axis in axes]
+    starts, sizes = vector([axis.start for axis in forward_axes]), [span(axis) for axis in forward_axes]
+    part = slice_under_xla(base, starts, sizes) if staging_for_xla() else tf.slice(base, starts, sizes)
     if all(axis.step == 1 for axis in axes):
-        return taken
-    return taken[tuple(slice(None, None, axis.step) for axis in axes)]
+        return part
+    return part[tuple(slice(None, None, axis.step) for axis in axes)]
 
 
 def _is_whole_axis(axis: SliceSpec) -> SliceSpec:
@@ -187,10 +187,10 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
                 f"could not broadcast input array from shape {tuple(value.shape)} into {visible} axes"
             )
         value = tf.squeeze(value, list(range(extra)))
-    missing = visible - value.shape.rank
-    sizes = [1] * missing + value.shape.as_list()
-    seen = [item for item in key if item is None or isinstance(item, slice)]
-    if any(item is None and n not in (1, None) for item, n in zip(seen, sizes, strict=True)):
+    rank_difference = visible - value.shape.rank
+    sizes = [1] * rank_difference + value.shape.as_list()
+    items = [item for item in key if item is None or isinstance(item, slice)]
+    if any(item is None and n not in (1, None) for item, n in zip(items, sizes, strict=True)):
         raise ValueError(f"could not broadcast input array from shape {tuple(sizes)} into a new axis")
     if None not in sizes:
         remaining_sizes = iter(sizes)
@@ -199,7 +199,7 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
         ]
         full = tuple(size for item, size in axes if item is not None)
         return value if list(full) == value.shape.as_list() else gen_array_ops.reshape(value, constant(full))
-    value = value[(None,) * missing + (Ellipsis,)]
+    value = value[(None,) * rank_difference + (Ellipsis,)]
     return value[
         tuple(0 if item is None else slice(None) if isinstance(item, slice) else None for item in key)
     ]
@@ -214,10 +214,10 @@ def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -
     have = value.shape.as_list()
     if any(m is not None and n not in (1, None, m) for n, m in zip(have, sizes, strict=True)):
         items = [item for item in key if item is not None]
-        kept = [k for k, item in enumerate(items) if isinstance(item, slice)]
+        slice_axes = [k for k, item in enumerate(items) if isinstance(item, slice)]
         raise ValueError(
-            f"could not broadcast input array from shape {tuple(have[k] for k in kept)} into shape "
-            f"{tuple(sizes[k] for k in kept)}"
+            f"could not broadcast input array from shape {tuple(have[k] for k in slice_axes)} into shape "
+            f"{tuple(sizes[k] for k in slice_axes)}"
         )
 
 

@@ -78,9 +78,9 @@ class Reshape:
     def get(self, base: tf.Tensor) -> tf.Tensor:
         if self.target is None:
             return tf.reshape(base, self.shape)
-        made = tf.reshape(base, self.target)
-        made.set_shape([None if n < 0 else n for n in self.shape])
-        return made
+        result = tf.reshape(base, self.target)
+        result.set_shape([None if n < 0 else n for n in self.shape])
+        return result
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
         shape = base.shape if base.shape.is_fully_defined() else tf.shape(base)
@@ -119,8 +119,8 @@ class Diagonal:
             flat = tf.reshape(base, tf.concat([shape[:-2], [rows * columns]], 0))
             return tf.gather(flat, first + tf.range(length) * (columns + 1), axis=-1)
         if self._is_outside(base):
-            leading = base.shape[:-2] if base.shape.is_fully_defined() else tf.shape(base)[:-2]
-            return tf.zeros(tf.concat([leading, [0]], 0), base.dtype)
+            stack_shape = base.shape[:-2] if base.shape.is_fully_defined() else tf.shape(base)[:-2]
+            return tf.zeros(tf.concat([stack_shape, [0]], 0), base.dtype)
         return tf.linalg.diag_part(base, k=self.offset)
 
     def _is_outside(self, base: tf.Tensor) -> bool:
@@ -201,8 +201,8 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
         return _merge_last_axes(tf.bitcast(tensor, dtype))
     ratio = dtype.size // tensor.dtype.size
     if None not in tensor.shape.as_list():
-        *kept, length = tensor.shape.as_list()
-        return tf.bitcast(tf.reshape(tensor, (*kept, length // ratio, ratio)), dtype)
+        *outer_lengths, length = tensor.shape.as_list()
+        return tf.bitcast(tf.reshape(tensor, (*outer_lengths, length // ratio, ratio)), dtype)
     shape = tf.shape(tensor)
     return tf.bitcast(tf.reshape(tensor, tf.concat([shape[:-1], [-1, ratio]], 0)), dtype)
 
@@ -223,8 +223,8 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
 def _merge_last_axes(tensor: tf.Tensor) -> tf.Tensor:
     """Return a tensor with its last two axes merged into one."""
     if None not in tensor.shape.as_list():
-        *kept, rows, columns = tensor.shape.as_list()
-        return tf.reshape(tensor, (*kept, rows * columns))
+        *outer_lengths, rows, columns = tensor.shape.as_list()
+        return tf.reshape(tensor, (*outer_lengths, rows * columns))
     return tf.reshape(tensor, tf.concat([tf.shape(tensor)[:-2], [-1]], 0))
 
 
@@ -270,19 +270,19 @@ def _compose_steps(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
     """Return the chain with an element of a row as one step, because XLA would copy the row to write it."""
     if len(chain) < 2 or not staging_for_xla():
         return chain
-    merged = [chain[0]]
+    steps = [chain[0]]
     for transform in chain[1:]:
-        before = merged[-1]
+        before = steps[-1]
         key = (
             _compose_keys(before.key, transform.key)
             if isinstance(before, BasicIndexing) and isinstance(transform, BasicIndexing)
             else None
         )
         if key is None:
-            merged.append(transform)
+            steps.append(transform)
         else:
-            merged[-1] = BasicIndexing(key)
-    return merged
+            steps[-1] = BasicIndexing(key)
+    return steps
 
 
 def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
@@ -291,17 +291,17 @@ def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> sl
     Returns:
         None if `first` has other items than integers and whole axes.
     """
-    pending, key = list(second), list[Any]()
+    remaining_items, key = list(second), list[Any]()
     for item in first:
         if item is None or (isinstance(item, slice) and any(end is not None for end in _ends(item))):
             return None
         if not isinstance(item, slice):
             key.append(item)
             continue
-        while pending and pending[0] is None:
-            key.append(pending.pop(0))
-        key.append(pending.pop(0))
-    return (*key, *pending)
+        while remaining_items and remaining_items[0] is None:
+            key.append(remaining_items.pop(0))
+        key.append(remaining_items.pop(0))
+    return (*key, *remaining_items)
 
 
 def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarray:

@@ -10,8 +10,8 @@ _TWO_63 = float(2**63)
 
 def _takes_the_lowest() -> bool:
     with np.errstate(invalid="ignore"):
-        made = np.array([np.nan, np.inf, -np.inf]).astype(np.int64)
-    return bool((made == np.iinfo(np.int64).min).all())
+        integers = np.array([np.nan, np.inf, -np.inf]).astype(np.int64)
+    return bool((integers == np.iinfo(np.int64).min).all())
 
 
 #: True if this CPU converts numbers out of range to the lowest integer. XLA gives the nearest integer, or 0

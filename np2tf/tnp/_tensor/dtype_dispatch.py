@@ -149,8 +149,8 @@ def may_lose_nan() -> bool:
 
 def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
     """Return where a is the result. Of two zeros NumPy takes the second, or in float16 the first."""
-    found = compare(a, b) | tf.not_equal(a, a)
-    return found | tf.equal(a, b) if a.dtype == tf.float16 else found
+    is_result = compare(a, b) | tf.not_equal(a, a)
+    return is_result | tf.equal(a, b) if a.dtype == tf.float16 else is_result
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

@@ -80,10 +80,10 @@ def is_vectorised(x: tf.Tensor) -> bool:
     Args:
         x: the operand of the function.
     """
-    entered = current_scope()
-    if entered is None or x.dtype not in (tf.float64, tf.float32):
+    scope = current_scope()
+    if scope is None or x.dtype not in (tf.float64, tf.float32):
         return False
-    trace = entered.trace
+    trace = scope.trace
     if not (trace.xla and trace.on_cpu) or trace.at_once or trace.gradients or record.could_possibly_record():
         return False
     size = x.shape.num_elements() if x.shape.is_fully_defined() else None
@@ -157,8 +157,8 @@ def _reduce_angle(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     first, second, third, fourth = (nearest * part for part in _HALF_PI)
     rough = x - first
     angle = rough - second
-    lost = (rough - angle) - second
-    angle = angle + ((lost - third) - fourth)
+    rounding_error = (rough - angle) - second
+    angle = angle + ((rounding_error - third) - fourth)
     square = angle * angle
     sine = angle + angle * square * _polynomial(square, _SIN)
     sine = tf.where(tf.equal(x, 0.0), x, sine)  # keeps the sign of zero
@@ -228,8 +228,8 @@ def _log(x: tf.Tensor) -> tf.Tensor:
 
 def _log1p(x: tf.Tensor) -> tf.Tensor:
     near = 1.0 + x
-    lost = (x - (near - 1.0)) / near
-    result = _log(near) + tf.where(tf.math.is_finite(lost), lost, _float(0.0))
+    correction = (x - (near - 1.0)) / near
+    result = _log(near) + tf.where(tf.math.is_finite(correction), correction, _float(0.0))
     return tf.where(tf.equal(x, 0.0), x, result)
 
 
@@ -334,14 +334,14 @@ def power(x: tf.Tensor, exponent: float) -> tf.Tensor:
 
 def _power(x: tf.Tensor, exponent: int) -> list[tf.Tensor]:
     """Return the factors of an integer power: `x` squared repeatedly."""
-    found = []
+    factors = []
     while exponent:
         if exponent % 2:
-            found.append(x)
+            factors.append(x)
         exponent //= 2
         if exponent:
             x = x * x
-    return found
+    return factors
 
 
 def _product(factors: Sequence[tf.Tensor]) -> tf.Tensor:

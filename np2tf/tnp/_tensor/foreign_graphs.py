@@ -58,10 +58,10 @@ def warn(code: str) -> None:
     """
     from tensorflow.python.util import tf_stack
 
-    told = {
+    messages = {
         "NP2TF537": "an array from outside of a tf.function is written to in it: only its graph sees that",
         "NP2TF538": "a tf.function has read this array while it was traced, and will not see what is written",
     }
     frames = [frame for frame in tf_stack.extract_stack() if not frame.filename.startswith(_NP2TF)]
-    text = f"{code} {told[code]}; np2tf.jit follows writes"
+    text = f"{code} {messages[code]}; np2tf.jit follows writes"
     warnings.warn_explicit(text, ForeignGraphWarning, frames[-1].filename, frames[-1].lineno)

@@ -13,14 +13,14 @@ def depends_on(tensor: Any, base: Any) -> bool:
     """Return whether `tensor` is computed from `base`, as far as the graph of the loop's body shows."""
     if tensor is base or tensor.graph is not base.graph:
         return False
-    pending, seen = [tensor.op], {tensor.op}
-    while pending and len(seen) < _HORIZON:
-        for used in pending.pop().inputs:
-            if used is base:
+    stack, operations = [tensor.op], {tensor.op}
+    while stack and len(operations) < _HORIZON:
+        for operand in stack.pop().inputs:
+            if operand is base:
                 return True
-            if used.op not in seen:
-                seen.add(used.op)
-                pending.append(used.op)
+            if operand.op not in operations:
+                operations.add(operand.op)
+                stack.append(operand.op)
     return False
 
 
@@ -31,11 +31,11 @@ def has_elements(tensor: Any, least: int) -> bool:
 
 def ancestors(tensors: Iterable[Any]) -> set[Any]:
     """Return the operations that compute tensors."""
-    found: set[Any] = set()
-    pending = list(tensors)
-    while pending:
-        op = pending.pop().op
-        if op not in found:
-            found.add(op)
-            pending += op.inputs
-    return found
+    operations: set[Any] = set()
+    stack = list(tensors)
+    while stack:
+        op = stack.pop().op
+        if op not in operations:
+            operations.add(op)
+            stack += op.inputs
+    return operations

@@ -102,8 +102,8 @@ def assume(condition: tf.Tensor) -> bool:
 
 def refuse_where(wrong: tf.Tensor, error: Exception) -> None:
     """Raise `error` if `wrong` is known to be true. If it is not known, record it as a violation."""
-    known = tf.get_static_value(wrong)
-    if known is None:
+    value = tf.get_static_value(wrong)
+    if value is None:
         record_violation(wrong)
-    elif known:
+    elif value:
         raise error

@@ -68,8 +68,8 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
     """
 
     def products(part: slice) -> tf.Tensor:
-        found = a[part] * b[part]
-        return found if mask is None else tf.where(mask[part], found, tf.zeros([], a.dtype))
+        result = a[part] * b[part]
+        return result if mask is None else tf.where(mask[part], result, tf.zeros([], a.dtype))
 
     size = a.shape[0]
     if not staging_for_xla() or size is None or size < _SHORT:

@@ -37,6 +37,6 @@ def assert_same_size(
     if current_scope() is not None:
         return a
     # In a plain tf.function, XLA drops assertions, but refuses a reshape that does not fit.
-    made = tf.reshape(a, tf.concat([sizes[:axis], other_length[None], sizes[axis % a.shape.rank + 1 :]], 0))
-    made.set_shape(a.shape)
-    return made
+    result = tf.reshape(a, tf.concat([sizes[:axis], other_length[None], sizes[axis % a.shape.rank + 1 :]], 0))
+    result.set_shape(a.shape)
+    return result

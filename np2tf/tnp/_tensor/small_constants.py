@@ -20,13 +20,13 @@ def constant(value: Any, dtype: tf.DType | None = None) -> Any:
     key = (value, dtype)
     graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
     if graph is None:
-        found = _constants.get(key)
-        if found is None:
+        tensor = _constants.get(key)
+        if tensor is None:
             if len(_constants) > 20_000:
                 _constants.clear()
             with tf.init_scope(), tf.device("CPU:0"):
-                found = _constants[key] = tf.constant(value, dtype)
-        return found
+                tensor = _constants[key] = tf.constant(value, dtype)
+        return tensor
     if (
         graph._get_control_flow_context() is not None
     ):  # in TensorFlow 1's loops a constant is known only inside
@@ -35,7 +35,7 @@ def constant(value: Any, dtype: tf.DType | None = None) -> Any:
     constants = getattr(graph, "_np2tf_constants", None)
     if constants is None:
         constants = graph._np2tf_constants = {}
-    found = constants.get(key)
-    if found is None:
-        found = constants[key] = tf.constant(value, dtype)
-    return found
+    tensor = constants.get(key)
+    if tensor is None:
+        tensor = constants[key] = tf.constant(value, dtype)
+    return tensor

@@ -326,14 +326,14 @@ def aliases(storage: Storage) -> list[Storage]:
 
 def alias_closure(storages: Iterable[Storage], without: Storage) -> list[Storage]:
     """Return `storages` and all that may alias one of them through other storages than `without`."""
-    found: list[Storage] = []
-    pending = list(storages)
-    while pending:
-        alias = pending.pop()
-        if alias is not without and alias not in found:
-            found.append(alias)
-            pending += alias.may_alias
-    return found
+    closure: list[Storage] = []
+    stack = list(storages)
+    while stack:
+        alias = stack.pop()
+        if alias is not without and alias not in closure:
+            closure.append(alias)
+            stack += alias.may_alias
+    return closure
 
 
 def _have_same_type(a: tf.Tensor, b: tf.Tensor) -> bool:

@@ -71,11 +71,11 @@ def _number(tensor: tf.Tensor, depth: int) -> Hashable:
         outer = _captured_tensor(tensor)
         return _own_number(op, tensor) if outer is None or depth >= _DEPTH else _number(outer, depth + 1)
     table = _table(tensor.graph)
-    known = table.of_ops.get(op.name)
-    if known is None:
+    number = table.of_ops.get(op.name)
+    if number is None:
         key = _key(op, depth)
-        known = table.of_ops[op.name] = next(_numbers) if key is None else _number_of_key(tensor.graph, key)
-    return known, tensor.value_index
+        number = table.of_ops[op.name] = next(_numbers) if key is None else _number_of_key(tensor.graph, key)
+    return number, tensor.value_index
 
 
 def _own_number(op: Any, tensor: tf.Tensor) -> Hashable:
@@ -97,10 +97,10 @@ def _key(op: Any, depth: int) -> Hashable:
     elif not op.inputs:
         return None
     attributes = op.node_def.attr
-    told = tuple(
+    attribute_pairs = tuple(
         (name, attributes[name].SerializeToString(deterministic=True)) for name in sorted(attributes)
     )
-    return op.type, told, tuple(_number(given, depth + 1) for given in op.inputs)
+    return op.type, attribute_pairs, tuple(_number(operand, depth + 1) for operand in op.inputs)
 
 
 def _number_of_key(graph: tf.Graph, key: Hashable) -> int:
@@ -119,10 +119,10 @@ def _outer_graphs(graph: tf.Graph) -> Iterator[tf.Graph]:
 
 
 def _table(graph: tf.Graph) -> _Table:
-    found = _tables.get(graph)
-    if found is None:
-        found = _tables[graph] = _Table()
-    return found
+    table = _tables.get(graph)
+    if table is None:
+        table = _tables[graph] = _Table()
+    return table
 
 
 def _captured_tensor(tensor: tf.Tensor) -> tf.Tensor | None:

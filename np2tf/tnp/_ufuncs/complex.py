@@ -35,9 +35,9 @@ def isfinite(z: tf.Tensor) -> tf.Tensor:
 def less(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Compare in lexicographic order: by the real parts, then by the imaginary parts. NaN compares false."""
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
-    unordered = tf.math.is_nan(imag_a) | tf.math.is_nan(imag_b)
+    has_nan = tf.math.is_nan(imag_a) | tf.math.is_nan(imag_b)
     by_imaginary = tf.equal(real_a, real_b) & tf.less(imag_a, imag_b)
-    return (tf.less(real_a, real_b) & ~unordered) | by_imaginary
+    return (tf.less(real_a, real_b) & ~has_nan) | by_imaginary
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -90,8 +90,8 @@ def _sign(z: tf.Tensor) -> tf.Tensor:
     # The length of finite numbers may overflow too: for NumPy such numbers point along the imaginary axis.
     width = tf.where(endless, tf.where(along, copysign(one, real), zero), real / unit)
     height = tf.where(endless, tf.where(along, zero, copysign(one, imag)), imag / unit)
-    undefined = (along & tf.math.is_inf(imag)) | tf.math.is_nan(length)
-    width, height = (tf.where(undefined, nan, tf.where(is_zero, zero, part)) for part in (width, height))
+    is_undefined = (along & tf.math.is_inf(imag)) | tf.math.is_nan(length)
+    width, height = (tf.where(is_undefined, nan, tf.where(is_zero, zero, part)) for part in (width, height))
     return tf.complex(width, height)
 
 
@@ -162,12 +162,12 @@ def _product_in_c(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return C's product: infinite if one factor is infinite and the other is not zero (C17, annex G.5.1)."""
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
     real, imag = real_a * real_b - imag_a * imag_b, real_a * imag_b + imag_a * real_b
-    mended = tf.math.is_nan(real) & tf.math.is_nan(imag) & (isinf(a) | isinf(b))
+    is_infinite = tf.math.is_nan(real) & tf.math.is_nan(imag) & (isinf(a) | isinf(b))
     (real_a, imag_a), (real_b, imag_b) = _direction(a), _direction(b)
     infinity = constant(math.inf, real)
     return tf.complex(
-        tf.where(mended, infinity * (real_a * real_b - imag_a * imag_b), real),
-        tf.where(mended, infinity * (real_a * imag_b + imag_a * real_b), imag),
+        tf.where(is_infinite, infinity * (real_a * real_b - imag_a * imag_b), real),
+        tf.where(is_infinite, infinity * (real_a * imag_b + imag_a * real_b), imag),
     )
 
 

@@ -46,8 +46,8 @@ def _log_near_one(long: tf.Tensor, short: tf.Tensor) -> tf.Tensor:
     (a, rest_a), (b, rest_b) = _square_and_rest(long), _square_and_rest(short)
     above = a - constant(1, a)
     total = above + b
-    lost = (above - (total - b)) + (b - (total - (total - b)))
-    return constant(0.5, long) * tf.math.log1p(total + (lost + (rest_a + rest_b)))
+    rounding_error = (above - (total - b)) + (b - (total - (total - b)))
+    return constant(0.5, long) * tf.math.log1p(total + (rounding_error + (rest_a + rest_b)))
 
 
 @tf.custom_gradient
@@ -191,8 +191,8 @@ def _propagate_nan(function: Function) -> Function:
     """Return NaN where one part of z is NaN and the other finite; XLA would keep the other's distance."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
-        undefined = isnan(z) & ~isinf(z)
-        return tf.where(undefined, constant(complex(math.nan, math.nan), z), function(z))
+        is_undefined = isnan(z) & ~isinf(z)
+        return tf.where(is_undefined, constant(complex(math.nan, math.nan), z), function(z))
 
     return call
 
@@ -270,8 +270,8 @@ def _root(z: tf.Tensor) -> Any:
     default = tf.where(tf.math.is_nan(imag), nan, zero)
     width = tf.where(above, infinity, tf.where(beside, tf.where(is_right, infinity, default), width))
     height = tf.where(above | (beside & ~is_right), infinity, tf.where(beside, default, height))
-    undefined = isnan(z) & ~isinf(z)
-    width, height = (tf.where(undefined, nan, part) for part in (width, height))
+    is_undefined = isnan(z) & ~isinf(z)
+    width, height = (tf.where(is_undefined, nan, part) for part in (width, height))
     result = tf.complex(width, _with_sign(height, imag))
     return result, lambda upstream: upstream / (constant(2, z) * tf.math.conj(result))
 
@@ -312,8 +312,8 @@ def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     count = tf.cast(tf.where(is_small, tf.abs(real), tf.zeros_like(real)), tf.int32)
     product, factor = tf.broadcast_to(one, tf.shape(result)), base
     for bit in range(7):
-        multiplied = _product(product, factor) if bit else factor
-        product = tf.where(tf.equal(tf.bitwise.right_shift(count, bit) & 1, 1), multiplied, product)
+        new_product = _product(product, factor) if bit else factor
+        product = tf.where(tf.equal(tf.bitwise.right_shift(count, bit) & 1, 1), new_product, product)
         factor = _product(factor, factor)
     product = tf.where(tf.less(real, constant(0, real)), reciprocal(product), product)
     result = tf.where(is_small, product, result)

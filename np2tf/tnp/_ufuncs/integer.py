@@ -19,16 +19,16 @@ from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 def _is_harmless(b: tf.Tensor) -> bool:
     """Return whether the divisor is a single number, known to be neither 0 nor -1."""
-    known = tf.get_static_value(b) if b.shape.rank == 0 else None
-    return known is not None and known not in (0, -1)
+    value = tf.get_static_value(b) if b.shape.rank == 0 else None
+    return value is not None and value not in (0, -1)
 
 
 def _safe_divisor(b: tf.Tensor) -> tf.Tensor:
     """Return the divisor with 1 in the place of 0 and of -1, for which the division can trap on CPUs."""
-    trapping = tf.equal(b, constant(0, b))
+    is_unsafe = tf.equal(b, constant(0, b))
     if b.dtype not in UNSIGNED_INTEGERS:
-        trapping |= tf.equal(b, constant(-1, b))
-    return tf.where(trapping, constant(1, b), b)
+        is_unsafe |= tf.equal(b, constant(-1, b))
+    return tf.where(is_unsafe, constant(1, b), b)
 
 
 def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.Tensor:
@@ -43,9 +43,9 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.T
         return tf.math.floordiv(a, b)
     quotient = tf.math.floordiv(a, _safe_divisor(b))
     if b.dtype not in UNSIGNED_INTEGERS:
-        negated = tf.equal(b, constant(-1, b))
-        warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), name)
-        quotient = tf.where(negated, -quotient, quotient)
+        is_minus_one = tf.equal(b, constant(-1, b))
+        warn_arithmetic("over", is_minus_one & tf.equal(a, constant(a.dtype.min, a)), name)
+        quotient = tf.where(is_minus_one, -quotient, quotient)
     by_zero = tf.equal(b, constant(0, b))
     warn_arithmetic("divide", by_zero, name)
     return tf.where(by_zero, constant(0, a), quotient)
@@ -79,8 +79,8 @@ def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _is_known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
-    known = tf.get_static_value(shift) if shift.shape.rank == 0 else None
-    return known is not None and bool(0 <= known < width(a))
+    value = tf.get_static_value(shift) if shift.shape.rank == 0 else None
+    return value is not None and bool(0 <= value < width(a))
 
 
 def _is_in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
@@ -93,8 +93,8 @@ def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if _is_known_to_fit(a, b):
         return tf.bitwise.left_shift(a, b)
     fits = _is_in_range(a, b)
-    shifted = tf.bitwise.left_shift(a, tf.where(fits, b, constant(0, b)))
-    return tf.where(fits, shifted, constant(0, a))
+    result = tf.bitwise.left_shift(a, tf.where(fits, b, constant(0, b)))
+    return tf.where(fits, result, constant(0, a))
 
 
 def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -102,8 +102,8 @@ def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if _is_known_to_fit(a, b):
         return tf.bitwise.right_shift(a, b)
     fits = _is_in_range(a, b)
-    shifted = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
-    return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED_INTEGERS else shifted
+    result = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
+    return tf.where(fits, result, constant(0, a)) if a.dtype in UNSIGNED_INTEGERS else result
 
 
 def negative(a: tf.Tensor) -> tf.Tensor:
@@ -136,9 +136,9 @@ def _euclid(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     a, b = a + tf.zeros_like(b), b + tf.zeros_like(a)
 
     def step(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        done = tf.equal(b, zero)
-        remainder = tf.math.floormod(a, tf.where(done, constant(1, b), b))
-        return tf.where(done, a, b), tf.where(done, zero, remainder)
+        is_done = tf.equal(b, zero)
+        remainder = tf.math.floormod(a, tf.where(is_done, constant(1, b), b))
+        return tf.where(is_done, a, b), tf.where(is_done, zero, remainder)
 
     return tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))[0]
 
@@ -165,9 +165,9 @@ def reciprocal(a: tf.Tensor) -> tf.Tensor:
     result = tf.where(has_one, a, constant(0, a))
     if tf.executing_eagerly() and not np.asarray(is_zero).any():
         return result
-    of_zero, undefined = _RECIPROCALS_OF_0[a.dtype]
+    of_zero, is_invalid = _RECIPROCALS_OF_0[a.dtype]
     warn_arithmetic("divide", is_zero, "reciprocal")
-    warn_arithmetic("invalid", is_zero & undefined, "reciprocal")
+    warn_arithmetic("invalid", is_zero & is_invalid, "reciprocal")
     return tf.where(is_zero, constant(of_zero, a), result)
 
 
@@ -175,13 +175,13 @@ def _reciprocal_of_0(dtype: tf.DType) -> tuple[int, bool]:
     """Return NumPy's integer for an infinity on this CPU, and whether NumPy reports it as invalid."""
     zero = np.zeros(1, dtype.as_numpy_dtype)
     with np.errstate(all="ignore"):
-        found = int(np.reciprocal(zero)[0])
+        result = int(np.reciprocal(zero)[0])
     try:
         with np.errstate(divide="ignore", invalid="raise"):
             np.reciprocal(zero)
     except FloatingPointError:
-        return found, True
-    return found, False
+        return result, True
+    return result, False
 
 
 _RECIPROCALS_OF_0 = {dtype: _reciprocal_of_0(dtype) for dtype in (*SIGNED_INTEGERS, *UNSIGNED_INTEGERS)}

@@ -29,8 +29,8 @@ def _is_never_negative(exponent: Any) -> bool:
     kind = kind_of(exponent)
     if isinstance(kind, np.dtype):
         return kind.kind in "bu"
-    known = exponent.staged_integer if type(exponent) is scalar else None
-    return known is not None and known.low is not None and known.low >= 0
+    integer = exponent.staged_integer if type(exponent) is scalar else None
+    return integer is not None and integer.low is not None and integer.low >= 0
 
 
 class Power(Ufunc):
@@ -69,6 +69,9 @@ class Power(Ufunc):
                 raise ValueError("Integers to negative integer powers are not allowed.")
             return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])
         if _is_never_negative(exponent):
-            tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
+            tensors = [
+                as_tensor(operand, target_dtype)
+                for operand, target_dtype in zip(operands, loop, strict=False)
+            ]
             return nonnegative_power(*tensors)
         return super().compute(operands)

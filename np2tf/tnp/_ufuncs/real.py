@@ -68,12 +68,12 @@ def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     opposite = tf.not_equal(remainder, zero) & tf.not_equal(tf.less(b, zero), tf.less(remainder, zero))
     remainder = tf.where(opposite, remainder + b, remainder)
     quotient = tf.where(opposite, quotient - one, quotient)
-    rounded = tf.floor(quotient)
-    rounded = tf.where(tf.greater(quotient - rounded, constant(0.5, a)), rounded + one, rounded)
-    rounded = tf.where(tf.equal(quotient, zero), copysign(zero, a / b), rounded)
+    floor = tf.floor(quotient)
+    floor = tf.where(tf.greater(quotient - floor, constant(0.5, a)), floor + one, floor)
+    floor = tf.where(tf.equal(quotient, zero), copysign(zero, a / b), floor)
     remainder = tf.where(tf.equal(remainder, zero), copysign(zero, b), remainder)
     nan = constant(np.nan, a)
-    return tf.where(by_zero, a / b, rounded), tf.where(by_zero, nan, remainder)
+    return tf.where(by_zero, a / b, floor), tf.where(by_zero, nan, remainder)
 
 
 def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -135,11 +135,11 @@ def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, sign: float) -> tf.Tensor:
     half, size = constant(0.5, x), tf.abs(x)
     is_far = size > constant(_FAR, x)
     near = tf.where(is_far, constant(0, x), size)
-    grown = tf.math.expm1(near)
+    growth = tf.math.expm1(near)
     if sign < 0:
-        sum = grown + grown / (grown + constant(1, x))
+        sum = growth + growth / (growth + constant(1, x))
     else:
-        sum = grown + constant(1, x) + constant(1, x) / (grown + constant(1, x))
+        sum = growth + constant(1, x) + constant(1, x) / (growth + constant(1, x))
     root = tf.exp(half * size)
     far = tf.where(tf.equal(factor, constant(0, x)), factor, half * root * factor * root)
     return tf.where(is_far, far, half * sum * factor)
@@ -239,13 +239,13 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the next number after a in the direction of b."""
     bits = tf.bitcast(a, BITS[a.dtype])
     away = tf.equal(tf.greater(b, a), tf.greater(a, constant(0, a)))
-    moved = tf.bitcast(tf.where(away, bits + constant(1, bits), bits - constant(1, bits)), a.dtype)
+    neighbour = tf.bitcast(tf.where(away, bits + constant(1, bits), bits - constant(1, bits)), a.dtype)
     smallest = tf.bitcast(constant(1, bits), a.dtype)
-    moved = tf.where(tf.equal(a, constant(0, a)), copysign(smallest, b), moved)
-    undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
+    neighbour = tf.where(tf.equal(a, constant(0, a)), copysign(smallest, b), neighbour)
+    is_undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
     # This case is that of zeros with different signs.
-    kept = a if a.dtype == tf.float16 and NUMPY < (2, 5) else b
-    result = tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), kept, moved))
+    equal_result = a if a.dtype == tf.float16 and NUMPY < (2, 5) else b
+    result = tf.where(is_undefined, constant(np.nan, a), tf.where(tf.equal(a, b), equal_result, neighbour))
     return _with_derivative_of(tf.broadcast_to(a, tf.shape(result)), tf.stop_gradient(result))
 
 
@@ -274,8 +274,8 @@ def ldexp(x: tf.Tensor, exponent: tf.Tensor) -> tf.Tensor:
     third = tf.math.floordiv(exponent, tf.constant(3, tf.int64))
     factor = _power_of_2(third)
     # The product of the factors alone may overflow, so that no optimiser may reorder the multiplications.
-    scaled = hide_from_optimiser(hide_from_optimiser(tf.cast(x, tf.float64) * factor) * factor)
-    return tf.cast(scaled * _power_of_2(exponent - 2 * third), x.dtype)
+    product = hide_from_optimiser(hide_from_optimiser(tf.cast(x, tf.float64) * factor) * factor)
+    return tf.cast(product * _power_of_2(exponent - 2 * third), x.dtype)
 
 
 def frexp(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -288,8 +288,8 @@ def frexp(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         tf.bitwise.right_shift(bits, tf.constant(52, tf.int64)), constant(0x7FF, bits)
     )
     exponent = field - 1022 - tf.where(subnormal, constant(54, bits), constant(0, bits))
-    kept = tf.bitwise.bitwise_and(bits, constant(~(0x7FF << 52), bits))
-    mantissa = tf.bitcast(tf.bitwise.bitwise_or(kept, constant(1022 << 52, bits)), tf.float64)
+    significand_bits = tf.bitwise.bitwise_and(bits, constant(~(0x7FF << 52), bits))
+    mantissa = tf.bitcast(tf.bitwise.bitwise_or(significand_bits, constant(1022 << 52, bits)), tf.float64)
     # Bits have no gradient, so the gradient is that of x scaled by the same power of 2.
     scale = tf.stop_gradient(mantissa / tf.where(plain, constant(1, wide), wide))
     mantissa = mantissa + (wide - tf.stop_gradient(wide)) * scale

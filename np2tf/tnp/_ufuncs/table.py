@@ -183,7 +183,7 @@ def _install() -> dict[str, Ufunc]:
         **COMPARISONS,
         **EXTREMES,
     }
-    made = {
+    ufuncs = {
         getattr(np, name): _CLASSES.get(name, Ufunc)(getattr(np, name), function)
         for name, function in rows.items()
         # NumPy 2.0 and 2.1 lack the newest functions.
@@ -191,7 +191,9 @@ def _install() -> dict[str, Ufunc]:
     }
     # A ufunc may have several names in NumPy: np.abs is np.absolute, np.acos is np.arccos.
     return {
-        name: made[value] for name, value in vars(np).items() if isinstance(value, np.ufunc) and value in made
+        name: ufuncs[value]
+        for name, value in vars(np).items()
+        if isinstance(value, np.ufunc) and value in ufuncs
     }
 
 

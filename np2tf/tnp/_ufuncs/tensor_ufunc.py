@@ -153,19 +153,19 @@ class Ufunc:
         for output in out if isinstance(out, tuple) else (out,):
             if output is not None:
                 check_output(output)
-        selected = self._on_selections(operands, dtype) if where is True else None
-        if selected is not None:
-            return selected if out is None else store_into(out, selected)
-        result = self.compute(operands, dtype, casting)
+        selection_result = self._on_selections(operands, dtype) if where is True else None
+        if selection_result is not None:
+            return selection_result if out is None else store_into(out, selection_result)
+        tensors = self.compute(operands, dtype, casting)
         if where is not True:
-            result = self._mask_result(result, where, out)
-        wrapped = wrap_tensor(result)
+            tensors = self._mask_result(tensors, where, out)
+        result = wrap_tensor(tensors)
         if out is not None:
-            return store_into(out, wrapped, casting, self.numpy)
+            return store_into(out, result, casting, self.numpy)
         if self.signature is not None:
-            return wrapped
+            return result
         return lay_out_like_operands(
-            wrapped, operands, memory_order(order), self.nout > 1 or where is not True
+            result, operands, memory_order(order), self.nout > 1 or where is not True
         )
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
@@ -176,11 +176,15 @@ class Ufunc:
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
         """Return the result as tensors of NumPy's result dtypes."""
         loop = ufunc_loop(self.numpy, tuple(map(promotion_kind, operands)), dtype, casting)
-        tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
+        tensors = [
+            as_tensor(operand, target_dtype) for operand, target_dtype in zip(operands, loop, strict=False)
+        ]
         result = self.implementation(*tensors)
         if self.nout == 1:
             return cast(result, loop[-1])
-        return tuple(cast(part, wanted) for part, wanted in zip(result, loop[self.nin :], strict=True))
+        return tuple(
+            cast(part, target_dtype) for part, target_dtype in zip(result, loop[self.nin :], strict=True)
+        )
 
     def _promote(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the operands for NumPy; under other rules than NumPy's, in the dtypes of these rules."""
@@ -190,7 +194,9 @@ class Ufunc:
         if not is_known(kinds):
             return args
         loop = ufunc_loop(self.numpy, kinds)
-        return tuple(as_tensor(operand, wanted) for operand, wanted in zip(args, loop, strict=False))
+        return tuple(
+            as_tensor(operand, target_dtype) for operand, target_dtype in zip(args, loop, strict=False)
+        )
 
     def _mask_result(self, result: Any, where: Any, out: Any) -> Any:
         if self.nout != 1:
@@ -304,9 +310,9 @@ class Ufunc:
     ) -> Any:
         """Call a method of the ufunc: `function` on tensors, or NumPy's if there is none or it fails."""
         numpy = getattr(self.numpy, name)
-        given = kwargs if out is None else {**kwargs, "out": out}
-        if runs_on_host(args, given):
-            return call_numpy(numpy, args, given)
+        keywords = kwargs if out is None else {**kwargs, "out": out}
+        if runs_on_host(args, keywords):
+            return call_numpy(numpy, args, keywords)
         staging = not tf.executing_eagerly()
         try:
             if function is None or _answers(args[0]):
@@ -319,7 +325,7 @@ class Ufunc:
         except LEFT_TO_NUMPY as error:
             if staging or isinstance(error, PromotionError):
                 raise
-        return leave_to_numpy(numpy, args, given)
+        return leave_to_numpy(numpy, args, keywords)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
         """Apply the ufunc in place, once for every index, also for repeated indices.
@@ -382,8 +388,8 @@ def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any)
     Raises:
         TypeError: the arguments do not follow the protocol.
     """
-    for name, given, kind in (("args", args, tuple), ("kwargs", kwargs, dict)):
-        if not isinstance(given, kind):
+    for name, argument, kind in (("args", args, tuple), ("kwargs", kwargs, dict)):
+        if not isinstance(argument, kind):
             raise TypeError(f"{name} must be a {kind.__name__}")
     if not all(issubclass(operand_type, (np.ndarray, ndarray)) for operand_type in types):
         return NotImplemented

@@ -11,14 +11,14 @@ from np2tf.tnp._warnings.value_warnings import warn_where
 
 def ask_numpy(question: Callable[[], Any]) -> Any:
     """Return the result of `question`. NumPy's warnings in it are reported at the code that called tnp."""
-    told: dict[tuple[str, type[Warning]], None] = {}
+    reports: dict[tuple[str, type[Warning]], None] = {}
     try:
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always")
             try:
                 return question()
             finally:
-                told = dict.fromkeys((str(warning.message), warning.category) for warning in heard)
+                reports = dict.fromkeys((str(record.message), record.category) for record in records)
     finally:
-        for message, category in told:
+        for message, category in reports:
             warn_where(True, message, category)

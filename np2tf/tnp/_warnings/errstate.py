@@ -19,10 +19,10 @@ def raises_floating_point_errors() -> bool:
     setting = _extobj_contextvar.get()
     if setting is _INITIAL:
         return False
-    held = _settings.get(id(setting))
-    if held is None or held[0] is not setting:
+    entry = _settings.get(id(setting))
+    if entry is None or entry[0] is not setting:
         if len(_settings) > 100:
             _settings.clear()
         # The setting is kept with the result, so that no other setting gets its id.
-        held = _settings[id(setting)] = (setting, not {*np.geterr().values()} <= {"ignore", "warn"})
-    return held[1]
+        entry = _settings[id(setting)] = (setting, not {*np.geterr().values()} <= {"ignore", "warn"})
+    return entry[1]

@@ -88,8 +88,8 @@ def warn_cast(tensor: tf.Tensor, dtype: np.dtype[Any]) -> None:
         if greatest < _GREATEST[have]:
             parts = [tf.math.real(tensor), tf.math.imag(tensor)] if tensor.dtype.is_complex else [tensor]
             sizes = [tf.abs(tf.cast(part, tf.float64)) for part in parts]
-            lost = [(size > greatest) & tf.math.is_finite(size) for size in sizes]
-            warn_arithmetic("over", functools.reduce(tf.logical_or, lost), "cast")
+            overflows = [(size > greatest) & tf.math.is_finite(size) for size in sizes]
+            warn_arithmetic("over", functools.reduce(tf.logical_or, overflows), "cast")
 
 
 #: A dtype -> its greatest number, for dtypes whose numbers may be too great for another dtype.

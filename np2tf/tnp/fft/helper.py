@@ -68,8 +68,8 @@ def rfftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
 def _shift(x: tf.Tensor, axes: Any, sign: int) -> tf.Tensor:
     """Shift axes by half of their lengths, forwards (`sign` 1) or backwards (`sign` -1)."""
     rank = rank_of(x)
-    chosen = range(rank) if axes is None else (axes,) if isinstance(axes, int) else axes
-    where = [normalize_axis_index(axis, rank) for axis in chosen]
+    shift_axes = range(rank) if axes is None else (axes,) if isinstance(axes, int) else axes
+    where = [normalize_axis_index(axis, rank) for axis in shift_axes]
     if not where:
         return x
     shifts = [sign * (size // 2) for size in lengths_of(x, where)]

@@ -44,9 +44,9 @@ def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[in
     where = [int(axis) for axis in np.atleast_1d(axes)]
     if len({normalize_axis_index(axis, rank) for axis in where}) < len(where):
         raise NoGraphFormError("a transform along the same axis several times")
-    given = [None] * len(where) if s is None else list(to_numpy(s))
-    warn_where(s is not None and None in given, _NO_LENGTH, DeprecationWarning)
-    lengths = [None if n in (None, -1) else int(n) for n in given]
+    sizes = [None] * len(where) if s is None else list(to_numpy(s))
+    warn_where(s is not None and None in sizes, _NO_LENGTH, DeprecationWarning)
+    lengths = [None if n in (None, -1) else int(n) for n in sizes]
     if len(lengths) != len(where):
         raise ValueError("Shape and axes have different lengths.")
     return lengths, where

@@ -208,14 +208,14 @@ def _best_splits(sizes: list[int]) -> list[list[int]]:
     """
     count = len(sizes) - 1
     cost = [[0] * count for _ in range(count)]
-    split = [[0] * count for _ in range(count)]
+    splits = [[0] * count for _ in range(count)]
     for length in range(1, count):
         for i in range(count - length):
             j = i + length
-            cost[i][j], split[i][j] = min(
+            cost[i][j], splits[i][j] = min(
                 (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
             )
-    return split
+    return splits
 
 
 @op(np.linalg.multi_dot)
@@ -247,10 +247,10 @@ def multi_dot(arrays: Operands, *, out: Any = None) -> tf.Tensor:
         if rank_of(matrix) != 2:
             raise LinAlgError(f"{rank_of(matrix)}-dimensional array given. Array must be two-dimensional")
     sizes = [chain[0].shape[0] or 1, *(matrix.shape[1] or 1 for matrix in chain)]
-    split = _best_splits(sizes)
+    splits = _best_splits(sizes)
 
     def product(i: int, j: int) -> tf.Tensor:
-        return chain[i] if i == j else matrix_product(product(i, split[i][j]), product(split[i][j] + 1, j))
+        return chain[i] if i == j else matrix_product(product(i, splits[i][j]), product(splits[i][j] + 1, j))
 
     result = product(0, len(chain) - 1)
     if first == 1:

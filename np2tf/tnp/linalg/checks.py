@@ -73,8 +73,8 @@ def require_finite(a: tf.Tensor) -> None:
         LinAlgError: a known `a` has an infinite element or a NaN.
     """
     size = tf.abs(a)
-    spoiled = tf.logical_not(tf.reduce_all(tf.math.is_finite(size)))
-    refuse_where(spoiled, LinAlgError("SVD did not converge"))
+    is_nonfinite = tf.logical_not(tf.reduce_all(tf.math.is_finite(size)))
+    refuse_where(is_nonfinite, LinAlgError("SVD did not converge"))
 
 
 def require_square(a: tf.Tensor) -> None:

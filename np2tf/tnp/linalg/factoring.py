@@ -140,11 +140,11 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     a = square(a)
     lower = tf.linalg.cholesky(tf.linalg.adjoint(a) if upper else a)
     # TensorFlow marks failure by NaN or 0; while staging the call is discarded then, and NumPy raises.
-    failed = tf.logical_not(tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0))
+    has_failed = tf.logical_not(tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0))
     if not tf.executing_eagerly():
-        record_violation(failed)
+        record_violation(has_failed)
         discard_if_nearly_singular(a, tf.square(tf.linalg.diag_part(lower)))
-    elif bool(failed):
+    elif bool(has_failed):
         raise LinAlgError("Matrix is not positive definite")
     return tf.linalg.adjoint(lower) if upper else lower
 
@@ -235,8 +235,8 @@ def eig(a: Array) -> EigResult:
 def _largest(vectors: tf.Tensor) -> tf.Tensor:
     """Return the largest component of each column, with its axis kept."""
     rows = tf.argmax(tf.abs(vectors), axis=-2)
-    chosen = tf.one_hot(rows, tf.shape(vectors)[-2], axis=-2, dtype=vectors.dtype)
-    return tf.reduce_sum(vectors * chosen, axis=-2, keepdims=True)
+    indicator = tf.one_hot(rows, tf.shape(vectors)[-2], axis=-2, dtype=vectors.dtype)
+    return tf.reduce_sum(vectors * indicator, axis=-2, keepdims=True)
 
 
 @op(np.linalg.eigvals)

@@ -70,9 +70,9 @@ def _refuse_empty(x: tf.Tensor, axis: Any) -> None:
 def _extreme(function: Callable[..., tf.Tensor], x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
     """Return the maximum or minimum over axes; NaN if a number is NaN."""
     # Adding 0 * sum would lose infinities. If an element is NaN, the result is NaN.
-    found = function(x, axis, keepdims)
-    spoiled = tf.reduce_any(tf.math.is_nan(x), axis, keepdims)
-    return tf.where(spoiled, tf.constant(np.nan, x.dtype), found)
+    result = function(x, axis, keepdims)
+    has_nan = tf.reduce_any(tf.math.is_nan(x), axis, keepdims)
+    return tf.where(has_nan, tf.constant(np.nan, x.dtype), result)
 
 
 def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.Tensor:
@@ -286,8 +286,8 @@ def cond(x: Array, p: Any = None) -> tf.Tensor:
         x = square(x)
         axes = (rank_of(x) - 2, rank_of(x) - 1)
         result = norm_of_matrices(x, p, *axes) * norm_of_matrices(tf.linalg.inv(x), p, *axes)
-    given = tf.reduce_any(tf.math.is_nan(tf.abs(x)), (-2, -1))
-    return tf.where(tf.math.is_nan(result) & ~given, tf.constant(np.inf, result.dtype), result)
+    has_nan = tf.reduce_any(tf.math.is_nan(tf.abs(x)), (-2, -1))
+    return tf.where(tf.math.is_nan(result) & ~has_nan, tf.constant(np.inf, result.dtype), result)
 
 
 @op(np.linalg.matrix_rank)

@@ -109,17 +109,17 @@ def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]
     if a.shape[:-2] == b.shape[:-2] and a.shape[:-2].is_fully_defined():
         return a, b
     try:
-        leading: Any = tf.broadcast_static_shape(a.shape[:-2], b.shape[:-2])
+        stack_shape: Any = tf.broadcast_static_shape(a.shape[:-2], b.shape[:-2])
     except ValueError:
         raise ValueError(
             "operands could not be broadcast together with remapped shapes [original->remapped]: "
             f"{tuple(a.shape)} {tuple(b.shape)}"
         ) from None
-    if not leading.is_fully_defined():
-        leading = tf.broadcast_dynamic_shape(tf.shape(a)[:-2], tf.shape(b)[:-2])
+    if not stack_shape.is_fully_defined():
+        stack_shape = tf.broadcast_dynamic_shape(tf.shape(a)[:-2], tf.shape(b)[:-2])
     return (
-        tf.broadcast_to(a, tf.concat([leading, tf.shape(a)[-2:]], 0)),
-        tf.broadcast_to(b, tf.concat([leading, tf.shape(b)[-2:]], 0)),
+        tf.broadcast_to(a, tf.concat([stack_shape, tf.shape(a)[-2:]], 0)),
+        tf.broadcast_to(b, tf.concat([stack_shape, tf.shape(b)[-2:]], 0)),
     )
 
 
@@ -151,8 +151,8 @@ def solve(a: Array, b: Array) -> tf.Tensor:
             f"(m,m),(m,n)->(m,n) (size {right.shape[-2] if rank_of(right) > 1 else 0} "
             f"is different from {a.shape[-1]})"
         )
-    found = solve_systems(*_broadcast_stacks(a, right))
-    return found[..., 0] if vector else found
+    solution = solve_systems(*_broadcast_stacks(a, right))
+    return solution[..., 0] if vector else solution
 
 
 def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
@@ -184,7 +184,7 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
     """
     if rcond is not None and rtol is not np._NoValue:  # type: ignore[attr-defined]
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    given = a.dtype
+    source_dtype = a.dtype
     a = square(a) if hermitian else matrix(a)
     if rcond is None:
         rcond = rtol
@@ -194,7 +194,7 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
     if rcond is None:
         rcond = max(rows, columns) * epsilon(a)
     if isinstance(rows, int) and isinstance(columns, int) and 0 in (rows, columns):
-        return tf.zeros([*lengths_of(a, range(rank_of(a) - 2)), columns, rows], given)
+        return tf.zeros([*lengths_of(a, range(rank_of(a) - 2)), columns, rows], source_dtype)
     return pseudo_inverse(a, as_tensor(rcond, real_dtype(a).as_numpy_dtype))
 
 
@@ -326,8 +326,8 @@ def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = a.shape.as_list()
-    wanted = [*shape[ind:], *shape[:ind]]
-    return tf.reshape(invert(square(tf.reshape(a, [math.prod(shape[:ind]), -1]))), wanted)
+    inverse_shape = [*shape[ind:], *shape[:ind]]
+    return tf.reshape(invert(square(tf.reshape(a, [math.prod(shape[:ind]), -1]))), inverse_shape)
 
 
 @op(np.linalg.tensorsolve)

@@ -27,12 +27,12 @@ def solve_systems(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     factors, _ = _eliminate(tf.concat([a, b], -1), rows)
     discard_if_small(tf.linalg.diag_part(factors[..., :rows]))
     left = factors[..., rows:]
-    found: list[tf.Tensor] = []
+    solution_rows: list[tf.Tensor] = []
     for k in reversed(range(rows)):
         row = left[..., k : k + 1, :] / factors[..., k : k + 1, k : k + 1]
-        found.insert(0, row)
+        solution_rows.insert(0, row)
         left = left[..., :k, :] - factors[..., :k, k : k + 1] * row
-    return tf.concat(found, -2)
+    return tf.concat(solution_rows, -2)
 
 
 def invert(a: tf.Tensor) -> tf.Tensor:
@@ -67,27 +67,27 @@ def sign_and_log_determinant(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 @tf.custom_gradient
 def _complex_determinant(a: tf.Tensor) -> Any:
     """Return the determinants of complex matrices, whose gradient TensorFlow takes without a conjugate."""
-    found = tf.linalg.det(a)
+    result = tf.linalg.det(a)
 
     def gradient(upstream: tf.Tensor) -> tf.Tensor:
         # (The operation itself is asked again, so that its own gradient is right, too.)
         return (upstream * tf.math.conj(_complex_determinant(a)))[..., None, None] * _inverse_adjoint(a)
 
-    return found, gradient
+    return result, gradient
 
 
 @tf.custom_gradient
 def _complex_sign_and_log(a: tf.Tensor) -> Any:
     """Return the signs and logarithms of complex determinants; TensorFlow has no gradient of the signs."""
-    found = tf.linalg.slogdet(a)
+    result = tf.linalg.slogdet(a)
 
     def gradient(of_sign: tf.Tensor, of_logarithm: tf.Tensor) -> tf.Tensor:
         sign = _complex_sign_and_log(a)[0]
-        turned = tf.math.imag(of_sign * tf.math.conj(sign))
-        cotangent = tf.complex(tf.math.real(of_logarithm), turned)
+        imaginary_part = tf.math.imag(of_sign * tf.math.conj(sign))
+        cotangent = tf.complex(tf.math.real(of_logarithm), imaginary_part)
         return cotangent[..., None, None] * _inverse_adjoint(a)
 
-    return found, gradient
+    return result, gradient
 
 
 def _inverse_adjoint(a: tf.Tensor) -> tf.Tensor:
@@ -115,20 +115,20 @@ def _drop_minus_zero(x: tf.Tensor) -> tf.Tensor:
 
 def _eliminate(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Return `a` with its first columns made upper triangular, and the sign of the row permutation."""
-    done: list[tf.Tensor] = []
+    pivots: list[tf.Tensor] = []
     sign: Any = tf.ones(tf.shape(a)[:-2], a.dtype)
     for k in range(rows - 1):
-        chosen = tf.argmax(_magnitude(a[..., k]), -1)
-        is_chosen = tf.one_hot(chosen, rows - k, True, False, dtype=tf.bool)[..., None]
-        pivot = tf.reduce_sum(tf.where(is_chosen, a, tf.zeros((), a.dtype)), -2, keepdims=True)
-        below = tf.where(is_chosen, a[..., :1, :], a)[..., 1:, :]
-        sign = tf.where(chosen > 0, -sign, sign)
+        pivot_index = tf.argmax(_magnitude(a[..., k]), -1)
+        is_pivot = tf.one_hot(pivot_index, rows - k, True, False, dtype=tf.bool)[..., None]
+        pivot = tf.reduce_sum(tf.where(is_pivot, a, tf.zeros((), a.dtype)), -2, keepdims=True)
+        below = tf.where(is_pivot, a[..., :1, :], a)[..., 1:, :]
+        sign = tf.where(pivot_index > 0, -sign, sign)
         # If the pivot is 0, all elements below it are 0, too.
         divisor = pivot[..., k : k + 1]
         factor = below[..., k : k + 1] / tf.where(tf.equal(divisor, 0), tf.ones_like(divisor), divisor)
         a = below - factor * pivot
-        done.append(pivot)
-    return tf.concat([*done, a], -2), sign
+        pivots.append(pivot)
+    return tf.concat([*pivots, a], -2), sign
 
 
 def _magnitude(column: tf.Tensor) -> tf.Tensor:

@@ -60,15 +60,15 @@ def polyval(p: Any, x: Any) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyval.html.
     """
-    given = coefficients(p)
+    polynomial = coefficients(p)
     if isinstance(x, np.poly1d):
         raise NoGraphFormError("poly1d objects are NumPy's")
     at = as_tensor(x)
-    if given.shape[0] == 0:
+    if polynomial.shape[0] == 0:
         return tensor_array(tf.zeros_like(at))
-    given, at = promote(given, at)
+    polynomial, at = promote(polynomial, at)
     value = tf.zeros_like(at)
-    for coefficient in tf.unstack(given):
+    for coefficient in tf.unstack(polynomial):
         value = value * at + coefficient
     return value
 
@@ -97,12 +97,12 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyder.html.
     """
-    given = coefficients(p)
+    polynomial = coefficients(p)
     for _ in range(_order(m, "derivative")):
-        powers = np.arange(max(given.shape[0] - 1, 0), 0, -1)
-        first, factors = promote(given[:-1], powers)
-        given = first * factors
-    return given
+        powers = np.arange(max(polynomial.shape[0] - 1, 0), 0, -1)
+        first, factors = promote(polynomial[:-1], powers)
+        polynomial = first * factors
+    return polynomial
 
 
 @op(np.polyint)
@@ -125,16 +125,16 @@ def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
     See https://numpy.org/doc/stable/reference/generated/numpy.polyint.html.
     """
     _order(m, "integral")
-    given = coefficients(p)
+    polynomial = coefficients(p)
     constants = np.zeros(m) if k is None else np.atleast_1d(to_numpy(k))
     if len(constants) == 1 and m > 1:
         constants = constants[0] * np.ones(m)
     if len(constants) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
     for constant in constants[:m]:
-        quotient = tf.divide(*promote(given, np.arange(given.shape[0], 0, -1.0)))
-        given = tf.concat(promote(quotient, np.array([constant])), 0)
-    return given
+        quotient = tf.divide(*promote(polynomial, np.arange(polynomial.shape[0], 0, -1.0)))
+        polynomial = tf.concat(promote(quotient, np.array([constant])), 0)
+    return polynomial
 
 
 def _align(a1: Any, a2: Any) -> list[tf.Tensor]:
@@ -189,11 +189,11 @@ def polysub(a1: Any, a2: Any) -> tf.Tensor:
 
 
 def _drop_leading_zeros(p: Any) -> tf.Tensor:
-    given = coefficients(p, number=True)
-    values = tf.get_static_value(given)
+    polynomial = coefficients(p, number=True)
+    values = tf.get_static_value(polynomial)
     if values is None:
         raise ValueNeededError("whether a polynomial has leading zeros is known only at run time")
-    return given[len(values) - len(np.trim_zeros(values, "f")) :]
+    return polynomial[len(values) - len(np.trim_zeros(values, "f")) :]
 
 
 @op(np.polymul)
@@ -217,14 +217,18 @@ def polymul(a1: Any, a2: Any) -> tf.Tensor:
         raise NoGraphFormError("a polynomial without coefficients")
     long, short = sorted(operands, key=lambda x: -x.shape[0])
     last = short.shape[0] - 1
-    shifted = [tf.pad(long * short[k], [[k, last - k]]) for k in range(last + 1)]
-    return functools.reduce(tf.add, shifted)
+    products = [tf.pad(long * short[k], [[k, last - k]]) for k in range(last + 1)]
+    return functools.reduce(tf.add, products)
 
 
 def _real(p: Any) -> tf.Tensor:
     """Return the coefficients as NumPy's ``p + 0.0`` does: integers become float64."""
-    given = coefficients(p, number=True)
-    return given if given.dtype.is_floating or given.dtype.is_complex else cast(given, np.float64)
+    polynomial = coefficients(p, number=True)
+    return (
+        polynomial
+        if polynomial.dtype.is_floating or polynomial.dtype.is_complex
+        else cast(polynomial, np.float64)
+    )
 
 
 @op(np.polydiv)
@@ -249,15 +253,15 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
     scale = tf.ones((), divisor.dtype) / divisor[0]
     numerator, divisor, scale = promote(numerator, divisor, scale)
     steps = numerator.shape[0] - divisor.shape[0] + 1
-    quotient, remainder = [], numerator
+    terms, remainder = [], numerator
     for k in range(steps):
-        quotient.append(scale * remainder[k])
-        product = tf.pad(quotient[-1] * divisor, [[k, steps - 1 - k]])
+        terms.append(scale * remainder[k])
+        product = tf.pad(terms[-1] * divisor, [[k, steps - 1 - k]])
         remainder = remainder - product
-    found = tf.stack(quotient) if quotient else tf.zeros([1], remainder.dtype)
+    quotient = tf.stack(terms) if terms else tf.zeros([1], remainder.dtype)
     near = tf.abs(remainder) <= tf.constant(1e-8, tf.abs(remainder).dtype)  # as allclose has it
     head = tf.cast(tf.math.cumprod(tf.cast(near[:-1], tf.int32)), tf.bool)
-    return found, tf.boolean_mask(remainder, tf.concat([~head, [True]], 0))
+    return quotient, tf.boolean_mask(remainder, tf.concat([~head, [True]], 0))
 
 
 @op(np.poly)

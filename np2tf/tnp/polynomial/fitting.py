@@ -97,8 +97,8 @@ def polyfit(
     scale = tf.sqrt(tf.reduce_sum(powers * powers, axis=0))
     powers = powers / scale
     solution, residuals, rank, values = least_squares(powers, right, rcond)
-    fitted = solution / scale[:, None]
-    answer = fitted if rank_of(y) == 2 else fitted[:, 0]
+    coefficients = solution / scale[:, None]
+    answer = coefficients if rank_of(y) == 2 else coefficients[:, 0]
     if full:
         return answer, residuals, rank, values, rcond
     if tf.executing_eagerly() and int(rank) != deg + 1:

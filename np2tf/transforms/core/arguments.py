@@ -61,9 +61,9 @@ class Arguments:
         self._argnums = [number % count for number in numbers]
         self._args = [arg if k in self._argnums else map_leaves(as_array, arg) for k, arg in enumerate(args)]
         self._kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
-        chosen = tuple(args[k] for k in self._argnums)
+        operands = tuple(args[k] for k in self._argnums)
         self._is_single = not isinstance(argnums, tuple)
-        self.structure = Structure(chosen[0] if self._is_single else chosen)
+        self.structure = Structure(operands[0] if self._is_single else operands)
         self.places = [k for k, leaf in enumerate(self.structure.leaves) if is_inexact(leaf)]
 
     @property
@@ -76,9 +76,9 @@ class Arguments:
         every = [leaf if k in self.places else as_array(leaf) for k, leaf in enumerate(self.structure.leaves)]
         for place, leaf in zip(self.places, leaves, strict=True):
             every[place] = leaf
-        made = self.structure.build(every)
+        operands = self.structure.build(every)
         args = list(self._args)
-        for place, value in zip(self._argnums, (made,) if self._is_single else made, strict=True):
+        for place, value in zip(self._argnums, (operands,) if self._is_single else operands, strict=True):
             args[place] = value
         return self._ready(*args, **self._kwargs)
 

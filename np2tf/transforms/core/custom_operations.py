@@ -21,12 +21,12 @@ def apply_operation(operation: Operation, operands: Sequence[tf.Tensor]) -> list
         results, backward = operation(tensors)
 
         def gradient(*gradients: tf.Tensor, variables: Any = None) -> Any:
-            found = backward(gradients)
-            made = [
+            products = backward(gradients)
+            input_gradients = [
                 tf.zeros_like(tensor) if product is None else product
-                for tensor, product in zip(tensors, found, strict=True)
+                for tensor, product in zip(tensors, products, strict=True)
             ]
-            return (made, [None] * len(variables)) if variables else made
+            return (input_gradients, [None] * len(variables)) if variables else input_gradients
 
         return results, gradient
 

@@ -83,11 +83,11 @@ def bind_arguments(
     """Return the arguments of a call by position, with defaults."""
     if not kwargs:
         return args
-    bound = inspect.signature(function).bind(*args, **kwargs)
-    bound.apply_defaults()
-    if bound.kwargs:
-        raise TransformArgumentError(f"arguments by name only have no rule: {sorted(bound.kwargs)}")
-    return bound.args
+    binding = inspect.signature(function).bind(*args, **kwargs)
+    binding.apply_defaults()
+    if binding.kwargs:
+        raise TransformArgumentError(f"arguments by name only have no rule: {sorted(binding.kwargs)}")
+    return binding.args
 
 
 def name_like(

@@ -109,8 +109,8 @@ class Form:
             return value.tensor
         if self._arrays:
             return value
-        found = value.numpy()
-        return found[()] if not found.shape else np.array(found)
+        array = value.numpy()
+        return array[()] if not array.shape else np.array(array)
 
     def of(self, value: Any) -> Any:
         """Return a nested value with its leaves in this form."""

@@ -34,36 +34,36 @@ def missing_gradients_named(again: Callable[[], Any]) -> Iterator[None]:
         yield
     except (LookupError, NotImplementedError) as error:
         text = str(error)
-        found = _OPERATION.search(text) or _NO_GRADIENT.search(text)
-        if found is None and isinstance(error, LookupError):
+        match = _OPERATION.search(text) or _NO_GRADIENT.search(text)
+        if match is None and isinstance(error, LookupError):
             raise
-        operation = found.groups()[-1] if found else ""
-        told = f"TensorFlow's operation {operation} has no derivative" if found else text
+        operation = match.groups()[-1] if match else ""
+        message = f"TensorFlow's operation {operation} has no derivative" if match else text
         raise NoDerivativeError(
-            f"{told}; write it with other functions of NumPy, apply np2tf.stop_gradient to its operands if "
-            "the derivative is zero, or give the derivative with np2tf.custom_vjp",
-            _line_of(operation, again) if found else None,
+            f"{message}; write it with other functions of NumPy, apply np2tf.stop_gradient to its operands "
+            "if the derivative is zero, or give the derivative with np2tf.custom_vjp",
+            _line_of(operation, again) if match else None,
         ) from None
 
 
 def _line_of(operation: str, again: Callable[[], Any]) -> tuple[str, int] | None:
     """Return the first line of the user's program that runs a TensorFlow operation."""
     if not tf.executing_eagerly():
-        made = [op for op in tf.compat.v1.get_default_graph().get_operations() if op.type == operation]
-        frames = [frame for op in made[:1] for frame in op.traceback if not is_inner(frame.filename)]
+        operations = [op for op in tf.compat.v1.get_default_graph().get_operations() if op.type == operation]
+        frames = [frame for op in operations[:1] for frame in op.traceback if not is_inner(frame.filename)]
         return (frames[-1].filename, frames[-1].lineno) if frames else None
-    found: list[tuple[str, int]] = []
+    locations: list[tuple[str, int]] = []
 
     def note(kind: Any, *inputs: Any, **attributes: Any) -> None:
         if (kind.decode() if isinstance(kind, bytes) else kind) == operation:
-            found.append(user_location())
+            locations.append(user_location())
 
     op_callbacks.add_op_callback(note)
     try:
         again()
     finally:
         op_callbacks.remove_op_callback(note)
-    return found[0] if found else None
+    return locations[0] if locations else None
 
 
 @contextmanager

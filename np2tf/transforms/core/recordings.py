@@ -96,10 +96,10 @@ class Recording:
 
         def push(tangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
             with missing_gradients_named(self._run), quiet_tensorflow():
-                found = outer.gradient(
+                products = outer.gradient(
                     adjoint, unit_cotangents, output_gradients=list(tangents), unconnected_gradients=_ZERO
                 )
-            return [tf.convert_to_tensor(tangent) for tangent in found]
+            return [tf.convert_to_tensor(tangent) for tangent in products]
 
         return push
 
@@ -107,10 +107,10 @@ class Recording:
         if not self._targets or not self.inputs:
             return [tf.zeros_like(value) for value in self.inputs]
         with missing_gradients_named(self._run), quiet_tensorflow():
-            found = self._tape.gradient(
+            gradients = self._tape.gradient(
                 self._targets, self.inputs, output_gradients=list(cotangents), unconnected_gradients=_ZERO
             )
-        return [tf.convert_to_tensor(gradient) for gradient in found]
+        return [tf.convert_to_tensor(gradient) for gradient in gradients]
 
 
 _ZERO = tf.UnconnectedGradients.ZERO

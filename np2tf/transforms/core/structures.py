@@ -32,8 +32,8 @@ def _dict_builder(value: dict[Any, Any]) -> Builder:
     keys, order = _sorted_keys(value), list(value)
 
     def build(items: Sequence[Any]) -> dict[Any, Any]:
-        found = dict(zip(keys, items, strict=True))
-        return {key: found[key] for key in order}
+        entries = dict(zip(keys, items, strict=True))
+        return {key: entries[key] for key in order}
 
     return build
 
@@ -131,10 +131,10 @@ def broadcast_prefix(prefix: Any, value: Any, subject: str) -> list[Any]:
             f"{subject} must have the structure of the values that it is for, or be one number for all of "
             f"them: {show(prefix)} does not fit"
         )
-    found = TREES.find(value)
-    assert found is not None
+    container = TREES.find(value)
+    assert container is not None
     return [
         entry
-        for part, item in zip(kind.items(prefix), found.items(value), strict=True)
+        for part, item in zip(kind.items(prefix), container.items(value), strict=True)
         for entry in broadcast_prefix(part, item, subject)
     ]

@@ -24,18 +24,18 @@ class Lengths:
         """Return the expressions that `node` may stand for: itself, or the expressions assigned to its
         name.
         """
-        values, seen, stack = [], set[str](), [node]
+        values, names, stack = [], set[str](), [node]
         while stack:
             top = stack.pop()
             if not isinstance(top, cst.Name):
                 values.append(top)
-            elif top.value not in seen:
-                seen.add(top.value)
+            elif top.value not in names:
+                names.add(top.value)
                 owner = self._facts.scopes.of(top).owner_of(top.value)
-                assigned = (
+                candidates = (
                     [self._assigned_value(binding) for binding in owner.bindings[top.value]] if owner else []
                 )
-                stack.extend(value for value in assigned if value is not None)
+                stack.extend(value for value in candidates if value is not None)
         return values
 
     def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:

@@ -53,12 +53,12 @@ def _statement(node: cst.CSTNode, after: Names, jumps: Jumps, marks: Marks) -> N
 
 def _check(node: cst.Try, after: Names, jumps: Jumps, marks: Marks) -> None:
     body = statements_of(node.body)
-    lowered = [
+    constructs = [
         part for part in walk(node.body) if part in marks and isinstance(part, (cst.If, cst.For, cst.While))
     ]
     # The code behind a jump becomes the other branch.
-    helpers = body if any(list(jumps_in([part])) for part in lowered) else lowered
-    lost = sorted(rebound(helpers) & live_when_left(node, after, jumps))
-    if lost:
-        reason = f"`{lost[0]}`, which is needed when an exception has left a loop or branch in it"
+    helpers = body if any(list(jumps_in([part])) for part in constructs) else constructs
+    names = sorted(rebound(helpers) & live_when_left(node, after, jumps))
+    if names:
+        reason = f"`{names[0]}`, which is needed when an exception has left a loop or branch in it"
         raise CannotLower("NP2TF301", node, kind="try", reason=reason)

@@ -62,9 +62,9 @@ class Refusals:
             CannotLower: if `node` contains a part that cannot be lowered.
         """
         kind = type(node).__name__.lower()
-        growing = self._growing_call(node)
-        if growing is not None:
-            raise CannotLower("NP2TF307", node, kind=kind, call=self._facts.code(growing.func))
+        call = self._growing_call(node)
+        if call is not None:
+            raise CannotLower("NP2TF307", node, kind=kind, call=self._facts.code(call.func))
         reason = self.reason(node)
         if reason is not None:
             raise CannotLower("NP2TF301", node, kind=kind, reason=reason)
@@ -86,7 +86,7 @@ class Refusals:
         return None
 
     def _find(self, node: cst.If | cst.While | cst.For) -> str | None:
-        for part in (found for top in _inside(node) for found in _walk_here(top)):
+        for part in (inner_node for top in _inside(node) for inner_node in _walk_here(top)):
             reason = self._statement(part) or self._container(part)
             if reason is not None:
                 return reason
@@ -166,8 +166,8 @@ class Refusals:
 
 def _hoistable(test: cst.BaseExpression) -> bool:
     """Return whether a test always evaluates each `:=` in it, and before it reads the name."""
-    named = {part.target.value for part in walk(test) if isinstance(part, cst.NamedExpr)}  # type: ignore[attr-defined]
-    return named <= assigned_first(test)
+    targets = {part.target.value for part in walk(test) if isinstance(part, cst.NamedExpr)}  # type: ignore[attr-defined]
+    return targets <= assigned_first(test)
 
 
 def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:

@@ -112,9 +112,9 @@ class Static:
         return path is not None and path.startswith(_MODULE_FUNCTIONS)
 
     def _call(self, node: cst.Call) -> bool:
-        qualified = self._facts.imports.numpy_name(node.func)
-        if qualified is not None:
-            return qualified.rpartition(".")[2] in _NUMPY
+        qualified_name = self._facts.imports.numpy_name(node.func)
+        if qualified_name is not None:
+            return qualified_name.rpartition(".")[2] in _NUMPY
         name = dotted_name(node.func) or ""
         if name == "len" and node.args and self._grows(node.args[0].value):
             return False

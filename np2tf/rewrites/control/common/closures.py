@@ -40,36 +40,36 @@ class Closures:
         self.loose: Names = _NO_NAMES
         """The names that loose inner functions read or rebind."""
         inner = self._collect(function)
-        named: dict[str, list[Inner]] = {}
+        groups: dict[str, list[Inner]] = {}
         for inner_function in inner:
             name = self._name(inner_function)
             if name is not None:
-                named.setdefault(name, []).append(inner_function)
+                groups.setdefault(name, []).append(inner_function)
             elif not self._is_immediate(inner_function):
                 self.loose |= free_names(inner_function)
-        escaping = {
+        references = {
             node.value  # type: ignore[attr-defined]
             for node in self._parents
             if type(node) is cst.Name and not self._is_call(node)  # type: ignore[arg-type]
         }
-        for name, functions in named.items():
-            found = _NO_NAMES.union(*map(free_names, functions))
-            self._reads[name], self._rebinds[name] = found, _NO_NAMES.union(*map(rebound, functions))
-            self.loose |= found if name in escaping else _NO_NAMES
+        for name, functions in groups.items():
+            names = _NO_NAMES.union(*map(free_names, functions))
+            self._reads[name], self._rebinds[name] = names, _NO_NAMES.union(*map(rebound, functions))
+            self.loose |= names if name in references else _NO_NAMES
         self._follow_calls()
         self._parents = {}
 
     def _collect(self, function: cst.FunctionDef) -> list[Inner]:
-        found: list[Inner] = []
+        functions: list[Inner] = []
         stack: list[cst.CSTNode] = [function]
         while stack:
             top = stack.pop()
             if type(top) in _INNER and top is not function:
-                found.append(top)  # type: ignore[arg-type]
+                functions.append(top)  # type: ignore[arg-type]
             for child in children(top):
                 self._parents[child] = top
                 stack.append(child)
-        return found
+        return functions
 
     def _name(self, function: Inner) -> str | None:
         """Return the name under which an inner function is called."""
@@ -107,16 +107,16 @@ class Closures:
         """
         for table in (self._reads, self._rebinds):
             while True:
-                grown = {
-                    name: found
+                new_table = {
+                    name: names
                     | _NO_NAMES.union(
                         *(table.get(called_name, _NO_NAMES) for called_name in self._reads[name])
                     )
-                    for name, found in table.items()
+                    for name, names in table.items()
                 }
-                if grown == table:
+                if new_table == table:
                     break
-                table.update(grown)
+                table.update(new_table)
 
     # -- one construct --------------------------------------------------------------------------------------
 
@@ -131,13 +131,13 @@ class Closures:
             CannotLower: if a call rebinds a name of a function further out, which is no variable here.
         """
         names = scope.written_names(parts)
-        mentioned = _NO_NAMES.union(*map(reads, parts)) | writes(parts)
-        called = _NO_NAMES.union(*(self._rebinds.get(name, _NO_NAMES) for name in mentioned)).difference(
+        mentions = _NO_NAMES.union(*map(reads, parts)) | writes(parts)
+        rebindings = _NO_NAMES.union(*(self._rebinds.get(name, _NO_NAMES) for name in mentions)).difference(
             names
         )
-        if not called <= scope.locals:
-            _refuse(node, f"a call that rebinds `{min(called - scope.locals)}` further out")
-        return [*names, *sorted(called)]
+        if not rebindings <= scope.locals:
+            _refuse(node, f"a call that rebinds `{min(rebindings - scope.locals)}` further out")
+        return [*names, *sorted(rebindings)]
 
     def shared_names(
         self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], names: Sequence[str], scope: Scope
@@ -151,19 +151,19 @@ class Closures:
         if late:
             _refuse(node, f"`{late[0]}`, which an inner function reads")
         outside = _NO_NAMES.union(*map(reads, parts)) - writes(parts)
-        seen = _NO_NAMES.union(*(self._reads.get(name, _NO_NAMES) for name in outside))
-        seen |= _NO_NAMES.union(*(self._rebinds.get(name, _NO_NAMES) for name in outside))
-        found = [name for name in names if name in seen]
-        for name in found:
+        closure_names = _NO_NAMES.union(*(self._reads.get(name, _NO_NAMES) for name in outside))
+        closure_names |= _NO_NAMES.union(*(self._rebinds.get(name, _NO_NAMES) for name in outside))
+        result = [name for name in names if name in closure_names]
+        for name in result:
             if name not in scope.bound_names:  # a name that an inner function rebinds must be bound here
                 scope.presets.append(name)
                 scope.bound_names |= {name}
-        return found
+        return result
 
     def kept_names(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
         """Return the names that another function may read after `parts` have run."""
         inside = writes(parts)
-        return scope.outer_names.union(*(found for name, found in self._reads.items() if name not in inside))
+        return scope.outer_names.union(*(names for name, names in self._reads.items() if name not in inside))
 
     def check_leaving(self, node: cst.CSTNode, names: Sequence[str], state: Sequence[str]) -> None:
         """Check that no inner function in `state` that leaves the construct sees `names` of the construct.

@@ -37,15 +37,15 @@ def without_assignments(test: cst.BaseExpression) -> tuple[cst.BaseExpression, l
             assigns.append(line(f"{code(updated_node.target)} = {code(updated_node.value)}"))
             return updated_node.target
 
-    changed = test.visit(Hoist())
-    assert isinstance(changed, cst.BaseExpression)
-    return changed, assigns
+    new_test = test.visit(Hoist())
+    assert isinstance(new_test, cst.BaseExpression)
+    return new_test, assigns
 
 
 def set_flag(text: str, node: cst.If, jump: Statement) -> Statement:
     """Return the line that replaces `if test: break`, with the comments of both lines."""
-    made = line(text, [*node.leading_lines, *jump.leading_lines])  # type: ignore[union-attr]
+    statement = line(text, [*node.leading_lines, *jump.leading_lines])  # type: ignore[union-attr]
     for place in (getattr(node.body, "header", None), getattr(jump, "trailing_whitespace", None)):
         if place is not None and place.comment is not None:
-            return made.with_changes(trailing_whitespace=place)
-    return made
+            return statement.with_changes(trailing_whitespace=place)
+    return statement

@@ -112,8 +112,8 @@ def block_of(
     statements: Sequence[Statement], header: cst.TrailingWhitespace | None = None
 ) -> cst.IndentedBlock:
     """Return an indented block of exactly these statements; an empty block gets `pass`."""
-    made = cst.IndentedBlock(body=list(statements) or [line("pass")])
-    return made if header is None else made.with_changes(header=header)
+    indented_block = cst.IndentedBlock(body=list(statements) or [line("pass")])
+    return indented_block if header is None else indented_block.with_changes(header=header)
 
 
 def suite(statements: Sequence[Statement], header: cst.TrailingWhitespace | None = None) -> cst.IndentedBlock:
@@ -134,9 +134,9 @@ def helper(
     header: cst.TrailingWhitespace | None = None,
 ) -> cst.FunctionDef:
     """Return a helper function with a blank line above it."""
-    made = cst.parse_statement(f"def {name}({', '.join(params)}): pass")
-    assert isinstance(made, cst.FunctionDef)
-    return made.with_changes(body=suite(body, header), leading_lines=blank(leading_lines))
+    function = cst.parse_statement(f"def {name}({', '.join(params)}): pass")
+    assert isinstance(function, cst.FunctionDef)
+    return function.with_changes(body=suite(body, header), leading_lines=blank(leading_lines))
 
 
 def rename_parameters(params: Sequence[str], shared_names: Sequence[str], naming: Naming) -> list[str]:
@@ -173,7 +173,7 @@ def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: in
     flat = f"{head}{callee}({', '.join(arguments)})"
     if len(flat) + 4 * depth <= width:
         return flat
-    joined = ", ".join(arguments)
-    if len(joined) + 4 * (depth + 1) <= width:
-        return f"{head}{callee}(\n    {joined}\n)"
+    text = ", ".join(arguments)
+    if len(text) + 4 * (depth + 1) <= width:
+        return f"{head}{callee}(\n    {text}\n)"
     return f"{head}{callee}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"

@@ -63,8 +63,8 @@ def returns_like(behind: Sequence[Statement], body: Sequence[Statement]) -> bool
 
     The return inside the loop then becomes a `break`.
     """
-    following = jump_of(behind[0]) if behind else None
+    next_jump = jump_of(behind[0]) if behind else None
     returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
-    if not isinstance(following, cst.Return) or not returns:
+    if not isinstance(next_jump, cst.Return) or not returns:
         return False
-    return all(jump.deep_equals(following) for jump in returns)
+    return all(jump.deep_equals(next_jump) for jump in returns)

@@ -62,12 +62,12 @@ class Scope:
 
     def helper(self, body: Sequence[cst.CSTNode], params: Sequence[str]) -> Scope:
         """Return the scope of a helper function with this body."""
-        given = frozenset(params)
+        parameter_names = frozenset(params)
         written_names = writes(body)
         return Scope(
             self.locals,
-            (self.bound_names - written_names) | given,
-            given,
+            (self.bound_names - written_names) | parameter_names,
+            parameter_names,
             self.depth + 1,
             self.width,
             added_names=self.added_names,

@@ -62,16 +62,16 @@ class Blocks:
         return False
 
     def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
-        made = cst.If(test=cst.parse_expression(test), body=block_of(body))
-        self._marks.lowered_nodes.add(made)
-        return made
+        statement = cst.If(test=cst.parse_expression(test), body=block_of(body))
+        self._marks.lowered_nodes.add(statement)
+        return statement
 
     def _if(self, node: cst.If, then_body: Sequence[Statement], other_body: Sequence[Statement]) -> cst.If:
         header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
         body = block_of(then_body, header).with_changes(footer=footer_of(node))
-        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other_body))
-        self._marks.carry(node, made)
-        return made
+        statement = node.with_changes(body=body, orelse=self._orelse(node.orelse, other_body))
+        self._marks.carry(node, statement)
+        return statement
 
     def _orelse(
         self, old: cst.If | cst.Else | None, other_body: Sequence[Statement]
@@ -96,8 +96,8 @@ class Blocks:
         if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
             return loop
         header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
-        made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
+        statement = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
         if not keep_else:
-            made = made.with_changes(orelse=None)
-        self._marks.carry(loop, made)
-        return made  # type: ignore[return-value]
+            statement = statement.with_changes(orelse=None)
+        self._marks.carry(loop, statement)
+        return statement  # type: ignore[return-value]

@@ -44,7 +44,9 @@ def edit(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
     """Return an operand without its parentheses, because the operator call has parentheses of its own."""
-    if not isinstance(operand, cst.Call) or any(not paren.whitespace_after.empty for paren in operand.lpar):
+    if not isinstance(operand, cst.Call) or any(
+        not parenthesis.whitespace_after.empty for parenthesis in operand.lpar
+    ):
         return operand
     return operand.with_changes(lpar=(), rpar=())
 
@@ -52,19 +54,21 @@ def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
 def _chain(node: cst.Comparison) -> cst.BaseExpression:
     """Return `np2tf.and_(a < b, lambda: b < c)` for `a < b < c`, with b evaluated once."""
     left = node.left
-    made: cst.BaseExpression | None = None
+    conjunction: cst.BaseExpression | None = None
     last = len(node.comparisons) - 1
     for number, part in enumerate(node.comparisons):
         middle = part.comparator
-        kept = middle
+        operand = middle
         if number < last and not _repeatable(middle):
-            kept = cst.Name("middle" if number == 0 else f"middle_{number + 1}")
-            middle = expression("({name} := {value})", name=kept, value=middle)
+            operand = cst.Name("middle" if number == 0 else f"middle_{number + 1}")
+            middle = expression("({name} := {value})", name=operand, value=middle)
         link = cst.Comparison(left=left, comparisons=[part.with_changes(comparator=middle)])
-        made = link if made is None else expression("np2tf.and_({a}, lambda: {b})", a=made, b=link)
-        left = kept.deep_clone()
-    assert made is not None
-    return made
+        conjunction = (
+            link if conjunction is None else expression("np2tf.and_({a}, lambda: {b})", a=conjunction, b=link)
+        )
+        left = operand.deep_clone()
+    assert conjunction is not None
+    return conjunction
 
 
 def _repeatable(node: cst.BaseExpression) -> bool:

@@ -92,42 +92,44 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
     statements = [*sources[0], *sources[1]]
-    written = lowering.closures.written_names(node, statements, scope)
+    variables = lowering.closures.written_names(node, statements, scope)
     if returns:
         if not tail:
             raise CannotLower("NP2TF303", node)  # it leaves a `with` block
-        late = sorted(scope.outer_names & set(written))
+        late = sorted(scope.outer_names & set(variables))
         if late:
             reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
             raise CannotLower("NP2TF301", node, kind="if", reason=reason)
         _same_kind_of_return(node, sources)
-    shared = lowering.closures.shared_names(node, statements, written, scope)
-    live |= lowering.closures.kept_names(statements, scope) | frozenset(shared)
+    shared_names = lowering.closures.shared_names(node, statements, variables, scope)
+    live |= lowering.closures.kept_names(statements, scope) | frozenset(shared_names)
     after: Names = frozenset() if returns else live
     goes_on = writes([part for source in sources if not _raises(source) for part in source])
     outputs = (
-        [] if returns else [name for name in written if name in live and (name in goes_on or name in shared)]
+        []
+        if returns
+        else [name for name in variables if name in live and (name in goes_on or name in shared_names)]
     )
-    lowering.closures.check_leaving(node, written, outputs)
+    lowering.closures.check_leaving(node, variables, outputs)
     operands = [
         name
-        for name in written
-        if name in shared or any(_needs(name, source, outputs, after) for source in sources)
+        for name in variables
+        if name in shared_names or any(_needs(name, source, outputs, after) for source in sources)
     ]
 
     branches = []
     for owner, source in zip((node, node.orelse if isinstance(node.orelse, cst.Else) else None), sources):
         inner = scope.helper(source, operands)
-        lowered = _add_return(lowering.scope_body(source, after, inner, tail=returns), outputs)
-        seen = lowering.closures.shared_names(node, source, shared, scope)
-        branches.append(_Branch(owner, source, lowered, writes(source), scope.counters, seen))
+        body = _add_return(lowering.scope_body(source, after, inner, tail=returns), outputs)
+        closure_names = lowering.closures.shared_names(node, source, shared_names, scope)
+        branches.append(_Branch(owner, source, body, writes(source), scope.counters, closure_names))
     values = [scope.value(name) for name in operands]
-    bound = dict(zip(operands, values))
+    bindings = dict(zip(operands, values))
     head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
 
     if returns and not any(_returns_value(jump) for jump in jumps_in([node])):
         head = ""
-    texts = [] if shared else [_as_lambda(branch, outputs, bound) for branch in branches]
+    texts = [] if shared_names else [_as_lambda(branch, outputs, bindings) for branch in branches]
     lambdas = [text for text in texts if text is not None]
     if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < scope.width for text in lambdas):
         text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth, scope.width)
@@ -180,12 +182,12 @@ def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Stat
     Raises:
         CannotLower: if they differ.
     """
-    valued = set()
+    value_flags = set()
     for jump in jumps_in([node]):
-        valued.add(_returns_value(jump))
+        value_flags.add(_returns_value(jump))
     if not all(leaves(source) for source in sources):
-        valued.add(False)
-    if len(valued) > 1:
+        value_flags.add(False)
+    if len(value_flags) > 1:
         raise CannotLower("NP2TF304", node)
 
 
@@ -227,16 +229,16 @@ def _assignment(statement: cst.CSTNode, counters: Names, bindings: dict[str, str
 
 def _several_values(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]) -> str | None:
     """Return a few assignments of short, independent values as one expression."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for statement in branch.statements:
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
             return None
         only = statement.body[0]
         name, value = _assignment(only, branch.counters, bindings)
-        if name not in outputs or name in found or reads(only) & found.keys() or _may_have_effects(only):
+        if name not in outputs or name in values or reads(only) & values.keys() or _may_have_effects(only):
             return None
-        found[name] = value
-    text = _values(found, outputs, bindings)
+        values[name] = value
+    text = _values(values, outputs, bindings)
     return text if len(text) <= _SHORT else None
 
 
@@ -274,7 +276,7 @@ def _with_helpers(
     operands, values = state
     out: list[Statement] = []
     callees = []
-    leading = node.leading_lines
+    leading_lines = node.leading_lines
     parts = [part for branch in branches for statement in branch.statements for part in walk(statement)]
     inside = [part.name.value for part in parts if isinstance(part, cst.FunctionDef)]
     for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
@@ -285,16 +287,16 @@ def _with_helpers(
         callees.append(name)
         footer = footer_of(branch.owner)
         tail = [] if _ends_itself(branch) else return_statement(outputs, False, footer)
-        above = [*leading, *branch.leading_comments] if not out else branch.leading_comments
+        above = [*leading_lines, *branch.leading_comments] if not out else branch.leading_comments
         params = rename_parameters(operands, branch.shared_names, lowering.naming)
         first = rebind_parameters(operands, branch.shared_names, lowering.naming)
-        made = helper(name, params, [*first, *branch.statements, *tail], above, branch.header)
+        function = helper(name, params, [*first, *branch.statements, *tail], above, branch.header)
         if not tail:
-            made = made.with_changes(body=made.body.with_changes(footer=footer))
-        out.append(made)
+            function = function.with_changes(body=function.body.with_changes(footer=footer))
+        out.append(function)
     arguments = [code(node.test), *callees, *values]
-    kept = blank() if out else leading
-    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth, scope.width), kept)]
+    top_lines = blank() if out else leading_lines
+    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth, scope.width), top_lines)]
 
 
 def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:

@@ -58,20 +58,20 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool
     targets = bound_targets(node.target)
     closures = lowering.closures
     names = [*closures.written_names(node, body, scope), *(name for name in targets if name in scope.locals)]
-    written = dict.fromkeys(names)
-    shared = closures.shared_names(node, body, list(written), scope)
-    found = map_loop(node, live) if node not in lowering.marks.stops and not shared else None
-    if found is not None:
+    variables = dict.fromkeys(names)
+    shared_names = closures.shared_names(node, body, list(variables), scope)
+    independent_loop = map_loop(node, live) if node not in lowering.marks.stops and not shared_names else None
+    if independent_loop is not None:
         lowering.marks.independent.add(lowering.marks.origin.get(node, node))
-        return independent.lower(lowering, node, found, scope)
-    live |= closures.kept_names(body, scope) | frozenset(shared)
+        return independent.lower(lowering, node, independent_loop, scope)
+    live |= closures.kept_names(body, scope) | frozenset(shared_names)
     head = loop_head(node, live)
     stop = lowering.marks.stops.get(node)
     if stop is not None:
         head |= {stop}
     # Every iteration binds the target anew: its old value only matters behind the loop.
-    state = [name for name in written if name in (live if name in targets else head)]
-    closures.check_leaving(node, list(written), state)
+    state = [name for name in variables if name in (live if name in targets else head)]
+    closures.check_leaving(node, list(variables), state)
     values = [scope.value(name) for name in state]
 
     single = isinstance(node.target, cst.Name)
@@ -82,21 +82,23 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool
         body = [unpack, *body]
     inner = scope.helper(body, [item, *state])
     inner.bound_names |= frozenset(targets)
-    stepped = lowering.scope_body(body, head | frozenset(state), inner, tail=False)
+    step_body = lowering.scope_body(body, head | frozenset(state), inner, tail=False)
     step = naming.name(f"step_{item}" if single and item != "_" else "step")
 
     out: list[Statement] = []
     arguments = [code(node.iter), step, tuple_of(values)]
-    leading = node.leading_lines
+    leading_lines = node.leading_lines
     if stop is not None:
         keep_going = naming.name("keep_going")
-        out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading))
+        out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading_lines))
         arguments.append(f"keep_going={keep_going}")
-        leading = ()
-    ending = return_statement(state, True, footer_of(node))
-    above = rebind_parameters(params, shared, naming)
-    params = rename_parameters(params, shared, naming)
-    out.append(helper(step, params, [*above, *stepped, *ending], leading, comment_of(node.body)))
+        leading_lines = ()
+    return_lines = return_statement(state, True, footer_of(node))
+    above = rebind_parameters(params, shared_names, naming)
+    params = rename_parameters(params, shared_names, naming)
+    out.append(
+        helper(step, params, [*above, *step_body, *return_lines], leading_lines, comment_of(node.body))
+    )
     out.append(
         line(call(assignment_target(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank())
     )
@@ -106,8 +108,8 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool
 def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[str]:
     """Return the state as a helper's parameters. The target's value from the last iteration is not used."""
     old = [name for name in state if name in targets]
-    unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
-    return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]
+    placeholder = "_" if len(old) == 1 and not naming.is_taken("_") else None
+    return [(placeholder or naming.name(f"last_{name}")) if name in old else name for name in state]
 
 
 #: The row of `table.py`.

@@ -49,10 +49,10 @@ def map_loop(node: cst.For, live: Names) -> MapLoop | None:
         return None
     body = statements_of(node)
     before, last = body[:-1], body[-1]
-    stored = _store(last, node.target.value)
-    if stored is None or not isinstance(last, cst.SimpleStatementLine):
+    store = _store(last, node.target.value)
+    if store is None or not isinstance(last, cst.SimpleStatementLine):
         return None
-    out, value = stored
+    out, value = store
     body_names = [name for statement in before for name in _assigned_names(statement)]
     if None in body_names or {node.target.value, out} & set(body_names) or node.target.value in live:
         return None
@@ -72,12 +72,14 @@ def lower(lowering: Lowers, node: cst.For, map_loop: MapLoop, scope: Scope) -> l
     )
     body: list[Statement] = [*map_loop.before, result]
     inner = scope.helper(body, [item])
-    stepped = lowering.scope_body(body, frozenset(), inner, tail=True)
+    statements = lowering.scope_body(body, frozenset(), inner, tail=True)
     name = lowering.naming.name(f"value_{item}" if item != "_" else "value")
-    made = helper(name, [item], stepped, node.leading_lines, comment_of(node.body))
+    function = helper(name, [item], statements, node.leading_lines, comment_of(node.body))
     arguments = [code(node.iter), name, scope.value(map_loop.out)]
-    filled = line(call(f"{map_loop.out} = ", "np2tf.map_loop", arguments, scope.depth, scope.width), blank())
-    return [made, filled]
+    statement = line(
+        call(f"{map_loop.out} = ", "np2tf.map_loop", arguments, scope.depth, scope.width), blank()
+    )
+    return [function, statement]
 
 
 def _is_range(node: cst.BaseExpression) -> bool:

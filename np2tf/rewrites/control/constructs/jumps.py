@@ -82,8 +82,8 @@ class JumpFree(Blocks):
             loop = self._marks.carry(loop, loop.with_changes(test=test)) if assigns else loop  # type: ignore[assignment]
         body = self._loops(reachable(statements_of(loop)), depth + lowered)
         if not lowered:
-            changed = self._plain_body(body)
-            return [self._with_body(loop, changed)]  # type: ignore[type-var]
+            new_body = self._plain_body(body)
+            return [self._with_body(loop, new_body)]  # type: ignore[type-var]
         jumps = list(jumps_in(body))
         frame = _Frame(returns_break=returns_like(behind, body))
         if not frame.returns_break:
@@ -96,20 +96,20 @@ class JumpFree(Blocks):
             flags = {frame.stop, self._naming.name("returned")} if frame.returns else {frame.stop}
             flags -= {self._naming.name("returned")} if frame.returns and depth else set()
             before += [line(f"{flag} = False") for flag in sorted(flags)]
-        changed = self._guard(body, frame)
+        new_body = self._guard(body, frame)
         if frame.skip:
-            changed.insert(0, line(f"{frame.skip} = False"))
+            new_body.insert(0, line(f"{frame.skip} = False"))
         if assigns:
             # The test's assignments: before the loop, and again before every further test.
             again = [part.deep_clone() for part in assigns]
-            changed += [self._lowered_if(f"np2tf.not_({frame.stop})", again)] if frame.stop else again
+            new_body += [self._lowered_if(f"np2tf.not_({frame.stop})", again)] if frame.stop else again
             before = [*assigns, *before]
         if before:
             before[0] = before[0].with_changes(leading_lines=loop.leading_lines)
             loop = self._marks.carry(loop, loop.with_changes(leading_lines=()))  # type: ignore[assignment]
-        whole = self._with_body(loop, changed, keep_else=False)  # type: ignore[type-var]
-        made = self._stoppable(whole, frame.stop)
-        return [*before, made, *self._behind(loop, frame, depth)]
+        whole = self._with_body(loop, new_body, keep_else=False)  # type: ignore[type-var]
+        new_loop = self._stoppable(whole, frame.stop)
+        return [*before, new_loop, *self._behind(loop, frame, depth)]
 
     def _stoppable(self, loop: cst.For | cst.While, stop: str | None) -> cst.For | cst.While:
         if stop is None:
@@ -120,9 +120,9 @@ class JumpFree(Blocks):
         test = f"np2tf.not_({stop})"
         if not is_true(loop.test):
             test = f"np2tf.and_({test}, lambda: {code(loop.test)})"
-        changed = loop.with_changes(test=cst.parse_expression(test))
-        self._marks.carry(loop, changed)
-        return changed
+        new_loop = loop.with_changes(test=cst.parse_expression(test))
+        self._marks.carry(loop, new_loop)
+        return new_loop
 
     def _behind(self, loop: cst.For | cst.While, frame: _Frame, depth: int) -> list[Statement]:
         """Return the statements behind a lowered loop: the return that it found, then its `else`."""
@@ -140,10 +140,10 @@ class JumpFree(Blocks):
         return out
 
     def _return_guard(self, frame: _Frame) -> cst.If:
-        valued = {jump.value is not None for jump in frame.returns}
-        if len(valued) > 1:
+        value_flags = {jump.value is not None for jump in frame.returns}
+        if len(value_flags) > 1:
             raise CannotLower("NP2TF304", frame.returns[0])
-        value = f" {self._naming.name('result')}" if valued == {True} else ""
+        value = f" {self._naming.name('result')}" if value_flags == {True} else ""
         guard = self._lowered_if(self._naming.name("returned"), [line(f"return{value}")])
         self._guards.add(guard)
         return guard
@@ -153,8 +153,8 @@ class JumpFree(Blocks):
         frame = _Frame(plain=True)
         for index, statement in enumerate(body):
             if isinstance(statement, (cst.If, cst.Try)) and self._has_lowered_jump(statement):
-                changed = [*body[:index], *self._guard(body[index:], frame)]
-                return [line(f"{frame.skip} = False"), *changed] if frame.skip else changed
+                new_body = [*body[:index], *self._guard(body[index:], frame)]
+                return [line(f"{frame.skip} = False"), *new_body] if frame.skip else new_body
         return list(body)
 
     # -- jumps to the end of a body ---------------------------------------------------------------------
@@ -183,16 +183,14 @@ class JumpFree(Blocks):
         """Return the guard behind an inner loop that may have set the flags and the result."""
         if frame.plain or frame.stop is None:
             raise CannotLower("NP2TF303", guard)
-        returned = self._naming.name("returned")
-        stop = [line(f"{frame.stop} = True")] if frame.stop != returned else []
+        flag = self._naming.name("returned")
+        stop = [line(f"{frame.stop} = True")] if frame.stop != flag else []
         if not behind:
-            return [self._lowered_if(returned, stop)] if stop else []
-        changed = (
-            self._lowered_if(returned, stop) if stop else self._lowered_if(f"np2tf.not_({returned})", ())
-        )
+            return [self._lowered_if(flag, stop)] if stop else []
+        new_guard = self._lowered_if(flag, stop) if stop else self._lowered_if(f"np2tf.not_({flag})", ())
         if stop:
-            return [self._if(changed, stop, self._guard(behind, frame))]
-        return [self._if(changed, self._guard(behind, frame), ())]
+            return [self._if(new_guard, stop, self._guard(behind, frame))]
+        return [self._if(new_guard, self._guard(behind, frame), ())]
 
     def _guarded_if(self, node: cst.If, behind: Sequence[Statement], frame: _Frame) -> list[Statement]:
         then, other_body = statements_of(node), else_of(node)
@@ -223,8 +221,8 @@ class JumpFree(Blocks):
         flags = self._flags(node, frame)
 
         def unless_left(part: list[Statement]) -> list[Statement]:
-            changed = self._guard(part, frame)
-            return [self._unless(flags, changed)] if list(jumps_in(statements_of(node.body))) else changed
+            new_part = self._guard(part, frame)
+            return [self._unless(flags, new_part)] if list(jumps_in(statements_of(node.body))) else new_part
 
         first = self._try(node, lambda part: self._guard(part, frame), unless_left)
         return [first, *([self._unless(flags, self._guard(behind, frame))] if behind else [])]
@@ -257,8 +255,8 @@ class JumpFree(Blocks):
             answer = line(f"{self._naming.name('result')} = {code(jump.value)}")
             guard = self._lowered_if(frame.stop, ())
             return [flag, self._if(guard, [answer], self._guard(behind, frame))]
-        guarded = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guard(behind, frame))]
-        return [flag, *(guarded if behind else [])]
+        statements = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guard(behind, frame))]
+        return [flag, *(statements if behind else [])]
 
     def _only_leaves(self, node: cst.If, body: Sequence[Statement], frame: _Frame) -> bool:
         """Return whether an `if` only leaves the loop, and its test can be the flag."""
@@ -274,7 +272,7 @@ class JumpFree(Blocks):
         return isinstance(only, cst.Break)
 
     def _jump(self, statement: Statement, jump: cst.CSTNode, frame: _Frame) -> list[Statement]:
-        leading = statement.leading_lines  # type: ignore[union-attr]
+        leading_lines = statement.leading_lines  # type: ignore[union-attr]
         if isinstance(jump, cst.Continue):
             texts = [f"{frame.skip} = True"] if frame.skip else []
         elif frame.plain or frame.stop is None:
@@ -287,7 +285,7 @@ class JumpFree(Blocks):
             texts = [f"{flag} = True" for flag in flags]
             if jump.value is not None:
                 texts.insert(0, f"{self._naming.name('result')} = {code(jump.value)}")
-        return [line(text, () if number else leading) for number, text in enumerate(texts)]
+        return [line(text, () if number else leading_lines) for number, text in enumerate(texts)]
 
     # -- returns in tail position -----------------------------------------------------------------------
 
@@ -326,10 +324,10 @@ class JumpFree(Blocks):
     def _tail_by_flag(
         self, node: cst.If | cst.With | cst.Try, behind: Sequence[Statement]
     ) -> list[Statement]:
-        returned = self._naming.name("returned")
+        flag = self._naming.name("returned")
         returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
-        frame = _Frame(stop=returned, returns=returns)
-        start = line(f"{returned} = False", node.leading_lines)
+        frame = _Frame(stop=flag, returns=returns)
+        start = line(f"{flag} = False", node.leading_lines)
         bare = self._marks.carry(node, node.with_changes(leading_lines=()))
-        changed = self._guard([bare], frame)  # type: ignore[list-item]
-        return [start, *changed, *self._tail_if(self._return_guard(frame), behind)]
+        statements = self._guard([bare], frame)  # type: ignore[list-item]
+        return [start, *statements, *self._tail_if(self._return_guard(frame), behind)]

@@ -17,9 +17,9 @@ from np2tf.rewrites.control.common.construct import ExpressionConstruct, SmallCo
 _Construct = TypeVar("_Construct", StatementConstruct, SmallConstruct, ExpressionConstruct)
 
 _MODULES = [
-    importlib.import_module(f"{constructs.__name__}.{found.name}")
-    for found in pkgutil.iter_modules(constructs.__path__)
-    if found.name != __name__.rpartition(".")[2]
+    importlib.import_module(f"{constructs.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(constructs.__path__)
+    if module.name != __name__.rpartition(".")[2]
 ]
 
 

@@ -48,17 +48,19 @@ def map_blocks(node: cst.Try, change: Change, orelse: Change | None = None) -> c
         footer = body.footer if isinstance(body, cst.IndentedBlock) else ()
         return block_of(after, header).with_changes(footer=footer)
 
-    made = node.with_changes(
+    statement = node.with_changes(
         body=part(node.body),
         handlers=[handler.with_changes(body=part(handler.body)) for handler in node.handlers],
     )
     if node.orelse is not None:
-        made = made.with_changes(
+        statement = statement.with_changes(
             orelse=node.orelse.with_changes(body=part(node.orelse.body, orelse or change))
         )
     if node.finalbody is not None:
-        made = made.with_changes(finalbody=node.finalbody.with_changes(body=part(node.finalbody.body)))
-    return made
+        statement = statement.with_changes(
+            finalbody=node.finalbody.with_changes(body=part(node.finalbody.body))
+        )
+    return statement
 
 
 def refuse_jumps_at_its_end(node: cst.Try) -> None:

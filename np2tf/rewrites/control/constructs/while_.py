@@ -32,9 +32,9 @@ from np2tf.tree.walk import walk
 def is_lowered(judge: Judge, node: cst.While) -> bool:
     """Return whether the test may be an array's value, or changes; CannotLower if nothing ends the loop."""
     static = judge.static(node.test)
-    counted = reads(node.test) & writes(block(node.body))
+    variables = reads(node.test) & writes(block(node.body))
     jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
-    if static and not counted and not jumps:
+    if static and not variables and not jumps:
         if is_true(node.test):
             # Only an exception could end such a loop, so tracing the loop would never end.
             raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
@@ -54,26 +54,26 @@ def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope, tail: bo
         raise CannotLower(
             "NP2TF301", node, kind="while", reason=f"`{caller}`, which rebinds names, in its test"
         )
-    written = closures.written_names(node, body, scope)
-    shared = closures.shared_names(node, [node.test, *body], written, scope)
-    inside = closures.shared_names(node, body, written, scope)
-    head = loop_head(node, live) | closures.kept_names(body, scope) | frozenset(shared)
-    state = [name for name in written if name in head]
-    closures.check_leaving(node, written, state)
+    variables = closures.written_names(node, body, scope)
+    shared_names = closures.shared_names(node, [node.test, *body], variables, scope)
+    inside = closures.shared_names(node, body, variables, scope)
+    head = loop_head(node, live) | closures.kept_names(body, scope) | frozenset(shared_names)
+    state = [name for name in variables if name in head]
+    closures.check_leaving(node, variables, state)
     values = [scope.value(name) for name in state]
     inner = scope.helper(body, state)
-    stepped = lowering.scope_body(body, head, inner, tail=False)
+    step_body = lowering.scope_body(body, head, inner, tail=False)
     keep_going, step = naming.name("keep_going"), naming.name("step")
-    tested = closures.shared_names(node, [node.test], written, scope)
-    test = [*rebind_parameters(state, tested, naming), _return(node.test)]
-    params = rename_parameters(state, tested, naming)
+    test_names = closures.shared_names(node, [node.test], variables, scope)
+    test = [*rebind_parameters(state, test_names, naming), _return(node.test)]
+    params = rename_parameters(state, test_names, naming)
     again = helper(keep_going, params, test, node.leading_lines, comment_of(node.body))
-    stepped = [
+    step_body = [
         *rebind_parameters(state, inside, naming),
-        *stepped,
+        *step_body,
         *return_statement(state, True, footer_of(node)),
     ]
-    once = helper(step, rename_parameters(state, inside, naming), stepped)
+    once = helper(step, rename_parameters(state, inside, naming), step_body)
     text = call(
         assignment_target(state),
         "np2tf.while_loop",

@@ -55,8 +55,8 @@ def tail(path: str) -> Edit:
     """`f(x).name` -> `path(f(x))`."""
 
     def edit(updated_node: cst.Attribute) -> cst.BaseExpression:
-        made = expression("{f}({x})", f=name_node(path), x=updated_node.value)
-        return made.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
+        call = expression("{f}({x})", f=name_node(path), x=updated_node.value)
+        return call.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
 
     return edit
 
@@ -77,8 +77,8 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
         return part.value
     assert isinstance(part, cst.Slice)
     ends = {"a": part.lower, "b": part.upper, "c": part.step}
-    given = {name: end if end is not None else cst.Name("None") for name, end in ends.items()}
-    return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **given)
+    arguments = {name: end if end is not None else cst.Name("None") for name, end in ends.items()}
+    return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **arguments)
 
 
 def argument(value: cst.BaseExpression) -> cst.BaseExpression:

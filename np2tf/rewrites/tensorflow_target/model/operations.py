@@ -42,24 +42,24 @@ _POWERS = (cst.Power, cst.PowerAssign)
 
 def element_of(value: Value) -> Value:
     """Return the value of an item in an iteration over a value."""
-    found: Value | None = None
+    element: Value | None = None
     if value.is_undetermined:
         return NO_VALUE
     if value.may(ANY_KIND):
-        found = unknown(*value.memory, certain=False)
+        element = unknown(*value.memory, certain=False)
     if value.may("array"):
         rank = None if value.rank is None else value.rank - 1
         memory = frozenset() if rank == 0 else value.memory
-        found = join(found, array(value.dtype, rank, memory, scalar=True))
+        element = join(element, array(value.dtype, rank, memory, scalar=True))
     if value.may("range", "shape"):
-        found = join(found, plain("int"))
+        element = join(element, plain("int"))
     if value.may("str", "dict") and not value.may(ANY_KIND):
-        found = join(found, plain("str", "int", "float"))
+        element = join(element, plain("str", "int", "float"))
     if value.items is not None:
-        found = join(found, union(value.items)) if value.items else found
+        element = join(element, union(value.items)) if value.items else element
     elif (value.item is not None and not value.only("dict")) or value.item is not None:
-        found = join(found, value.item)
-    return (found or plain("other")).doubtful(value)
+        element = join(element, value.item)
+    return (element or plain("other")).doubtful(value)
 
 
 def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
@@ -158,16 +158,16 @@ def arithmetic(
     if power and dtype in ("int32", "int64") and values[-1].only("float"):
         dtype = "float64"
     if all(value.only(*NUMBERS, "scalar") for value in values):
-        made = array(dtype, 0)
+        result = array(dtype, 0)
         if all(value.may(*NUMBERS) for value in values):
-            made = join(made, _number([_numbers(value) for value in values], divides, power)) or made
-        return made
+            result = join(result, _number([_numbers(value) for value in values], divides, power)) or result
+        return result
     if certainly or (rank or 0) > 0:
         return array(dtype, rank, [node])
-    made = array(dtype, rank, [node], scalar=True)
+    result = array(dtype, rank, [node], scalar=True)
     if all(value.may(*NUMBERS) for value in values):
-        made = join(made, plain("int", "float")) or made
-    return made
+        result = join(result, plain("int", "float")) or result
+    return result
 
 
 def _numbers(value: Value) -> Value:

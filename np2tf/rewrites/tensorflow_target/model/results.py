@@ -76,7 +76,7 @@ def _indices(arguments: ArgumentValues) -> Value:
 
 def _reduction(arguments: ArgumentValues, dtype: str | None) -> Value:
     first = _first(arguments)
-    axis, written = arguments.get("axis", (plain("none"), None))
+    axis, axis_node = arguments.get("axis", (plain("none"), None))
     keepdims = arguments.get("keepdims")
     kept = keepdims is not None and not _is(keepdims[1], "False")
     if axis.only("none") and not kept:
@@ -87,8 +87,8 @@ def _reduction(arguments: ArgumentValues, dtype: str | None) -> Value:
         return array(dtype, first.rank)
     if axis.only("int"):
         return array(dtype, first.rank - 1)
-    if isinstance(written, cst.Tuple):
-        return array(dtype, first.rank - len(written.elements))
+    if isinstance(axis_node, cst.Tuple):
+        return array(dtype, first.rank - len(axis_node.elements))
     return array(dtype, None, scalar=True)
 
 
@@ -135,11 +135,11 @@ def _dtype(arguments: ArgumentValues) -> str | None:
 
 
 def _rank_of_shape(arguments: ArgumentValues) -> int | None:
-    value, written = arguments.get("shape", (unknown(), None))
+    value, shape_node = arguments.get("shape", (unknown(), None))
     if value.only("int", "bool", "scalar"):
         return 1
-    if isinstance(written, (cst.Tuple, cst.List)):
-        parts = written.elements
+    if isinstance(shape_node, (cst.Tuple, cst.List)):
+        parts = shape_node.elements
         return None if any(isinstance(part, cst.StarredElement) for part in parts) else len(parts)
     if value.items is not None and value.only("tuple"):
         return len(value.items)
@@ -147,8 +147,8 @@ def _rank_of_shape(arguments: ArgumentValues) -> int | None:
 
 
 def _shape(arguments: ArgumentValues) -> Value:
-    asked = _dtype(arguments) or ("float64" if "dtype" not in arguments else None)
-    return array(asked, _rank_of_shape(arguments), scalar=False)
+    dtype = _dtype(arguments) or ("float64" if "dtype" not in arguments else None)
+    return array(dtype, _rank_of_shape(arguments), scalar=False)
 
 
 def _fill(arguments: ArgumentValues) -> Value:
@@ -172,11 +172,11 @@ def _of_elements(value: Value) -> tuple[str | None, int | None]:
         return value.dtype, value.rank
     if value.only("list", "tuple"):
         inside = [value.item] if value.items is None else list(value.items)
-        found = [_of_elements(item) for item in inside if item is not None]
-        ranks = {rank for _, rank in found}
+        pairs = [_of_elements(item) for item in inside if item is not None]
+        ranks = {rank for _, rank in pairs}
         rank = ranks.pop() if len(ranks) == 1 else None
-        known = [array(dtype, 1) for dtype, _ in found]
-        return promote(known) if known else None, None if rank is None else rank + 1
+        arrays = [array(dtype, 1) for dtype, _ in pairs]
+        return promote(arrays) if arrays else None, None if rank is None else rank + 1
     return None, None
 
 
@@ -189,8 +189,8 @@ def _range(arguments: ArgumentValues) -> Value:
 
 
 def _matrix(arguments: ArgumentValues) -> Value:
-    made = _dtype(arguments) or ("float64" if "dtype" not in arguments else None)
-    return array(made, 2)
+    dtype = _dtype(arguments) or ("float64" if "dtype" not in arguments else None)
+    return array(dtype, 2)
 
 
 def _outer(arguments: ArgumentValues) -> Value:
@@ -207,8 +207,8 @@ def _reshape(arguments: ArgumentValues) -> Value:
 
 
 def _join(arguments: ArgumentValues) -> Value:
-    held = _first(arguments)
-    inside = held.items if held.items is not None else (held.item,)
+    sequence = _first(arguments)
+    inside = sequence.items if sequence.items is not None else (sequence.item,)
     item = union(inside)
     return array(item.dtype, item.rank if "axis" not in arguments or item.rank != 0 else None, scalar=False)
 

@@ -18,14 +18,14 @@ def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNo
 
     None stands for the module.
     """
-    found: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
+    owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
     for scope in facts.scopes.module.within():
         for name in scope.nonlocals | scope.globals:
             owner = scope.module if name in scope.globals else scope.owner_of(name)
             node = None if owner is None or owner.is_module else owner.node
-            found[None if scope.is_module else scope.node, name] = node
-            found[node, name] = node
-    return found
+            owners[None if scope.is_module else scope.node, name] = node
+            owners[node, name] = node
+    return owners
 
 
 def is_shared(node: cst.Name, frame: Frame) -> bool:
@@ -34,8 +34,8 @@ def is_shared(node: cst.Name, frame: Frame) -> bool:
     if key not in frame.world.shared_owners:
         return False
     owner = frame.world.facts.scopes.of(node).owner_of(node.value)
-    wanted = frame.world.shared_owners[key]
-    return owner is None or (owner.is_module if wanted is None else owner.node is wanted)
+    shared_owner = frame.world.shared_owners[key]
+    return owner is None or (owner.is_module if shared_owner is None else owner.node is shared_owner)
 
 
 def refuse_shared(node: cst.CSTNode, name: str, value: Value, frame: Frame) -> None:

@@ -38,40 +38,40 @@ class Table:
 @lru_cache(maxsize=1)
 def table() -> Table:
     """Return the table of NumPy's names that the target translates."""
-    read = rules.read_table("tensorflow/functions")
+    data = rules.read_table("tensorflow/functions")
     functions = {}
-    for group in read["group"]:
+    for group in data["group"]:
         helper = group.get("helper", False)
         for name in group["names"]:
-            spelled = "_" + name.replace(".", "_") if helper else ""
+            helper_name = "_" + name.replace(".", "_") if helper else ""
             functions[name] = Function(
-                name, tuple(group["parameters"]), group["result"], spelled, helper == "with arrays"
+                name, tuple(group["parameters"]), group["result"], helper_name, helper == "with arrays"
             )
-    methods = frozenset(read["methods"]["names"])
-    return Table(functions, read["constants"], read["dtypes"], methods, read["writes"])
+    methods = frozenset(data["methods"]["names"])
+    return Table(functions, data["constants"], data["dtypes"], methods, data["writes"])
 
 
 @lru_cache(maxsize=1)
 def _helpers() -> dict[str, str]:
     """Return the text of every helper, in the order of the files."""
-    found = {}
+    texts = {}
     for file in ("helpers.py", "control.py"):
         text = (rules.rules_folder() / "tensorflow" / file).read_text(encoding="utf-8")
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef):
-                found[node.name] = ast.get_source_segment(text, node) or ""
-    return found
+                texts[node.name] = ast.get_source_segment(text, node) or ""
+    return texts
 
 
 def helpers_with(names: Iterable[str]) -> dict[str, str]:
     """Return the texts of helpers, and of the helpers that they call, in the file's order."""
     every = _helpers()
-    needed: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            used = {node.id for node in ast.walk(ast.parse(every[name])) if isinstance(node, ast.Name)}
-            waiting += used & every.keys()
-    return {name: text for name, text in every.items() if name in needed}
+    helper_names: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        if name not in helper_names:
+            helper_names.add(name)
+            identifiers = {node.id for node in ast.walk(ast.parse(every[name])) if isinstance(node, ast.Name)}
+            stack += identifiers & every.keys()
+    return {name: text for name, text in every.items() if name in helper_names}

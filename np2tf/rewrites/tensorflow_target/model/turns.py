@@ -52,10 +52,10 @@ class Turns:
         return name
 
     def _groups(self, names: Sequence[str]) -> list[list[str]]:
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for name in names:
-            found.setdefault(self._of(name), []).append(name)
-        return list(found.values())
+            groups.setdefault(self._of(name), []).append(name)
+        return list(groups.values())
 
 
 def _have_same_memory(values: Sequence[Value | None]) -> bool:

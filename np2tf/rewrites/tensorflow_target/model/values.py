@@ -127,9 +127,11 @@ def list_value(item: Value, memory: Iterable[object]) -> Value:
 
 def tuple_value(items: Iterable[Value]) -> Value:
     """Return a tuple of these items."""
-    held = tuple(items)
-    memory = frozenset(root for item in held for root in item.memory)
-    return Value(frozenset(["tuple"]), items=held, memory=memory, certain=all(item.certain for item in held))
+    members = tuple(items)
+    memory = frozenset(root for item in members for root in item.memory)
+    return Value(
+        frozenset(["tuple"]), items=members, memory=memory, certain=all(item.certain for item in members)
+    )
 
 
 def join(left: Value | None, right: Value | None) -> Value | None:
@@ -165,10 +167,10 @@ def _union_of_parts(value: Value) -> Value | None:
 
 def union(values: Iterable[Value | None]) -> Value:
     """Return the value of an expression whose result is one of several values; unknown if there are none."""
-    found: Value | None = None
+    result: Value | None = None
     for value in values:
-        found = join(found, value)
-    return found if found is not None else unknown()
+        result = join(result, value)
+    return result if result is not None else unknown()
 
 
 def promote(values: Iterable[Value]) -> str | None:
@@ -205,5 +207,5 @@ def _weight(dtype: str) -> int:
 def broadcast_rank(values: Iterable[Value]) -> int | None:
     """Return the number of axes of arithmetic on values; None if unknown."""
     ranks = [0 if value.only(*NUMBERS, "scalar") else value.rank for value in values]
-    known = [rank for rank in ranks if rank is not None]
-    return max(known, default=0) if len(known) == len(ranks) else None
+    counts = [rank for rank in ranks if rank is not None]
+    return max(counts, default=0) if len(counts) == len(ranks) else None

@@ -157,8 +157,8 @@ class Frame:
             self.world.learn(self.shared_names(name), name, value)
             return
         summary = self.summary
-        known = self.world.globals if summary is None else summary.history
-        self.world.learn(known, name, value)
+        history = self.world.globals if summary is None else summary.history
+        self.world.learn(history, name, value)
 
     def shared_names(self, name: str) -> dict[str, Value]:
         """Return the dictionary with the values of a name that several functions bind."""
@@ -172,11 +172,11 @@ class Frame:
 
 def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
     """Return the values of the names where several paths meet; None if no path arrives."""
-    arriving = [env for env in envs if env is not None]
-    if not arriving:
+    states = [env for env in envs if env is not None]
+    if not states:
         return None
-    names = dict.fromkeys(name for env in arriving for name in env)  # in an order that no hash decides
-    return {name: union(env.get(name) for env in arriving) for name in names}
+    names = dict.fromkeys(name for env in states for name in env)  # in an order that no hash decides
+    return {name: union(env.get(name) for env in states) for name in names}
 
 
 def positional(parameters: Sequence[str]) -> str:

@@ -42,14 +42,14 @@ _MOST_ELEMENTS = 8
 def plan_loops(world: World) -> None:
     """Plan the loops of a module whose values have all been followed."""
     loops = [node for node in world.passages if isinstance(node, (cst.For, cst.While))]
-    done: set[cst.CSTNode] = set()
+    staged_loops: set[cst.CSTNode] = set()
     for node in sorted(loops, key=lambda loop: len(list(world.facts.parents.above(loop)))):
-        if node in done or any(up in done for up in world.facts.parents.above(node)):
+        if node in staged_loops or any(up in staged_loops for up in world.facts.parents.above(node)):
             continue
-        made = _Planner(world)
-        if made.loop(node):
-            done.add(node)
-            for edited_node, edit, helper in made.edits:
+        planner = _Planner(world)
+        if planner.loop(node):
+            staged_loops.add(node)
+            for edited_node, edit, helper in planner.edits:
                 world.edit(edited_node, edit, helper)
 
 
@@ -131,15 +131,15 @@ class _Planner:
 
     def _appended_lists(self, body: Sequence[cst.CSTNode], passage: Passage) -> tuple[str, ...]:
         """Return the lists that each iteration appends to and does not use otherwise."""
-        found = []
+        names = []
         for statement in body:
             name = _append_to(statement)
             value = passage.before.get(name) if name is not None else None
-            if value is not None and value.only("list") and name not in found:
-                used = len(list(_names(body, str(name))))
-                if used == sum(_append_to(statement) == name for statement in body):
-                    found.append(str(name))
-        return tuple(found)
+            if value is not None and value.only("list") and name not in names:
+                count = len(list(_names(body, str(name))))
+                if count == sum(_append_to(statement) == name for statement in body):
+                    names.append(str(name))
+        return tuple(names)
 
     def _state(
         self,
@@ -150,11 +150,15 @@ class _Planner:
         live: frozenset[str],
     ) -> list[str]:
         """Return the names that an iteration passes on; none if one of the names cannot be passed on."""
-        bound = [name for name in ordered_writes(body) if name not in own_names]
-        state = [name for name in bound if name in passage.before and self._is_bound(name, node, passage)]
-        other_names = {*bound, *own_names} - set(state)
-        shared = {name for function, name in self.world.shared_owners if function is passage.frame.function}
-        if not passage.frame.always_live.isdisjoint({*bound, *own_names}) or not shared.isdisjoint(bound):
+        variables = [name for name in ordered_writes(body) if name not in own_names]
+        state = [name for name in variables if name in passage.before and self._is_bound(name, node, passage)]
+        other_names = {*variables, *own_names} - set(state)
+        shared_names = {
+            name for function, name in self.world.shared_owners if function is passage.frame.function
+        }
+        if not passage.frame.always_live.isdisjoint({*variables, *own_names}) or not shared_names.isdisjoint(
+            variables
+        ):
             return []
         if not live.isdisjoint(other_names - set(self._lists) - own_names):
             return []
@@ -181,7 +185,12 @@ class _Planner:
                     break
                 if isinstance(statement, cst.SimpleStatementLine) and any(
                     isinstance(small, cst.Assign)
-                    and name in [bound for target in small.targets for bound in bound_targets(target.target)]
+                    and name
+                    in [
+                        target_name
+                        for target in small.targets
+                        for target_name in bound_targets(target.target)
+                    ]
                     for small in statement.body
                 ):
                     return True

@@ -20,27 +20,27 @@ def loop_as_function(
     step, keep_going = names
 
     def edit(updated_node: cst.For | cst.While) -> cst.FlattenSentinel[Statement]:
-        made: list[Statement] = []
-        held = _tuple(state)
+        statements: list[Statement] = []
+        state_tuple = _tuple(state)
         if isinstance(updated_node, cst.For):
             assert isinstance(updated_node.target, cst.Name)
-            given = [updated_node.target.value, *state, *lists]
+            parameters = [updated_node.target.value, *state, *lists]
             further = ", {lists}" if lists else ""
             call = expression(
                 f"{helper}({{numbers}}, {step}, {{state}}{further})",
                 numbers=updated_node.iter,
-                state=held,
+                state=state_tuple,
                 lists=_tuple(lists),
             )
         else:
-            given = [*state]
+            parameters = [*state]
             body = [statement("return {value}", value=updated_node.test)]
-            made.append(_function(keep_going, given, body, None))
-            call = expression(f"{helper}({keep_going}, {step}, {{state}})", state=held)
+            statements.append(_function(keep_going, parameters, body, None))
+            call = expression(f"{helper}({keep_going}, {step}, {{state}})", state=state_tuple)
         assert isinstance(updated_node.body, cst.IndentedBlock)
         lines = cast("Sequence[Statement]", updated_node.body.body)
-        made.append(_function(step, given, [*lines, _return_of(state)], updated_node.body))
-        return _laid_out([*made, _assignment(state, call)], updated_node.leading_lines, is_first)
+        statements.append(_function(step, parameters, [*lines, _return_of(state)], updated_node.body))
+        return _laid_out([*statements, _assignment(state, call)], updated_node.leading_lines, is_first)
 
     return edit
 
@@ -50,16 +50,16 @@ def branch_as_functions(names: Sequence[str], state: Sequence[str], helper: str,
     then, otherwise = names
 
     def edit(updated_node: cst.If) -> cst.FlattenSentinel[Statement]:
-        made: list[Statement] = []
+        statements: list[Statement] = []
         for name, owner in ((then, updated_node), (otherwise, updated_node.orelse)):
             body = owner.body if owner is not None else None
             assert body is None or isinstance(body, cst.IndentedBlock)
             lines = [*body.body] if body is not None else []
-            made.append(_function(name, state, [*lines, _return_of(state)], body))  # type: ignore[list-item]
+            statements.append(_function(name, state, [*lines, _return_of(state)], body))  # type: ignore[list-item]
         call = expression(
             f"{helper}({{test}}, {then}, {otherwise}, {{state}})", test=updated_node.test, state=_tuple(state)
         )
-        return _laid_out([*made, _assignment(state, call)], updated_node.leading_lines, is_first)
+        return _laid_out([*statements, _assignment(state, call)], updated_node.leading_lines, is_first)
 
     return edit
 
@@ -73,8 +73,8 @@ def _return_of(state: Sequence[str]) -> Statement:
 
 
 def _bare(names: Sequence[str]) -> cst.BaseExpression:
-    made = _tuple(names)
-    return made.with_changes(lpar=[], rpar=[])
+    tuple_node = _tuple(names)
+    return tuple_node.with_changes(lpar=[], rpar=[])
 
 
 def _assignment(state: Sequence[str], call: cst.BaseExpression) -> Statement:
@@ -86,9 +86,9 @@ def _function(
     name: str, parameters: Sequence[str], body: Sequence[Statement], old: cst.IndentedBlock | None
 ) -> cst.FunctionDef:
     """Return a function definition; its block keeps the comments and the indentation of the old block."""
-    held = old.with_changes(body=body) if old is not None else cst.IndentedBlock(body)
+    block = old.with_changes(body=body) if old is not None else cst.IndentedBlock(body)
     return cst.FunctionDef(
-        cst.Name(name), cst.Parameters([cst.Param(cst.Name(parameter)) for parameter in parameters]), held
+        cst.Name(name), cst.Parameters([cst.Param(cst.Name(parameter)) for parameter in parameters]), block
     )
 
 

@@ -39,11 +39,11 @@ def by_mask(source: Source, limit: tf.Tensor) -> tf.Tensor:
 
 def _of_width(source: Source, limit: tf.Tensor, half: BoundedInteger, word: BoundedInteger) -> tf.Tensor:
     """Return a bounded integer from 32 bits if they suffice, else from 64. A bound of zero takes no bits."""
-    known = tf.get_static_value(limit)
-    if known is not None:
-        if known == 0:
+    static_limit = tf.get_static_value(limit)
+    if static_limit is not None:
+        if static_limit == 0:
             return u64(0)
-        return half(source, limit) if known <= _HALF else word(source, limit)
+        return half(source, limit) if static_limit <= _HALF else word(source, limit)
 
     def wide() -> list[tf.Tensor]:
         return source.choose(limit > u64(_HALF), lambda: [word(source, limit)], lambda: [half(source, limit)])
@@ -107,12 +107,12 @@ def integers(source: Source, draw_bounded: BoundedInteger, limit: tf.Tensor, cou
     if at_once is None:
         return draw_in_order()[0]
     before = dict(source.parts)
-    suffices, found = at_once()
+    suffices, values = at_once()
     after, source.parts = source.parts, before
 
     def found_at_once() -> list[tf.Tensor]:
         source.parts = after
-        return [tf.bitcast(found, tf.int64)]
+        return [tf.bitcast(values, tf.int64)]
 
     return source.choose(suffices, found_at_once, draw_in_order)[0]
 
@@ -137,15 +137,15 @@ def _scaled_at_once(source: BufferedWords, limit: int, count: int) -> tuple[tf.T
 
 def _masked_at_once(source: Words32, limit: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Return whether `count` of three times as many candidates are accepted, and the accepted integers."""
-    tried, taken = 3 * count + 8, source.parts[WORD_COUNT]
-    values = mask_bits(source.halves(tried), (1 << limit.bit_length()) - 1)
+    trial_count, position = 3 * count + 8, source.parts[WORD_COUNT]
+    values = mask_bits(source.halves(trial_count), (1 << limit.bit_length()) - 1)
     accepted = values <= u64(limit)
-    place = tf.range(tried, dtype=tf.int64)
+    place = tf.range(trial_count, dtype=tf.int64)
     # The number accepted up to each candidate; there are few enough to compare all with each other.
     number = tf.reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
-    wanted = tf.range(1, count + 1, dtype=tf.int64)
-    first = tf.reduce_sum(tf.cast(number < wanted[:, None], tf.int64), 1)
-    source.parts[WORD_COUNT] = taken + first[-1] + 1
+    ordinals = tf.range(1, count + 1, dtype=tf.int64)
+    first = tf.reduce_sum(tf.cast(number < ordinals[:, None], tf.int64), 1)
+    source.parts[WORD_COUNT] = position + first[-1] + 1
     return number[-1] >= count, tf.gather(values, first)
 
 

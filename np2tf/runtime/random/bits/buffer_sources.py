@@ -29,15 +29,15 @@ class BufferedWords(Source):
 
     def raw(self) -> tf.Tensor:
         """Return the next word."""
-        taken = self.parts[WORD_COUNT]
-        self.parts[WORD_COUNT] = taken + 1
-        return self.at(taken)
+        position = self.parts[WORD_COUNT]
+        self.parts[WORD_COUNT] = position + 1
+        return self.at(position)
 
     def raws(self, count: int) -> tf.Tensor:
         """Return the next `count` words."""
-        taken = self.parts[WORD_COUNT]
-        self.parts[WORD_COUNT] = taken + count
-        return self.at(taken + tf.range(count, dtype=tf.int64))
+        position = self.parts[WORD_COUNT]
+        self.parts[WORD_COUNT] = position + count
+        return self.at(position + tf.range(count, dtype=tf.int64))
 
     def halves(self, count: int) -> tf.Tensor:
         """Return the next `count` groups of 32 bits, each in a word of 64."""
@@ -50,8 +50,8 @@ class BufferedWords(Source):
         again = tf.math.floordiv(positions, length)
         # An odd factor permutes the words differently each time that the buffer starts again.
         with tf.name_scope(OF_INPUT):
-            found = tf.gather(words, positions - again * length)
-        return found * tf.cast(2 * again + 1, self.dtype)
+            values = tf.gather(words, positions - again * length)
+        return values * tf.cast(2 * again + 1, self.dtype)
 
 
 class Words64(OfWords64, BufferedWords):
@@ -65,17 +65,18 @@ class Words64(OfWords64, BufferedWords):
 
     def halves(self, count: int) -> tf.Tensor:
         """Return the next `count` groups of 32 bits."""
-        kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[WORD_COUNT]
-        words = self.at(taken + tf.range((count + 1) // 2, dtype=tf.int64))
+        has_half, upper = self.parts["has_uint32"][0] > 0, self.parts["uinteger"]
+        position = self.parts[WORD_COUNT]
+        words = self.at(position + tf.range((count + 1) // 2, dtype=tf.int64))
         halves = tf.reshape(tf.stack([mask_bits(words, LOW_32), shift_right(words, 32)], 1), [-1])
-        needed = tf.where(kept, count // 2, (count + 1) // 2)
-        last = tf.gather(halves, tf.maximum(2 * needed - 1, 0))
-        self.parts[WORD_COUNT] = taken + tf.cast(needed, tf.int64)
-        self.parts["uinteger"] = tf.where(needed > 0, tf.stack([last, u64(0)]), upper)
+        word_count = tf.where(has_half, count // 2, (count + 1) // 2)
+        last = tf.gather(halves, tf.maximum(2 * word_count - 1, 0))
+        self.parts[WORD_COUNT] = position + tf.cast(word_count, tf.int64)
+        self.parts["uinteger"] = tf.where(word_count > 0, tf.stack([last, u64(0)]), upper)
         odd = tf.constant(count % 2 == 1)
-        self.parts["has_uint32"] = tf.stack([tf.cast(tf.not_equal(kept, odd), tf.uint64), u64(0)])
+        self.parts["has_uint32"] = tf.stack([tf.cast(tf.not_equal(has_half, odd), tf.uint64), u64(0)])
         behind = tf.concat([upper[:1], halves], 0)
-        return tf.where(kept, behind[:count], halves[:count])
+        return tf.where(has_half, behind[:count], halves[:count])
 
     def doubles(self, count: int) -> tf.Tensor:
         """Return the next `count` numbers from [0, 1), all at once."""

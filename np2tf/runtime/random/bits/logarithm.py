@@ -82,8 +82,8 @@ class _Times:
             return product + c
         total = product + c
         virtual = total - product
-        lost = (product - (total - virtual)) + (c - virtual)
-        return total + (lost + self._rounded_off(a, b, product))
+        error = (product - (total - virtual)) + (c - virtual)
+        return total + (error + self._rounded_off(a, b, product))
 
     def _rounded_off(self, a: tf.Tensor, b: Any, product: tf.Tensor) -> tf.Tensor:
         """Return the error of a rounded product, by Dekker's splitting."""
@@ -93,8 +93,8 @@ class _Times:
         return error + self(a_lower, b_lower)
 
     def _split(self, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        scaled = self(a, 2.0**27 + 1.0)
-        upper = scaled - (scaled - a)
+        product = self(a, 2.0**27 + 1.0)
+        upper = product - (product - a)
         return upper, a - upper
 
 
@@ -102,9 +102,9 @@ def _series(z: tf.Tensor, times: _Times) -> tf.Tensor:
     a, b, c, d, e, f, g = _COEFFICIENTS
     z2 = times(z, z)
     z4 = times(z2, z2)
-    found = times.plus(z, a, times(z2, times.plus(z, c, tf.constant(b, tf.float64))))
-    found = times.plus(z4, times.plus(z, e, tf.constant(d, tf.float64)), found)
-    return times.plus(times(z4, z2), times.plus(z, g, tf.constant(f, tf.float64)), found)
+    total = times.plus(z, a, times(z2, times.plus(z, c, tf.constant(b, tf.float64))))
+    total = times.plus(z4, times.plus(z, e, tf.constant(d, tf.float64)), total)
+    return times.plus(times(z4, z2), times.plus(z, g, tf.constant(f, tf.float64)), total)
 
 
 def _upper(x: tf.Tensor) -> tf.Tensor:
@@ -116,13 +116,13 @@ def _upper(x: tf.Tensor) -> tf.Tensor:
 def _detect_fusion() -> bool | None:
     """Return whether the C library uses fused multiply-add; None if it uses another method."""
     random = np.random.Generator(np.random.PCG64(1))
-    given = np.concatenate([-random.random(30_000), -(2.0 ** -random.uniform(0, 60, 10_000))])
-    wanted = np.array([math.log1p(x) for x in given])
+    samples = np.concatenate([-random.random(30_000), -(2.0 ** -random.uniform(0, 60, 10_000))])
+    logarithms = np.array([math.log1p(x) for x in samples])
     with tf.init_scope(), tf.device("CPU"):
-        for fused in (True, False):
-            found = log1p(tf.constant(given), tf.multiply, fused).numpy()
-            if np.array_equal(found, wanted):
-                return fused
+        for is_fused in (True, False):
+            result = log1p(tf.constant(samples), tf.multiply, is_fused).numpy()
+            if np.array_equal(result, logarithms):
+                return is_fused
     return None
 
 

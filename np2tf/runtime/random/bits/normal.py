@@ -77,14 +77,14 @@ def polar_is_the_hosts() -> bool:
     """Return whether the same holds for the polar method: XLA's logarithm must equal the C library's."""
     if platform.machine() not in ("x86_64", "AMD64") or tf.config.list_physical_devices("GPU"):
         return False
-    given = np.random.Generator(np.random.PCG64(0)).random(4096)
+    samples = np.random.Generator(np.random.PCG64(0)).random(4096)
 
     def log_of_each(values: tf.Tensor) -> tf.Tensor:
         return tf.map_fn(tf.math.log, values)
 
     with tf.init_scope():
-        found = tf.function(log_of_each, jit_compile=True, autograph=False)(tf.constant(given)).numpy()
-    return bool(np.array_equal(found, [math.log(value) for value in given]))
+        logarithms = tf.function(log_of_each, jit_compile=True, autograph=False)(tf.constant(samples)).numpy()
+    return bool(np.array_equal(logarithms, [math.log(value) for value in samples]))
 
 
 def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
@@ -117,13 +117,13 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
     def step(_: tf.Tensor, doubt: tf.Tensor, *candidate: tf.Tensor) -> list[tf.Tensor]:
         """Finish a hard trial. If it rejects the number, try again."""
         number, layer, integer, _good = candidate
-        number, done, more = source.choose(layer > 0, lambda: wedge(number, layer), lambda: tail(integer))
-        again = source.choose(done, lambda: [number, layer, integer, done], trial)
+        number, is_done, more = source.choose(layer > 0, lambda: wedge(number, layer), lambda: tail(integer))
+        again = source.choose(is_done, lambda: [number, layer, integer, is_done], trial)
         return [again[3], doubt | more, *again]
 
     first = trial()
-    found = source.repeat(lambda is_done, *_: ~is_done, step, [first[3], tf.constant(False), *first])
-    return found[2], found[1]
+    result = source.repeat(lambda is_done, *_: ~is_done, step, [first[3], tf.constant(False), *first])
+    return result[2], result[1]
 
 
 def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
@@ -147,18 +147,20 @@ def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[t
     places = tf.range(row, dtype=tf.int64)
 
     def step(k: tf.Tensor, doubt: tf.Tensor, numbers: tf.Tensor) -> list[tf.Tensor]:
-        taken = source.parts[WORD_COUNT]
-        row_of_numbers, _, _, good = _of_word(source.at(taken + places), product)
-        made = tf.minimum(tf.reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k)
+        position = source.parts[WORD_COUNT]
+        row_of_numbers, _, _, good = _of_word(source.at(position + places), product)
+        number_count = tf.minimum(
+            tf.reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k
+        )
         # The numbers behind the first hard number are overwritten later.
         numbers = gen_xla_ops.xla_dynamic_update_slice(numbers, row_of_numbers, k[None])
-        source.parts[WORD_COUNT], k = taken + made, k + made
+        source.parts[WORD_COUNT], k = position + number_count, k + number_count
 
         def hard() -> list[tf.Tensor]:
             number, more = ziggurat(source, product)
             return [k + 1, more, gen_xla_ops.xla_dynamic_update_slice(numbers, number[None], k[None])]
 
-        is_hard = (made < row) & (k < count)
+        is_hard = (number_count < row) & (k < count)
         k, more, numbers = source.choose(is_hard, hard, lambda: [k, tf.constant(False), numbers])
         return [k, doubt | more, numbers]
 

@@ -115,8 +115,8 @@ class Source:
             return [good(*values), *values]
 
         start = [tf.constant(False), *like]
-        found: list[tf.Tensor] = self.repeat(lambda is_done, *_: ~is_done, step, start)
-        return found[1:]
+        outputs: list[tf.Tensor] = self.repeat(lambda is_done, *_: ~is_done, step, start)
+        return outputs[1:]
 
     def choose(self, test: tf.Tensor, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """Run `tf.cond` with branches that may take bits, and return lists of tensors."""
@@ -124,14 +124,14 @@ class Source:
 
         def side(make: Callable[[], Any]) -> list[tf.Tensor]:
             self._enter(before)
-            made = make()
-            values = [*self._state(), *made]
+            results = make()
+            values = [*self._state(), *results]
             packings.append(Packing(values))
             return packings[0].pack(values)
 
         packings: list[Packing] = []
-        packed = tf.cond(test, lambda: side(then), lambda: side(otherwise))
-        after = packings[0].unpack(packed)
+        tensors = tf.cond(test, lambda: side(then), lambda: side(otherwise))
+        after = packings[0].unpack(tensors)
         self._enter(after[:count])
         return after[count:]
 
@@ -145,23 +145,23 @@ class Source:
             operands: the operands of `make` after the source.
         """
         state = self._state()
-        given = [*state, *self.constants, *operands]
-        specs = tuple(tf.TensorSpec(part.shape, part.dtype) for part in given)
-        known = type(self), tuple(self._names), specs, key
-        function = _functions.get(known)
+        arguments = [*state, *self.constants, *operands]
+        specs = tuple(tf.TensorSpec(part.shape, part.dtype) for part in arguments)
+        function_key = type(self), tuple(self._names), specs, key
+        function = _functions.get(function_key)
         if function is None:
 
             def run(*inputs: tf.Tensor) -> list[tf.Tensor]:
                 parts = dict(zip(self._names, inputs, strict=False))
                 last = len(inputs) - len(operands)
                 source = type(self)(parts, inputs[len(parts) : last])
-                made = make(source, *inputs[last:])
-                return [*source._state(), *made]
+                results = make(source, *inputs[last:])
+                return [*source._state(), *results]
 
             with tf.init_scope():
                 function = tf.function(run, autograph=False).get_concrete_function(*specs)
-            _functions[known] = function
-        after = function(*given)
+            _functions[function_key] = function
+        after = function(*arguments)
         self._enter(after[: len(state)])
         return list(after[len(state) :])
 
@@ -183,13 +183,14 @@ class OfWords64(Source):
 
     def half(self) -> tf.Tensor:
         """Return the next 32 bits: the lower half of a word, then the upper half."""
-        kept, upper, before = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[self.place]
+        has_half, upper = self.parts["has_uint32"][0] > 0, self.parts["uinteger"]
+        before = self.parts[self.place]
         # Choosing afterwards is faster than branching.
         word = self.word()
-        self.parts[self.place] = tf.where(kept, before, self.parts[self.place])
-        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([shift_right(word, 32), u64(0)]))
-        self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
-        return tf.where(kept, upper[0], mask_bits(word, LOW_32))
+        self.parts[self.place] = tf.where(has_half, before, self.parts[self.place])
+        self.parts["uinteger"] = tf.where(has_half, upper, tf.stack([shift_right(word, 32), u64(0)]))
+        self.parts["has_uint32"] = tf.stack([tf.cast(~has_half, tf.uint64), u64(0)])
+        return tf.where(has_half, upper[0], mask_bits(word, LOW_32))
 
 
 class OfWords32(Source):
@@ -226,14 +227,14 @@ class Pcg64(OfWords64):
         multiplier, increment = wide(_PCG_MULTIPLIER), _pair(self.parts["inc"])
         low, high = plus(times(_pair(self.parts["state"]), multiplier), increment)
         low, high = low[None], high[None]
-        made = 1
-        while made < count:
-            # (multiplier, increment) takes a state `made` steps ahead.
+        step_count = 1
+        while step_count < count:
+            # (multiplier, increment) takes a state `step_count` steps ahead.
             more = plus(times((low, high), multiplier), increment)
             low, high = tf.concat([low, more[0]], 0), tf.concat([high, more[1]], 0)
             increment = plus(times(increment, multiplier), increment)
             multiplier = times(multiplier, multiplier)
-            made *= 2
+            step_count *= 2
         low, high = low[:count], high[:count]
         self.parts["state"] = tf.stack([low[-1], high[-1]])
         return fraction(_output((low, high)))
@@ -273,8 +274,8 @@ class Mt19937(OfWords32):
         last, late = at + 1 >= _MT_SIZE, at + _MT_SHIFT >= _MT_SIZE
         lower = tf.gather(keys, tf.where(last, then, now + at + 1))
         word_ahead = tf.gather(keys, tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT)
-        made = _mix(number, lower, word_ahead)
-        self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
+        next_number = _mix(number, lower, word_ahead)
+        self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, next_number[None], (then + at)[None])
         self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
         return tf.cast(_temper(number), tf.uint64)
 
@@ -306,9 +307,9 @@ def _pair(part: tf.Tensor) -> Wide:
 def _output(state: Wide) -> tf.Tensor:
     """Return the xor of the halves, rotated by the upper six bits."""
     low, high = state
-    mixed, turn = tf.bitwise.bitwise_xor(low, high), shift_right(high, 58)
+    xor, turn = tf.bitwise.bitwise_xor(low, high), shift_right(high, 58)
     back = mask_bits(u64(64) - turn, 63)
-    return tf.bitwise.bitwise_or(tf.bitwise.right_shift(mixed, turn), tf.bitwise.left_shift(mixed, back))
+    return tf.bitwise.bitwise_or(tf.bitwise.right_shift(xor, turn), tf.bitwise.left_shift(xor, back))
 
 
 def fraction_of_halves(upper: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
@@ -336,9 +337,9 @@ def _twist(key: tf.Tensor) -> tf.Tensor:
 
 
 def _mix(upper: tf.Tensor, lower: tf.Tensor, word_ahead: tf.Tensor) -> tf.Tensor:
-    joined = mask_bits(upper, 0x80000000) + mask_bits(lower, 0x7FFFFFFF)
-    odd = tf.where(mask_bits(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
-    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(word_ahead, shift_right(joined, 1)), odd)
+    word = mask_bits(upper, 0x80000000) + mask_bits(lower, 0x7FFFFFFF)
+    odd = tf.where(mask_bits(word, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
+    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(word_ahead, shift_right(word, 1)), odd)
 
 
 def fraction(word: tf.Tensor) -> tf.Tensor:

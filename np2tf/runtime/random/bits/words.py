@@ -33,8 +33,8 @@ def multiply(a: tf.Tensor, b: tf.Tensor) -> Wide:
     """Return the whole product of two words."""
     a_low, a_high = mask_bits(a, LOW_32), shift_right(a, 32)
     b_low, b_high = mask_bits(b, LOW_32), shift_right(b, 32)
-    low, crossed = a_low * b_low, a_high * b_low
-    middle = crossed + shift_right(low, 32)
+    low, cross_product = a_low * b_low, a_high * b_low
+    middle = cross_product + shift_right(low, 32)
     high_cross_sum = a_low * b_high + mask_bits(middle, LOW_32)
     return a * b, a_high * b_high + shift_right(middle, 32) + shift_right(high_cross_sum, 32)
 

@@ -34,8 +34,8 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_fin
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.svd.html.
     """
     a_matrix("svd", a)
-    (given,) = computable("svd", a, finite=check_finite)
-    return svd_of(given, full_matrices) if compute_uv else singular_values(given)
+    (matrix,) = computable("svd", a, finite=check_finite)
+    return svd_of(matrix, full_matrices) if compute_uv else singular_values(matrix)
 
 
 @native("scipy.linalg.svdvals")
@@ -81,8 +81,8 @@ def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tens
     if mode not in ("full", "qr", "r", "economic"):
         raise refusal(f"qr with mode={mode!r}")
     a_matrix("qr", a)
-    (given,) = computable("qr", a, finite=check_finite)
-    orthonormal, upper = tf.linalg.qr(given, full_matrices=mode != "economic")
+    (matrix,) = computable("qr", a, finite=check_finite)
+    orthonormal, upper = tf.linalg.qr(matrix, full_matrices=mode != "economic")
     return (upper,) if mode == "r" else (orthonormal, upper)
 
 
@@ -106,8 +106,8 @@ def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_fini
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.eigh.html.
     """
     a_matrix("eigh", a, square=True)
-    (given,) = computable("eigh", a, finite=check_finite)
-    triangle = given if lower else tf.linalg.adjoint(given)
+    (matrix,) = computable("eigh", a, finite=check_finite)
+    triangle = matrix if lower else tf.linalg.adjoint(matrix)
     if eigvals_only:
         return tf.math.real(tf.linalg.eigvalsh(triangle))
     values, vectors = tf.linalg.eigh(triangle)
@@ -133,5 +133,5 @@ def eigvalsh(a: Array, *, lower: bool = True, check_finite: bool = True) -> tf.T
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.eigvalsh.html.
     """
     a_matrix("eigvalsh", a, square=True)
-    (given,) = computable("eigvalsh", a, finite=check_finite)
-    return tf.math.real(tf.linalg.eigvalsh(given if lower else tf.linalg.adjoint(given)))
+    (matrix,) = computable("eigvalsh", a, finite=check_finite)
+    return tf.math.real(tf.linalg.eigvalsh(matrix if lower else tf.linalg.adjoint(matrix)))

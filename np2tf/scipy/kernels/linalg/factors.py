@@ -56,9 +56,9 @@ def lu_factors(name: str, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _solve_by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    shuffled = gather_parts(right, order, 0)
+    rows = gather_parts(right, order, 0)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
-    half = tf.linalg.triangular_solve(unit, shuffled, lower=True)
+    half = tf.linalg.triangular_solve(unit, rows, lower=True)
     return tf.linalg.triangular_solve(factors, half, lower=False)
 
 
@@ -119,8 +119,8 @@ def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Ten
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cholesky.html.
     """
     a_matrix("cholesky", a, square=True, stacked=True)
-    (given,) = computable("cholesky", a, finite=check_finite)
-    return cholesky_factor("cholesky", given, lower)
+    (matrices,) = computable("cholesky", a, finite=check_finite)
+    return cholesky_factor("cholesky", matrices, lower)
 
 
 @native("scipy.linalg.cho_factor")
@@ -144,11 +144,11 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_factor.html.
     """
     a_matrix("cho_factor", a, square=True)
-    (given,) = computable("cho_factor", a, finite=check_finite)
-    factor = cholesky_factor("cho_factor", given, lower)
+    (matrix,) = computable("cho_factor", a, finite=check_finite)
+    factor = cholesky_factor("cho_factor", matrix, lower)
     if SCIPY >= (1, 18) and as_tensor(a).dtype == factor.dtype:  # but not of integers
         return factor, lower
-    outer_triangle = given - tf.linalg.band_part(given, -1 if lower else 0, 0 if lower else -1)
+    outer_triangle = matrix - tf.linalg.band_part(matrix, -1 if lower else 0, 0 if lower else -1)
     return factor + outer_triangle, lower
 
 
@@ -255,5 +255,5 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
     if not trans:
         return as_given(_solve_by_factors(factors, order, right), b)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
-    found = solve_triangle(unit, solve_triangle(factors, right, trans, False), trans, True)
-    return as_given(gather_parts(found, tf.math.invert_permutation(order), 0), b)
+    solution = solve_triangle(unit, solve_triangle(factors, right, trans, False), trans, True)
+    return as_given(gather_parts(solution, tf.math.invert_permutation(order), 0), b)

@@ -28,9 +28,9 @@ def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.
             raise refusal(f"{name} of {operand.dtype.name}")
         if operand.shape.num_elements() in (0, None):
             raise refusal(f"{name} of an array that is empty or of unknown size")
-    found = as_floating(*operands)
-    require_finite(name, finite, *found)
-    return found
+    tensors = as_floating(*operands)
+    require_finite(name, finite, *tensors)
+    return tensors
 
 
 def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = False) -> None:
@@ -181,9 +181,9 @@ def block_diag(*arrs: Array) -> tf.Tensor:
     if not blocks or any(rank_of(a) > 2 or not a.shape.is_fully_defined() for a in blocks):
         raise refusal("block_diag of stacks, or of matrices whose shapes are not known")
     dtype = np.result_type(*(a.dtype.as_numpy_dtype for a in blocks))
-    columns, done, rows = sum(a.shape[1] for a in blocks), 0, []
+    columns, offset, rows = sum(a.shape[1] for a in blocks), 0, []
     for block in blocks:
         width = block.shape[1]
-        rows.append(tf.pad(cast(block, dtype), [[0, 0], [done, columns - done - width]]))
-        done += width
+        rows.append(tf.pad(cast(block, dtype), [[0, 0], [offset, columns - offset - width]]))
+        offset += width
     return tf.concat(rows, 0)

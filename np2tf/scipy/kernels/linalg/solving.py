@@ -92,9 +92,9 @@ def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.inv.html.
     """
     a_matrix("inv", a, square=True, stacked=True)
-    (given,) = computable("inv", a, finite=check_finite)
-    lu_factors("inv", given)
-    return tf.linalg.inv(given)
+    (matrices,) = computable("inv", a, finite=check_finite)
+    lu_factors("inv", matrices)
+    return tf.linalg.inv(matrices)
 
 
 @native("scipy.linalg.det")
@@ -115,8 +115,8 @@ def det(a: Array, check_finite: bool = True) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.det.html.
     """
     a_matrix("det", a, square=True, stacked=True)
-    (given,) = computable("det", a, finite=check_finite)
-    return determinant(tf.cast(given, tf.complex128 if given.dtype.is_complex else tf.float64))
+    (matrices,) = computable("det", a, finite=check_finite)
+    return determinant(tf.cast(matrices, tf.complex128 if matrices.dtype.is_complex else tf.float64))
 
 
 @native("scipy.linalg.solve_triangular")
@@ -224,9 +224,9 @@ def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = T
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinv.html.
     """
     a_matrix("pinv", a)
-    (given,) = computable("pinv", a, finite=check_finite)
-    left, values, right = svd_of(given, full_matrices=False)
-    return tf.linalg.adjoint(tf.matmul(left * _inverses(given, values, atol, rtol), right))
+    (matrix,) = computable("pinv", a, finite=check_finite)
+    left, values, right = svd_of(matrix, full_matrices=False)
+    return tf.linalg.adjoint(tf.matmul(left * _inverses(matrix, values, atol, rtol), right))
 
 
 def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tensor:
@@ -266,7 +266,7 @@ def pinvh(
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinvh.html.
     """
     a_matrix("pinvh", a, square=True)
-    (given,) = computable("pinvh", a, finite=check_finite)
-    values, vectors = tf.linalg.eigh(given if lower else tf.linalg.adjoint(given))
-    inverses = _inverses(given, tf.math.real(values), atol, rtol)
+    (matrix,) = computable("pinvh", a, finite=check_finite)
+    values, vectors = tf.linalg.eigh(matrix if lower else tf.linalg.adjoint(matrix))
+    inverses = _inverses(matrix, tf.math.real(values), atol, rtol)
     return tf.matmul(vectors * inverses, vectors, adjoint_b=True)

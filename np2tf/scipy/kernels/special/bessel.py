@@ -75,11 +75,11 @@ def _with_exact_phase(
         # cos and sin of the phase, times the root of two.
         plus, minus = tf.cos(far) + tf.sin(far), tf.sin(far) - tf.cos(far)
         cosine, sine = (minus, -plus) if order else (plus, minus)
-        made = (p * sine + q * cosine) if second else (p * cosine - q * sine)
-        made *= tf.math.rsqrt(constant(math.pi, x) * far)
+        value = (p * sine + q * cosine) if second else (p * cosine - q * sine)
+        value *= tf.math.rsqrt(constant(math.pi, x) * far)
         # Bessel functions of the first kind are even or odd.
-        made = made * tf.sign(x) if order and not second else made
-        return tf.where(is_far, made, near)
+        value = value * tf.sign(x) if order and not second else value
+        return tf.where(is_far, value, near)
 
     return call
 

@@ -30,16 +30,19 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.comb.html.
     """
-    things, taken = broadcast_together(cast(N, np.float64), cast(k, np.float64))
+    things, sample_size = broadcast_together(cast(N, np.float64), cast(k, np.float64))
     if repetition:
         zero = constant(0, things)
         # The results for n below 1 depend on SciPy's version.
         discard_unless(
-            tf.reduce_all((things > zero) & (taken >= zero)), "comb with repetition of less than one thing"
+            tf.reduce_all((things > zero) & (sample_size >= zero)),
+            "comb with repetition of less than one thing",
         )
-        things = things + taken - constant(1, taken)
-    possible = (taken <= things) & (things >= constant(0, things)) & (taken >= constant(0, taken))
-    return tf.where(possible, binomial(things, taken), constant(0, things))
+        things = things + sample_size - constant(1, sample_size)
+    possible = (
+        (sample_size <= things) & (things >= constant(0, things)) & (sample_size >= constant(0, sample_size))
+    )
+    return tf.where(possible, binomial(things, sample_size), constant(0, things))
 
 
 @native("scipy.special.factorial")

@@ -67,8 +67,8 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         (inside, tf.math.log(tf.where(inside, ratio, one))),
     )
     is_zero = tf.equal(x, zero) & (y >= zero)
-    undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
-    return choose(above * logarithm, (undefined, math.nan), (is_zero, 0.0), (~are_positive, math.inf))
+    is_undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
+    return choose(above * logarithm, (is_undefined, math.nan), (is_zero, 0.0), (~are_positive, math.inf))
 
 
 def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
@@ -83,10 +83,10 @@ def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     apart = tf.where(apart < constant(_LOG_OF_LEAST, x), constant(-math.inf, x), apart)
     logarithm = tf.where(vanishes, apart, tf.math.log(ratio))
     is_zero = tf.equal(x, zero) & (y >= zero)
-    undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
+    is_undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
     return choose(
         tf.where(are_positive, x * logarithm - x + y, constant(math.inf, x)),
-        (undefined, math.nan),
+        (is_undefined, math.nan),
         (is_zero, y),
     )
 

@@ -68,12 +68,12 @@ def complement_inverse(y: tf.Tensor) -> tf.Tensor:
 
 def normal_distribution(x: tf.Tensor) -> tf.Tensor:
     """Return the probability that a standard normal variable is below x."""
-    half, scaled = constant(0.5, x), x / constant(_SQRT_2, x)
+    half, quotient = constant(0.5, x), x / constant(_SQRT_2, x)
     near = tf.abs(x) < constant(1, x)
-    tail = half * tf.math.erfc(tf.abs(scaled))
+    tail = half * tf.math.erfc(tf.abs(quotient))
     return tf.where(
         near,
-        half + half * tf.math.erf(scaled),
+        half + half * tf.math.erf(quotient),
         tf.where(x > constant(0, x), constant(1, x) - tail, tail),
     )
 

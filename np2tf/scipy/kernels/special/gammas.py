@@ -52,7 +52,9 @@ def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
     half, one = constant(0.5, x), constant(1, x)
     large = x >= constant(_LARGE, x)
     far = tf.where(large, x, constant(_LARGE, x))
-    stirling = (far - half) * (tf.math.log(far) - one) - half + constant(_HALF_LOG_2_PI, x) + _correction(far)
+    approximation = (
+        (far - half) * (tf.math.log(far) - one) - half + constant(_HALF_LOG_2_PI, x) + _correction(far)
+    )
     near = tf.where(large | tf.math.is_nan(x), one, x)
     whole = tf.round(near)
     fraction = near - whole
@@ -68,7 +70,10 @@ def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
         step = constant(k, x)
         product = product * tf.where(whole >= step + constant(2, x), near - step, one)
     return choose(
-        sum + tf.math.log(product), (tf.math.is_inf(x), math.inf), (large, stirling), (tf.math.is_nan(x), x)
+        sum + tf.math.log(product),
+        (tf.math.is_inf(x), math.inf),
+        (large, approximation),
+        (tf.math.is_nan(x), x),
     )
 
 
@@ -89,13 +94,13 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
     sine = tf.abs(_sine_of_pi(tf.where(negative & ~infinite, x, constant(0.5, x))))
     tiny = negative & (x > constant(-1e-10, x))
     size = tf.where(tiny, -tf.math.log(tf.where(tiny, -x, one)), tf.math.log(constant(math.pi, x) / sine))
-    reflected = size - positive
+    reflection = size - positive
     return choose(
         positive,
         (tf.math.is_nan(x), x),
         (tf.equal(x, constant(-math.inf, x)), x),
         (infinite, math.inf),
-        (negative, reflected),
+        (negative, reflection),
     )
 
 
@@ -206,11 +211,11 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     """Return the binomial coefficient."""
     n, k = broadcast_together(n, k)
     zero, one, limit = constant(0, n), constant(1, n), constant(1e4, n)
-    undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
+    is_undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
     inside = (n >= zero) & (k >= zero) & (k <= n) & (n < constant(1e15, n))
     near = (tf.abs(n) < limit) & (tf.abs(k) < limit)
-    discard_unless(tf.reduce_all(inside | near | undefined), "binom far out")
-    regular = inside | near & ~undefined
+    discard_unless(tf.reduce_all(inside | near | is_undefined), "binom far out")
+    regular = inside | near & ~is_undefined
     n, k = tf.where(regular, n, one), tf.where(regular, k, one)
     whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
     fewer = tf.where(whole, n - k, k)
@@ -230,7 +235,7 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     first, second = tf.where(pole, one, one + n - k), tf.where(pole, one, one + k)
     size = tf.exp(-_log_beta(first, second) - tf.math.log(tf.abs(n + one)))
     sign = _sign_of_gamma(n + one) * _sign_of_gamma(k + one) * _sign_of_gamma(n - k + one)
-    return choose(sign * size, (undefined, math.nan), (has_few_factors, above / below), (pole, zero))
+    return choose(sign * size, (is_undefined, math.nan), (has_few_factors, above / below), (pole, zero))
 
 
 def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
@@ -304,11 +309,11 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
     above = tf.where(order > constant(0, order), order + one, constant(2, order))
     sign = tf.where(tf.equal(tf.math.floormod(order, constant(2, order)), constant(0, order)), -one, one)
     higher = sign * gamma(above) * hurwitz(above, at)
-    undefined = tf.where(order < constant(0, order), constant(math.nan, order), higher)
+    result = tf.where(order < constant(0, order), constant(math.nan, order), higher)
     # SciPy computes the first factor in the precision of x.
     narrow = tf.float32 if x.dtype in (tf.float16, tf.float32) else tf.float64
     lowest = tf.cast(tf.cast(digamma(at), narrow), tf.float64)
-    return tf.where(tf.equal(order, constant(0, order)), lowest, undefined)
+    return tf.where(tf.equal(order, constant(0, order)), lowest, result)
 
 
 @native("scipy.special.multigammaln")

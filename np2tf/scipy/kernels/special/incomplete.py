@@ -40,11 +40,11 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     value = compute(tf.where(inside, a, one), tf.where(inside, x, one))
     value_at_zero, value_at_infinity = (one, zero) if upper else (zero, one)
     infinite = constant(math.inf, a)
-    undefined = (a < zero) | (x < zero) | tf.math.is_nan(a) | tf.math.is_nan(x)
-    undefined |= tf.equal(a, zero) & tf.equal(x, zero) | (tf.equal(a, infinite) & tf.equal(x, infinite))
+    is_undefined = (a < zero) | (x < zero) | tf.math.is_nan(a) | tf.math.is_nan(x)
+    is_undefined |= tf.equal(a, zero) & tf.equal(x, zero) | (tf.equal(a, infinite) & tf.equal(x, infinite))
     return choose(
         value,
-        (undefined, math.nan),
+        (is_undefined, math.nan),
         (tf.equal(a, zero) | tf.equal(x, infinite), value_at_infinity),
         (tf.equal(x, zero) | tf.equal(a, infinite), value_at_zero),
     )
@@ -75,11 +75,11 @@ def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     infinite = constant(math.inf, a)
     a_is_infinite, b_is_infinite = tf.equal(a, infinite), tf.equal(b, infinite)
     no_a, no_b = tf.equal(a, zero), tf.equal(b, zero)
-    undefined = tf.math.is_nan(a + b + x) | (a < zero) | (b < zero) | (x < zero) | (x > one)
-    undefined |= (a_is_infinite & b_is_infinite) | (no_a & no_b)
+    is_undefined = tf.math.is_nan(a + b + x) | (a < zero) | (b < zero) | (x < zero) | (x > one)
+    is_undefined |= (a_is_infinite & b_is_infinite) | (no_a & no_b)
     return choose(
         value,
-        (undefined, math.nan),
+        (is_undefined, math.nan),
         (no_a | b_is_infinite, tf.where(tf.equal(x, zero), zero, one)),
         (no_b | a_is_infinite, tf.where(tf.equal(x, one), one, zero)),
         (tf.equal(x, zero), zero),

@@ -123,5 +123,5 @@ def log_softmax(x: Array, axis: Axis = None) -> tf.Tensor:
     """
     x = _inexact(x)
     axes = _axes(x, axis)
-    shifted = x - _largest(x, axes)
-    return shifted - tf.math.log(tf.reduce_sum(tf.exp(shifted), axes, keepdims=True))
+    exponents = x - _largest(x, axes)
+    return exponents - tf.math.log(tf.reduce_sum(tf.exp(exponents), axes, keepdims=True))

@@ -222,17 +222,17 @@ def student_density(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tenso
 def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     points = _real(name, x)
     centre = None if mean is None else _real(name, mean)
-    spread = _real(name, cov)
+    covariance = _real(name, cov)
     if centre is None:
-        size = spread.shape[0] if rank_of(spread) else 1
+        size = covariance.shape[0] if rank_of(covariance) else 1
     else:
         size = centre.shape[0] if rank_of(centre) else 1
-    if rank_of(spread) > 2 or (centre is not None and rank_of(centre) > 1) or size is None:
+    if rank_of(covariance) > 2 or (centre is not None and rank_of(centre) > 1) or size is None:
         raise refusal(f"{name} with such parameters")
-    if rank_of(spread) == 0 or (rank_of(spread) == 1 and size > 1):
-        spread = tf.linalg.diag(tf.broadcast_to(spread, [size]))
-    spread = tf.reshape(spread, [1, 1]) if rank_of(spread) == 1 else spread
-    if spread.shape != (size, size):
+    if rank_of(covariance) == 0 or (rank_of(covariance) == 1 and size > 1):
+        covariance = tf.linalg.diag(tf.broadcast_to(covariance, [size]))
+    covariance = tf.reshape(covariance, [1, 1]) if rank_of(covariance) == 1 else covariance
+    if covariance.shape != (size, size):
         raise ValueError("Array 'mean' and 'cov' do not have fitting shapes")
     if rank_of(points) == 0:
         points = points[None]
@@ -240,18 +240,18 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
         points = points[:, None] if size == 1 else points[None, :]
     if points.shape[-1] not in (1, size):
         raise ValueError("operands could not be broadcast together")
-    require_finite(name, True, spread)
-    values, vectors = tf.linalg.eigh(spread)
+    require_finite(name, True, covariance)
+    values, vectors = tf.linalg.eigh(covariance)
     limit = 1e6 * np.finfo(np.float64).eps
     regular = tf.reduce_min(values) > limit * tf.reduce_max(tf.abs(values))
     discard_unless(regular, f"{name} with a covariance that is singular")
     deviations = points if centre is None else points - centre
-    scaled = tf.einsum(
+    scores = tf.einsum(
         "...i,ij->...j",
         tf.broadcast_to(deviations, [*deviations.shape[:-1], size]),
         vectors / tf.sqrt(values),
     )
-    distance = tf.reduce_sum(tf.square(scaled), -1)
+    distance = tf.reduce_sum(tf.square(scores), -1)
     constants = constant(size * math.log(2 * math.pi), values) + tf.reduce_sum(tf.math.log(values))
     return tf.squeeze(constant(-0.5, distance) * (constants + distance))
 

@@ -66,17 +66,17 @@ def _make_array(
         raise MemoryLayoutError("an array in another byte order")
     object = np.asarray(object) if is_numpy_subclass(object) else object
     tensor = as_tensor(object) if dtype is None else convert_assigned(object, dtype)
-    wanted = dtype if dtype is not None else _dtype_of(object)
-    missing = (ndmin or 0) - tensor.shape.rank
+    target_dtype = dtype if dtype is not None else _dtype_of(object)
+    rank_gap = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
         order = "K"  # as NumPy does where it does not simply copy
-    if missing <= 0:
-        return rename_dtype(lay_out_copy(tensor, object, order), wanted)
-    made = lay_out_copy(tensor[(None,) * missing + (...,)], object, order)
+    if rank_gap <= 0:
+        return rename_dtype(lay_out_copy(tensor, object, order), target_dtype)
+    result = lay_out_copy(tensor[(None,) * rank_gap + (...,)], object, order)
     if tensor.shape.is_fully_defined():
         # It is a view of an array of fewer axes.
-        made.storage_and_chain()[0].owner_chain = (Reshape(tuple(tensor.shape.as_list())),)
-    return rename_dtype(made, wanted)
+        result.storage_and_chain()[0].owner_chain = (Reshape(tuple(tensor.shape.as_list())),)
+    return rename_dtype(result, target_dtype)
 
 
 def _dtype_of(value: Any) -> Any:
@@ -89,10 +89,10 @@ def _share_unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
         return None
     if is_numpy_subclass(a):
         return None
-    shared = as_view(a)
-    if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != shared.dtype:
+    view = as_view(a)
+    if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != view.dtype:
         return None
-    return shared if order == "A" or is_laid_out(shared, order) else None
+    return view if order == "A" or is_laid_out(view, order) else None
 
 
 def array(
@@ -133,19 +133,19 @@ def array(
     if like is not None and not is_array(like):
         return np.array(to_numpy(object), dtype, copy=copy, order=order, ndmin=ndmin, like=like)  # type: ignore[return-value]
     if ndmax is None and eager_on_host() and not has_tensor((object,)):
-        wanted = getattr(dtype, "as_numpy_dtype", dtype)
-        made = np.array(object, wanted, copy=copy, order=order, ndmin=ndmin)
-        shares = isinstance(object, np.ndarray) and np.may_share_memory(made, object)
-        return made if shares else wrap_result(made)  # type: ignore[return-value,no-any-return]
+        target_dtype = getattr(dtype, "as_numpy_dtype", dtype)
+        result = np.array(object, target_dtype, copy=copy, order=order, ndmin=ndmin)
+        shares = isinstance(object, np.ndarray) and np.may_share_memory(result, object)
+        return result if shares else wrap_result(result)  # type: ignore[return-value,no-any-return]
     if not copy:
-        shared = _share_unchanged(object, dtype, order)
-        if shared is not None and shared.ndim >= ndmin:
-            return shared
-        if shared is not None:
-            added, shape = ndmin - shared.ndim, shared.tensor.shape
+        view = _share_unchanged(object, dtype, order)
+        if view is not None and view.ndim >= ndmin:
+            return view
+        if view is not None:
+            rank_gap, shape = ndmin - view.ndim, view.tensor.shape
             if shape.is_fully_defined():
-                return shared.view_through(Reshape((*[1] * added, *shape.as_list())))
-            return shared.view_through(BasicIndexing((None,) * added + (slice(None),) * shape.rank))
+                return view.view_through(Reshape((*[1] * rank_gap, *shape.as_list())))
+            return view.view_through(BasicIndexing((None,) * rank_gap + (slice(None),) * shape.rank))
         if copy is False and is_array(object):
             np.array([], copy=False)  # raises
     extra = {} if ndmax is None else {"ndmax": ndmax}
@@ -251,15 +251,15 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     """
     if like is not None and not is_array(like):
         return call_numpy(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
-    wanted = {_REQUIREMENTS[requirement.upper()] for requirement in requirements or ()}
-    shared = asarray(a, dtype) if "E" in wanted else asanyarray(a, dtype)
-    if not is_array(shared):
-        return np.require(shared, dtype, requirements)  # type: ignore[return-value]
-    if wanted >= {"C", "F"}:
+    flags = {_REQUIREMENTS[requirement.upper()] for requirement in requirements or ()}
+    source = asarray(a, dtype) if "E" in flags else asanyarray(a, dtype)
+    if not is_array(source):
+        return np.require(source, dtype, requirements)  # type: ignore[return-value]
+    if flags >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
-    order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    made = array(shared, copy=None, order=order)
-    return made if all(made.flags[flag] for flag in wanted - {"E"}) else _copy_method(made, order)  # type: ignore[attr-defined,no-any-return]
+    order = "F" if "F" in flags else "C" if "C" in flags else "A"
+    result = array(source, copy=None, order=order)
+    return result if all(result.flags[flag] for flag in flags - {"E"}) else _copy_method(result, order)  # type: ignore[attr-defined,no-any-return]
 
 
 _REQUIREMENTS = {
@@ -289,9 +289,9 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.asarray_chkfinite.html.
     """
-    made = asarray(a, dtype, order)
-    np.asarray_chkfinite(to_numpy(made))
-    return made
+    result = asarray(a, dtype, order)
+    np.asarray_chkfinite(to_numpy(result))
+    return result
 
 
 @op(np.copy)
@@ -344,10 +344,10 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
     view = view_of_buffer(buffer, lambda memory: np.frombuffer(memory, dtype, count, offset))
     if view is not None:
         return view
-    made = _from_others_memory(buffer, dtype, count, offset, like=like)
-    if type(made) is ndarray and memoryview(buffer).readonly:
-        return made.view_through(BroadcastTo(tuple(made.tensor.shape.as_list())))
-    return made
+    result = _from_others_memory(buffer, dtype, count, offset, like=like)
+    if type(result) is ndarray and memoryview(buffer).readonly:
+        return result.view_through(BroadcastTo(tuple(result.tensor.shape.as_list())))
+    return result
 
 
 OPS[np.frombuffer] = frombuffer

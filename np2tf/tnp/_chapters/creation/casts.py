@@ -39,8 +39,8 @@ def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) ->
     """
     if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
-    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
-    return made
+    result: ndarray = _astype_method(as_view(x), dtype, copy=copy)
+    return result
 
 
 def _astype_method(
@@ -50,22 +50,22 @@ def _astype_method(
         direct = convert(a, dtype)
         if direct is not None:
             return direct
-    wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
+    target_dtype = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
     have = a.dtype
-    if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]
+    if not np.can_cast(have, target_dtype, casting):  # type: ignore[arg-type]
         raise TypeError(
-            f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
+            f"Cannot cast array data from {have!r} to {target_dtype!r} according to the rule {casting!r}"
         )
     if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
         raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
     letter = memory_order(order)
-    if not copy and have == wanted and is_laid_out(a, letter):
+    if not copy and have == target_dtype and is_laid_out(a, letter):
         return a
-    if is_unsupported_dtype(wanted) or not wanted.isnative:
+    if is_unsupported_dtype(target_dtype) or not target_dtype.isnative:
         counts.host += 1
-        return np.array(a.numpy()).astype(wanted)
-    made = convert_assigned(a, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else lay_out_copy(made, a, letter)
+        return np.array(a.numpy()).astype(target_dtype)
+    tensor = convert_assigned(a, target_dtype)
+    return wrap_tensor(tensor) if type(a) is not ndarray else lay_out_copy(tensor, a, letter)
 
 
 attach("astype", _astype_method)

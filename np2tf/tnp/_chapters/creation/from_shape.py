@@ -49,8 +49,8 @@ def _fill_bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -
         if isinstance(n, SymInt) and (n.low is None or n.low < 0):
             record_violation(n.tensor < 0)
     upper_lengths = tuple(max(n.high or 0, 0) if isinstance(n, SymInt) else n for n in shape)
-    known = [n for n in upper_lengths if isinstance(n, int)]
-    if len(known) < len(upper_lengths) or math.prod(known) > MOST_BOUNDED:
+    static_lengths = [n for n in upper_lengths if isinstance(n, int)]
+    if len(static_lengths) < len(upper_lengths) or math.prod(static_lengths) > MOST_BOUNDED:
         return fill(tuple(n.tensor if isinstance(n, SymInt) else n for n in shape), value, order)
     return part_of_whole(fill(upper_lengths, value, order), shape)
 

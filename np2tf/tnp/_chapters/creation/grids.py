@@ -75,18 +75,18 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
     """
     dimensions = shape_of(tuple(dimensions))
     rank = len(dimensions)
-    wanted = tf_dtype(dtype or int)
-    if wanted == tf.bool:
+    target_dtype = tf_dtype(dtype or int)
+    if target_dtype == tf.bool:
         raise NoGraphFormError("indices as truth values")
     grids = [
-        tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
+        tf.reshape(tf.cast(tf.range(n), target_dtype), [-1 if k == j else 1 for k in range(rank)])
         for j, n in enumerate(dimensions)
     ]
     if sparse:
         return tuple(map(tensor_array, grids))
     shape = dimensions if all(isinstance(n, int) for n in dimensions) else tf.stack(dimensions)
     if not grids:
-        return tensor_array(tf.zeros((0,), wanted))
+        return tensor_array(tf.zeros((0,), target_dtype))
     return tensor_array(tf.stack([tf.broadcast_to(grid, shape) for grid in grids]))
 
 

@@ -220,5 +220,5 @@ def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
         raise ValueError("negative dimensions are not allowed")
     x = cast(x, np.promote_types(x.dtype.as_numpy_dtype, int))
     powers = tf.repeat(x[:, None], max(count - 1, 0), axis=1)
-    made = tf.concat([tf.ones_like(x)[:, None], tf.math.cumprod(powers, axis=1)], 1)[:, :count]
-    return tensor_array(made if increasing else tf.reverse(made, [1]))
+    matrix = tf.concat([tf.ones_like(x)[:, None], tf.math.cumprod(powers, axis=1)], 1)[:, :count]
+    return tensor_array(matrix if increasing else tf.reverse(matrix, [1]))

@@ -100,10 +100,10 @@ def _static_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
     if count <= SMALL:
         return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))
-    wanted = _NUMPY.arange(start, start + step, step, dtype).dtype
+    result_dtype = _NUMPY.arange(start, start + step, step, dtype).dtype
     # NumPy takes the first two numbers in the result's dtype and goes on from there by their difference.
-    first, second = (np.asarray(value).astype(wanted)[()] for value in (start, start + step))
-    return tensor_array(_progression(tf.range(count, dtype=tf.int64), first, second - first, wanted))
+    first, second = (np.asarray(value).astype(result_dtype)[()] for value in (start, start + step))
+    return tensor_array(_progression(tf.range(count, dtype=tf.int64), first, second - first, result_dtype))
 
 
 def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> tf.Tensor:
@@ -112,31 +112,31 @@ def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> 
 
 def _bounded_arange(start: int, stop: scalar, dtype: Any) -> ndarray | None:
     """Return ``arange(start, stop)`` as a part of the longest possible range; None without a bound."""
-    bound = stop.staged_integer.high if stop.staged_integer is not None else None
-    if bound is None or not 0 < bound - start <= MOST_BOUNDED:
+    upper_bound = stop.staged_integer.high if stop.staged_integer is not None else None
+    if upper_bound is None or not 0 < upper_bound - start <= MOST_BOUNDED:
         return None
-    count = tf.clip_by_value(cast(stop.tensor, np.int64) - start, 0, bound - start)
-    whole = tensor_array(cast(tf.range(start, bound, dtype=tf.int64), dtype))
-    return part_of_whole(whole, [SymInt.fresh(count, 0, bound - start)])
+    count = tf.clip_by_value(cast(stop.tensor, np.int64) - start, 0, upper_bound - start)
+    whole = tensor_array(cast(tf.range(start, upper_bound, dtype=tf.int64), dtype))
+    return part_of_whole(whole, [SymInt.fresh(count, 0, upper_bound - start)])
 
 
 def _staged_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
-    wanted = (
+    result_dtype = (
         result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
     )
     if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
         if staging_for_xla() and type(start) is int and step == 1 and type(stop) is scalar:
-            part = _bounded_arange(start, stop, wanted)
+            part = _bounded_arange(start, stop, result_dtype)
             if part is not None:
                 return part
         low, high, by = (as_tensor(value, np.int64) for value in (start, stop, step))
         record_violation(tf.equal(by, 0))
-        return tensor_array(cast(tf.range(low, high, by), wanted))
+        return tensor_array(cast(tf.range(low, high, by), result_dtype))
     low, high, by = (as_tensor(value, np.float64) for value in (start, stop, step))
     record_violation(tf.logical_not(tf.math.is_finite((high - low) / by)))
     count = tf.maximum(tf.cast(tf.math.ceil((high - low) / by), tf.int64), 0)
-    first, second = cast(low, wanted), cast(low + by, wanted)
-    return tensor_array(_progression(tf.range(count), first, second - first, wanted))
+    first, second = cast(low, result_dtype), cast(low + by, result_dtype)
+    return tensor_array(_progression(tf.range(count), first, second - first, result_dtype))
 
 
 @op(np.linspace)
@@ -176,7 +176,7 @@ def linspace(
     if _is_known(start, stop) and num <= SMALL:
         return _constants(_NUMPY.linspace(start, stop, num, endpoint, retstep, dtype, axis))
     result = inexact_type(start, stop)
-    wanted = result if dtype is None else dtype
+    target_dtype = result if dtype is None else dtype
     begin, end = as_tensor(start, result), as_tensor(stop, result)
     parts = num - 1 if endpoint else num
     span = end - begin
@@ -189,12 +189,12 @@ def linspace(
         values = tf.where(step == 0, begin + places / parts * span, values)
     if endpoint and num > 1:
         values = tf.concat([values[:-1], tf.broadcast_to(end, tf.shape(values[-1:]))], 0)
-    if wanted.kind in "iu":
+    if target_dtype.kind in "iu":
         values = tf.floor(values)
     if axis % (rank + 1):
         values = tf.experimental.numpy.moveaxis(values, 0, axis)
-    made = tensor_array(cast(values, wanted))
-    return (made, wrap_tensor(step)) if retstep else made
+    samples = tensor_array(cast(values, target_dtype))
+    return (samples, wrap_tensor(step)) if retstep else samples
 
 
 def _constants(arrays: Any) -> Any:
@@ -238,8 +238,8 @@ def logspace(
     if not _is_known(base):
         raise NoGraphFormError("logspace with a base that is an array")
     exponents = as_tensor(linspace(start, stop, num, endpoint, axis=axis))
-    made = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
-    return tensor_array(made if dtype is None else cast(made, dtype))
+    powers = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
+    return tensor_array(powers if dtype is None else cast(powers, dtype))
 
 
 @op(np.geomspace)
@@ -276,10 +276,10 @@ def geomspace(
     ten = tf.constant(math.log(10.0), begin.dtype)
     logs = [tf.math.log(end_point / begin) / ten for end_point in (begin, end)]
     powers = as_tensor(linspace(*logs, num, endpoint))
-    made = begin * tf.pow(tf.constant(10.0, begin.dtype), powers)
+    terms = begin * tf.pow(tf.constant(10.0, begin.dtype), powers)
     if num > 1 and endpoint:
-        made = tf.concat([made[:-1], tf.broadcast_to(end, tf.shape(made[-1:]))], 0)
-    return tensor_array(made if dtype is None else cast(made, dtype))
+        terms = tf.concat([terms[:-1], tf.broadcast_to(end, tf.shape(terms[-1:]))], 0)
+    return tensor_array(terms if dtype is None else cast(terms, dtype))
 
 
 bartlett = host_only(np.bartlett)

@@ -35,7 +35,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.ix_.html.
     """
-    made = []
+    index_arrays = []
     for k, arg in enumerate(args):
         index = as_tensor(arg)
         if index.shape.rank != 1:
@@ -44,8 +44,10 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
             index = tf.cast(index, tf.int64)
         if index.dtype == tf.bool:
             index = true_places(index)[:, 0]
-        made.append(tensor_array(reshaped_index(index, [-1 if j == k else 1 for j in range(len(args))])))
-    return tuple(made)
+        index_arrays.append(
+            tensor_array(reshaped_index(index, [-1 if j == k else 1 for j in range(len(args))]))
+        )
+    return tuple(index_arrays)
 
 
 @op(np.unravel_index)
@@ -73,12 +75,12 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
         raise ValueError("multiple indices are not supported for 0d array")
     index = tf.cast(index, tf.int64)
     size = int(np.prod(shape, dtype=np.int64))
-    violated = tf.reduce_any((index < 0) | (index >= size))
-    static = tf.get_static_value(violated)
+    violation = tf.reduce_any((index < 0) | (index >= size))
+    static = tf.get_static_value(violation)
     if static:
         raise ValueError(f"index is out of bounds for array with size {size}")
     if static is None and current_scope() is not None:
-        record_violation(violated)
+        record_violation(violation)
     parts = []
     for n in shape if order == "F" else reversed(shape):
         parts.append(index % n)
@@ -118,15 +120,15 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])])
     total: Any = tf.zeros((), tf.int64)
-    ordered = list(zip(parts, dims, modes, strict=True))
-    for (part, length, how), step in zip(ordered if order == "F" else reversed(ordered), steps, strict=True):
+    entries = list(zip(parts, dims, modes, strict=True))
+    for (part, length, how), step in zip(entries if order == "F" else reversed(entries), steps, strict=True):
         if how == "raise":
-            violated = tf.reduce_any((part < 0) | (part >= length))
-            static = tf.get_static_value(violated)
+            violation = tf.reduce_any((part < 0) | (part >= length))
+            static = tf.get_static_value(violation)
             if static:
                 raise ValueError("invalid entry in coordinates array")
             if static is None and current_scope() is not None:
-                record_violation(violated)
+                record_violation(violation)
         else:
             part = bring_into_bounds(part, length, 0, how)
         total = total + part * int(step)

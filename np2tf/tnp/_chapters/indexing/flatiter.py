@@ -79,14 +79,14 @@ class flatiter:
         return tensor_array(flat_view(self.base).tensor)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        made = np.array(self.copy().numpy(), dtype=dtype)
+        result = np.array(self.copy().numpy(), dtype=dtype)
         # A write to a copy does not reach the array.
-        made.flags.writeable = is_contiguous(self.base) and not self.base.is_read_only
-        return made
+        result.flags.writeable = is_contiguous(self.base) and not self.base.is_read_only
+        return result
 
     def __getitem__(self, key: Any) -> Any:
-        picked = getitem(flat_view(self.base), self._check_key(key, writing=False))
-        return tensor_array(picked.tensor) if type(picked) is ndarray else picked
+        result = getitem(flat_view(self.base), self._check_key(key, writing=False))
+        return tensor_array(result.tensor) if type(result) is ndarray else result
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_read_only(self.base.storage_and_chain()[1]):
@@ -97,28 +97,30 @@ class flatiter:
         except IndexError:
             self._write_before(key, value)
             raise
-        picked = getitem(view, key)
+        target = getitem(view, key)
         try:
-            if picked.tensor.shape.rank == 0:
+            if target.tensor.shape.rank == 0:
                 refuse_unfit(value, self.base.dtype)
-            given = convert_assigned(value, self.base.dtype)
+            tensor = convert_assigned(value, self.base.dtype)
         except (OverflowError, TypeError, ValueError):
-            if picked.tensor.shape.rank:
+            if target.tensor.shape.rank:
                 raise
             raise ValueError("Error setting single item of array.") from None
-        if picked.tensor.shape.rank == 0 and given.shape.rank != 0:
+        if target.tensor.shape.rank == 0 and tensor.shape.rank != 0:
             raise ValueError("Error setting single item of array.")
-        if given.shape.num_elements() == 0:
+        if tensor.shape.num_elements() == 0:
             return
-        if picked.tensor.shape.rank == 0:
-            setitem(view, key, tensor_array(given))
+        if target.tensor.shape.rank == 0:
+            setitem(view, key, tensor_array(tensor))
             return
-        count = picked.tensor.shape[0]
+        count = target.tensor.shape[0]
         if count is None:
-            given = tf.reshape(given, [-1])[0] if given.shape.num_elements() == 1 else tf.reshape(given, [-1])
+            tensor = (
+                tf.reshape(tensor, [-1])[0] if tensor.shape.num_elements() == 1 else tf.reshape(tensor, [-1])
+            )
         else:
-            given = repeat_to_length(given, count)
-        setitem(view, key, tensor_array(given))
+            tensor = repeat_to_length(tensor, count)
+        setitem(view, key, tensor_array(tensor))
 
     def __delitem__(self, key: Any) -> None:
         raise TypeError("Cannot delete iterator elements")
@@ -141,7 +143,7 @@ class flatiter:
         if kind is tuple and len(key) == 1:
             return self._check_key(key[0], writing)
         try:
-            known = to_numpy(key)
+            numpy_key = to_numpy(key)
         except StagingError:
             if kind is tuple:
                 raise IndexError("unsupported iterator index") from None
@@ -151,8 +153,8 @@ class flatiter:
 
         def ask_probe() -> Any:
             if writing:
-                np.empty(size, bool).flat[known] = False
-            return probe[known]
+                np.empty(size, bool).flat[numpy_key] = False
+            return probe[numpy_key]
 
         places = ask_numpy(ask_probe)
         return tensor_array(tf.constant(places)) if isinstance(places, np.ndarray) else int(places)

@@ -35,13 +35,15 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
     """
     is_sequence = isinstance(op, (tuple, list))
     operands = list(op) if is_sequence else [op]
-    given = [_copy_memory(operand) for operand in operands]
-    wanted = [_flags_of(op_flags, place, is_sequence) for place in range(len(operands))]
+    numpy_operands = [_copy_memory(operand) for operand in operands]
+    operand_flags = [_flags_of(op_flags, place, is_sequence) for place in range(len(operands))]
     copies = []
     for place, operand in enumerate(operands):
-        if is_array(operand) and not _WRITES.isdisjoint(wanted[place]):
-            copies.append((operand, given[place]))
-    iterator = np.nditer(given if is_sequence else given[0], flags or (), op_flags, *args, **kwargs)
+        if is_array(operand) and not _WRITES.isdisjoint(operand_flags[place]):
+            copies.append((operand, numpy_operands[place]))
+    iterator = np.nditer(
+        numpy_operands if is_sequence else numpy_operands[0], flags or (), op_flags, *args, **kwargs
+    )
     if any(map(is_array, operands)) and current_scope() is None:
         counts.host += 1
     return WritingIterator(iterator, copies) if copies else iterator
@@ -80,10 +82,10 @@ class WritingIterator:
         """Write the changes to the arrays, and copy changes that were made to the arrays in another way."""
         for (array, copy), before in zip(self._copies, self._before, strict=True):
             both_nan = (copy != copy) & (before != before)
-            changed = (copy != before) & ~both_nan
+            mask = (copy != before) & ~both_nan
             current = np.array(array.numpy())
-            if changed.any():
-                np.copyto(current, copy, where=changed)
+            if mask.any():
+                np.copyto(current, copy, where=mask)
                 array.store(tf.constant(current))
             np.copyto(copy, current)
             np.copyto(before, current)

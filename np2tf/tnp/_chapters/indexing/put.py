@@ -187,20 +187,20 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     See https://numpy.org/doc/stable/reference/generated/numpy.place.html.
     """
     values = tf.reshape(convert_assigned(vals, arr.dtype), [-1])
-    chosen = tf.reshape(truth(as_tensor(mask)), [-1])
+    flat_mask = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
-        is_empty = tf.get_static_value(~tf.reduce_any(chosen))
+        is_empty = tf.get_static_value(~tf.reduce_any(flat_mask))
         if is_empty is None:
             raise ValueNeededError("place of no values, with a mask known only at run time")
         if not is_empty:
             raise ValueError("Cannot insert from an empty array!")
         return
-    if chosen.shape[0] != _static_size(arr):
+    if flat_mask.shape[0] != _static_size(arr):
         raise ValueError("place: mask and data must be the same size")
     count = tf.shape(values, tf.int64)[0]
-    source = tf.math.floormod(tf.cumsum(tf.cast(chosen, tf.int64)) - 1, count)
+    source = tf.math.floormod(tf.cumsum(tf.cast(flat_mask, tf.int64)) - 1, count)
     flat = flat_view(arr)
-    flat.store(tf.where(chosen, tf.gather(values, source), flat.tensor))
+    flat.store(tf.where(flat_mask, tf.gather(values, source), flat.tensor))
 
 
 def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
@@ -210,10 +210,10 @@ def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
         TypeError: the array's dtype cannot be cast safely.
     """
     if (is_array(values) and type(values) is not scalar) or isinstance(values, (np.ndarray, tf.Tensor)):
-        given = kind_of(values)
-        if not np.can_cast(given, dtype, "safe"):
+        source_dtype = kind_of(values)
+        if not np.can_cast(source_dtype, dtype, "safe"):
             raise TypeError(
-                f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
+                f"Cannot cast array data from {source_dtype!r} to {dtype!r} according to the rule 'safe'"
             )
     return convert_assigned(values, dtype)
 
@@ -234,15 +234,15 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.putmask.html.
     """
-    chosen = tf.reshape(truth(as_tensor(mask)), [-1])
+    flat_mask = tf.reshape(truth(as_tensor(mask)), [-1])
     size = _static_size(a)
-    if chosen.shape[0] != size:
+    if flat_mask.shape[0] != size:
         raise ValueError("putmask: mask and data must be the same size")
-    given = _safely_cast(values, a.dtype)
-    if given.shape.num_elements() == 0:
+    tensor = _safely_cast(values, a.dtype)
+    if tensor.shape.num_elements() == 0:
         return
     flat = flat_view(a)
-    flat.store(tf.where(chosen, repeat_to_length(cast(given, a.dtype), size), flat.tensor))
+    flat.store(tf.where(flat_mask, repeat_to_length(cast(tensor, a.dtype), size), flat.tensor))
 
 
 @writes(np.copyto)
@@ -274,10 +274,10 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         # Elements that are not copied are not converted either.
         whole = as_tensor(src)
         src = tf.where(mask, whole, tf.zeros((), whole.dtype))
-    given = convert_assigned(src, dst.dtype)
-    while given.shape.rank > target.shape.rank and given.shape[0] == 1:
-        given = given[0]
-    value = tf.where(mask, given, target)
+    source = convert_assigned(src, dst.dtype)
+    while source.shape.rank > target.shape.rank and source.shape[0] == 1:
+        source = source[0]
+    value = tf.where(mask, source, target)
     if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
         raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
     dst.store(value)

@@ -45,17 +45,17 @@ def indices_of(value: Any) -> tf.Tensor:
     tensor = as_tensor(value)
     dtype = tensor.dtype.as_numpy_dtype
     if not np.can_cast(dtype, np.int64, "safe"):
-        given = np.dtype(dtype)
+        source_dtype = np.dtype(dtype)
         raise TypeError(
-            f"Cannot cast array data from {given!r} to dtype('int64') according to the rule 'safe'"
+            f"Cannot cast array data from {source_dtype!r} to dtype('int64') according to the rule 'safe'"
         )
     return tf.cast(tensor, tf.int64)
 
 
 def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
     """Return an index array in another shape. An index array that is known stays known."""
-    known = None if tf.executing_eagerly() else tf.get_static_value(index)
-    return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
+    static_index = None if tf.executing_eagerly() else tf.get_static_value(index)
+    return tf.reshape(index, shape) if static_index is None else tf.constant(static_index.reshape(shape))
 
 
 def bring_into_bounds(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
@@ -228,8 +228,8 @@ def compress_axis(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
         if selection is not None:
             return selected_array(guard_gradient(selection))
         return tensor_array(get_masked(a, truth(condition), axis))
-    found = true_places(truth(condition))[:, 0]
-    return tensor_array(gather_parts(a, positions(found, axis_length(a, axis), axis), axis))
+    places = true_places(truth(condition))[:, 0]
+    return tensor_array(gather_parts(a, positions(places, axis_length(a, axis), axis), axis))
 
 
 def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -285,12 +285,12 @@ attach("choose", _choose_method)
 
 
 def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
-    violated = tf.reduce_any((picks < 0) | (picks >= count))
-    static = tf.get_static_value(violated)
+    violation = tf.reduce_any((picks < 0) | (picks >= count))
+    static = tf.get_static_value(violation)
     if static:
         raise ValueError("invalid entry in choice array")
     if static is None and current_scope() is not None:
-        record_violation(violated)
+        record_violation(violation)
     return picks
 
 

@@ -68,8 +68,8 @@ def _complain(rtol: Any, atol: Any) -> None:
     """
     if np.geterr()["invalid"] != "warn":
         raise NoGraphFormError("a tolerance that is not finite")
-    given = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
-    warn_where(True, f"One of rtol or atol is not valid, {given}")
+    tolerances = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
+    warn_where(True, f"One of rtol or atol is not valid, {tolerances}")
 
 
 @promote_in_any_mode
@@ -78,8 +78,8 @@ def _is_near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor
     if isinstance(y, tf.Tensor):
         y = cast(y, inexact_type(y))
     gap = _apply("absolute", _apply("subtract", a, y))
-    allowed = _apply("add", atol, _apply("multiply", rtol, _apply("absolute", y)))
-    near = _apply("less_equal", gap, allowed) & _apply("isfinite", y)
+    tolerance = _apply("add", atol, _apply("multiply", rtol, _apply("absolute", y)))
+    near = _apply("less_equal", gap, tolerance) & _apply("isfinite", y)
     result = near | _apply("equal", a, y)
     if equal_nan:
         result |= _apply("isnan", a) & _apply("isnan", y)

@@ -59,10 +59,10 @@ def size(a: Any, axis: Any = None) -> Any:
         return a.size if is_array(a) else math.prod(lengths)
     if NUMPY < (2, 4):
         return lengths[axis]
-    picked: Any = 1
+    count: Any = 1
     for k in normalize_axis_tuple(axis, len(lengths)):
-        picked = picked * lengths[k]
-    return picked
+        count = count * lengths[k]
+    return count
 
 
 broadcast_shapes = host_only(np.broadcast_shapes)

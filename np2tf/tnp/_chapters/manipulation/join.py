@@ -324,16 +324,16 @@ class Joiner:
         except LEFT_TO_NUMPY as error:
             if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
-        made = move_to_tensorflow(self.numpy[known_value(key)])
+        result = move_to_tensorflow(self.numpy[known_value(key)])
         counts.host += 1
-        return made
+        return result
 
     def _join(self, parts: tuple[Any, ...]) -> ndarray:
         if any(isinstance(part, str) for part in parts):
             raise NoGraphFormError("a directive string in r_ or c_")
-        made = [self._range(part) if isinstance(part, slice) else part for part in parts]
-        dtype = result_type_of(tuple(map(kind_of, made)))
-        tensors = [expand_to_rank(1, as_tensor(part, dtype)) for part in made]
+        operands = [self._range(part) if isinstance(part, slice) else part for part in parts]
+        dtype = result_type_of(tuple(map(kind_of, operands)))
+        tensors = [expand_to_rank(1, as_tensor(part, dtype)) for part in operands]
         if not self.columns:
             return join_tensors(tensors, 0)
         return join_tensors([_column(tensor) for tensor in tensors], -1)

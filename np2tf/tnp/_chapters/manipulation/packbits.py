@@ -46,8 +46,8 @@ def _length(a: tf.Tensor) -> Any:
 
 def _regroup_axes(a: tf.Tensor, *last: Any) -> tf.Tensor:
     """Return `a` with its last axes replaced by axes of the lengths `last`."""
-    kept = a.shape[: a.shape.rank - (1 if len(last) == 2 else 2)]
-    first = [tf.shape(a)[k] if n is None else n for k, n in enumerate(kept)]
+    outer_shape = a.shape[: a.shape.rank - (1 if len(last) == 2 else 2)]
+    first = [tf.shape(a)[k] if n is None else n for k, n in enumerate(outer_shape)]
     return tf.reshape(a, [*first, *last])
 
 
@@ -74,11 +74,11 @@ def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
     shifts = _shifts(bitorder)
     bits, back = _move_axis_last(a if a.dtype == tf.bool else tf.not_equal(a, tf.zeros((), a.dtype)), axis)
     length = _length(bits)
-    missing = -length % _BYTE
-    padded = tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, missing]])
-    grouped = _regroup_axes(padded, (length + missing) // _BYTE, _BYTE)
-    packed = tf.reduce_sum(tf.bitwise.left_shift(tf.cast(grouped, tf.int32), shifts), -1)
-    return tensor_array(tf.transpose(tf.cast(packed, tf.uint8), back))
+    pad_length = -length % _BYTE
+    bit_rows = tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, pad_length]])
+    groups = _regroup_axes(bit_rows, (length + pad_length) // _BYTE, _BYTE)
+    byte_values = tf.reduce_sum(tf.bitwise.left_shift(tf.cast(groups, tf.int32), shifts), -1)
+    return tensor_array(tf.transpose(tf.cast(byte_values, tf.uint8), back))
 
 
 @op(np.unpackbits)
@@ -118,5 +118,5 @@ def _take_bits(bits: tf.Tensor, count: int | None) -> tf.Tensor:
         if isinstance(length, int) and -count > length:
             raise ValueError(f"-count larger than number of elements (got {count})")
         return bits[..., : length + count]
-    missing = tf.maximum(count - length, 0) if isinstance(length, tf.Tensor) else max(count - length, 0)
-    return tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, missing]])[..., :count]
+    pad_length = tf.maximum(count - length, 0) if isinstance(length, tf.Tensor) else max(count - length, 0)
+    return tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, pad_length]])[..., :count]

@@ -76,9 +76,9 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
         return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
     if counts is None and staging_for_xla():
         raise XlaShapeError("repeat with counts known only at run time")
-    staged = as_tensor(repeats, np.int64)
-    record_violation(tf.reduce_any(staged < 0))
-    return tensor_array(tf.repeat(a, staged, axis=axis))
+    count_tensor = as_tensor(repeats, np.int64)
+    record_violation(tf.reduce_any(count_tensor < 0))
+    return tensor_array(tf.repeat(a, count_tensor, axis=axis))
 
 
 @op(np.tile)
@@ -120,12 +120,12 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
     if any(n < 0 for n in new_shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     flat = tf.reshape(a, [-1])
-    wanted = math.prod(new_shape)
+    new_size = math.prod(new_shape)
     if flat.shape[0] is None:
         raise ShapeNeededError("resize of an array whose size is known only at run time")
     if flat.shape[0] == 0:
         return tensor_array(tf.zeros(new_shape, a.dtype))
-    return tensor_array(tf.reshape(tf.gather(flat, np.arange(wanted) % flat.shape[0]), new_shape))
+    return tensor_array(tf.reshape(tf.gather(flat, np.arange(new_size) % flat.shape[0]), new_shape))
 
 
 # -- moved --------------------------------------------------------------------------------------------------
@@ -149,8 +149,8 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
     See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
     """
     if axis is None:
-        turned = _roll_axis(tf.reshape(a, [-1]), shift, 0)
-        return tensor_array(tf.reshape(turned, tf.shape(a) if None in a.shape.as_list() else a.shape))
+        flat_result = _roll_axis(tf.reshape(a, [-1]), shift, 0)
+        return tensor_array(tf.reshape(flat_result, tf.shape(a) if None in a.shape.as_list() else a.shape))
     axes = normalize_axis_tuple(axis, a.shape.rank, allow_duplicate=True)
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
     if len(shifts) == 1:
@@ -270,8 +270,8 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     if place.shape.rank != 0:
         raise ValueNeededError("delete at places known only at run time")
     place = tf.where(place < 0, place + length, place)
-    kept = tf.range(length - 1, dtype=tf.int64)
-    return tensor_array(tf.gather(arr, kept + tf.cast(kept >= place, tf.int64), axis=axis))
+    indices = tf.range(length - 1, dtype=tf.int64)
+    return tensor_array(tf.gather(arr, indices + tf.cast(indices >= place, tf.int64), axis=axis))
 
 
 _GATHER_MODES = frozenset({"edge", "reflect", "symmetric", "wrap"})
@@ -336,10 +336,10 @@ def pad(
 
 
 def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
-    known = _known_value(values)
-    if known is None or np.ndim(known) == 0:
+    static_values = _known_value(values)
+    if static_values is None or np.ndim(static_values) == 0:
         return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
-    fill_values = np.broadcast_to(known, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
+    fill_values = np.broadcast_to(static_values, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
     for k, (before, after) in enumerate(pairs):
         for count, value, first in ((before, fill_values[k, 0], True), (after, fill_values[k, 1], False)):
             margins = [[0, 0] if j != k else [count, 0] if first else [0, count] for j in range(len(pairs))]

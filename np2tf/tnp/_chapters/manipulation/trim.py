@@ -47,8 +47,8 @@ def _trim_array(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
         return filt
     nonzero = values if values.dtype == tf.bool else tf.not_equal(values, tf.zeros((), values.dtype))
     key = [_nonzero_slice(nonzero, k, sides) if k in axes else slice(None) for k in range(rank)]
-    trimmed: ndarray = filt[tuple(key)]  # type: ignore[index]
-    return trimmed
+    result: ndarray = filt[tuple(key)]  # type: ignore[index]
+    return result
 
 
 def _nonzero_slice(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
@@ -70,8 +70,8 @@ def _number(place: Any) -> Any:
     """Return an end of a slice: an int if it is known, else a staged scalar."""
     if place is None:
         return None
-    known = tf.get_static_value(place)
-    return wrap_tensor(place) if known is None else int(known)
+    static_value = tf.get_static_value(place)
+    return wrap_tensor(place) if static_value is None else int(static_value)
 
 
 _of_known = host_only(np.trim_zeros)

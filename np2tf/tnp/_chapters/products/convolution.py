@@ -44,11 +44,11 @@ def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
     if left is None:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     right = {"valid": 0, "same": m - m // 2 - 1, "full": m - 1}[mode]
-    padded = tf.pad(a, [[left, right]])
+    signal = tf.pad(a, [[left, right]])
     outputs = n + left + right - m + 1
     if m > _SHORT and a.dtype in (tf.float32, tf.float64):
-        return tf.nn.conv1d(padded[None, :, None], v[:, None, None], 1, "VALID")[0, :, 0]
-    windows = tf.gather(padded, np.arange(outputs)[:, None] + np.arange(m))
+        return tf.nn.conv1d(signal[None, :, None], v[:, None, None], 1, "VALID")[0, :, 0]
+    windows = tf.gather(signal, np.arange(outputs)[:, None] + np.arange(m))
     return tf.reshape(matmul(windows, v), (outputs,))
 
 

@@ -21,8 +21,8 @@ def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
     if x.shape[along] is None and current_scope() is None:
         count = tf.shape(x)[along]
         record_violation((count < 2) | (count > 3))
-        padded = tf.pad(x, [[0, int(k == along)] for k in range(rank_of(x))])
-        return tf.unstack(slice_along(padded, along, 0, 3), 3, axis=along)
+        vectors = tf.pad(x, [[0, int(k == along)] for k in range(rank_of(x))])
+        return tf.unstack(slice_along(vectors, along, 0, 3), 3, axis=along)
     if x.shape[along] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     return tf.unstack(x, axis=along)
@@ -61,8 +61,8 @@ def cross(
     zero = tf.zeros((), a.dtype)
     (a0, a1, a2), (b0, b1, b2) = ((*v, zero) if len(v) == 2 else v for v in (first, second))
     parts = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-    made = tf.stack(parts, normalize_axis(axisc, max(rank_of(part) for part in parts) + 1))
+    product = tf.stack(parts, normalize_axis(axisc, max(rank_of(part) for part in parts) + 1))
     if 3 in (a.shape[axisa], b.shape[axisb]):
-        return made
+        return product
     both_flat = (tf.shape(a)[axisa] == 2) & (tf.shape(b)[axisb] == 2)
-    return tf.cond(both_flat, lambda: parts[2], lambda: made)
+    return tf.cond(both_flat, lambda: parts[2], lambda: product)

@@ -191,10 +191,10 @@ def summed_dtype(dtype: Any) -> Any:
 def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
     """Return the sums along the diagonals of the last two axes."""
     rows, columns = a.shape[-2], a.shape[-1]
-    wanted = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
+    result_dtype = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
     if rows is not None and columns is not None and not -rows < offset < columns:
-        return tf.zeros(lengths_of(a, range(rank_of(a) - 2)), wanted)
-    return tf.reduce_sum(cast(tf.linalg.diag_part(a, k=offset), wanted), -1)
+        return tf.zeros(lengths_of(a, range(rank_of(a) - 2)), result_dtype)
+    return tf.reduce_sum(cast(tf.linalg.diag_part(a, k=offset), result_dtype), -1)
 
 
 @op(np.kron)
@@ -242,7 +242,7 @@ def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DTyp
 
     See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
     """
-    picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
+    diagonals = diagonal(tensor_array(a), offset, axis1, axis2).tensor
     if dtype is None:
-        dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
-    return tf.reduce_sum(cast(picked, dtype), -1)
+        dtype = np.add.reduce(np.empty(1, diagonals.dtype.as_numpy_dtype)).dtype
+    return tf.reduce_sum(cast(diagonals, dtype), -1)

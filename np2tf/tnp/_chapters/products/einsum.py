@@ -65,17 +65,17 @@ def parse(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
         if letter not in _LETTERS:
             raise ValueError(f"invalid subscript '{letter}' in einstein sum subscripts string")
     spare = [letter for letter in _LETTERS if letter not in subscripts]
-    hidden = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks)]
-    for term, count in zip(terms, hidden):
+    ellipsis_ranks = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks)]
+    for term, count in zip(terms, ellipsis_ranks):
         if count < 0 or (count and "..." not in term):
             raise ValueError("operand has more dimensions than subscripts given in einstein sum, or fewer")
-    widest = max((count for term, count in zip(terms, hidden) if "..." in term), default=0)
+    widest = max((count for term, count in zip(terms, ellipsis_ranks) if "..." in term), default=0)
     broadcast = "".join(spare[:widest])
-    labels = [term.replace("...", broadcast[widest - count :]) for term, count in zip(terms, hidden)]
+    labels = [term.replace("...", broadcast[widest - count :]) for term, count in zip(terms, ellipsis_ranks)]
     if not arrow:
-        given = inputs.replace("...", "").replace(",", "")
+        letters = inputs.replace("...", "").replace(",", "")
         return labels, broadcast + "".join(
-            sorted(letter for letter in set(given) if given.count(letter) == 1)
+            sorted(letter for letter in set(letters) if letters.count(letter) == 1)
         )
     if broadcast and "..." not in output:
         raise ValueError("output has no ellipsis, but the operands broadcast over the axes it stands for")
@@ -100,27 +100,27 @@ def _drop_unit_axes(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[
     size: dict[str, int | None] = {}
     for operand, term in zip(operands, labels):
         for letter, length in zip(term, operand.shape):
-            known = size.get(letter, 1)
-            if length not in (1, None) and known not in (1, None, length):
+            extent = size.get(letter, 1)
+            if length not in (1, None) and extent not in (1, None, length):
                 raise ValueError(
-                    f"operands could not be broadcast together: lengths {known} and {length} of '{letter}'"
+                    f"operands could not be broadcast together: lengths {extent} and {length} of '{letter}'"
                 )
             if letter not in size or size[letter] == 1 or (size[letter] is None and length not in (1, None)):
                 size[letter] = length
-    squeezed, shorter = [], []
+    tensors, shorter = [], []
     for operand, term in zip(_guard_lengths(operands, labels), labels):
         drop = [k for k, letter in enumerate(term) if operand.shape[k] == 1 and size[letter] != 1]
         if any(term.count(term[k]) > 1 for k in drop):
             raise NoGraphFormError("einsum that broadcasts along a diagonal")
-        squeezed.append(tf.squeeze(operand, drop) if drop else operand)
+        tensors.append(tf.squeeze(operand, drop) if drop else operand)
         shorter.append("".join(letter for k, letter in enumerate(term) if k not in drop))
-    return squeezed, shorter
+    return tensors, shorter
 
 
 def _guard_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tensor]:
     """Return the operands with guards: axes of one label must have the same length at run time."""
     earlier: dict[str, list[tuple[tf.Tensor, int]]] = {}
-    checked = []
+    tensors = []
     for operand, term in zip(operands, labels):
         for k, letter in enumerate(term):
             if term.index(letter) < k:
@@ -130,8 +130,8 @@ def _guard_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tens
                     operand = assert_same_size(operand, k, earlier_operand, axis, stretches_ones=True)
         for k, letter in enumerate(term):
             earlier.setdefault(letter, []).append((operand, k))
-        checked.append(operand)
-    return checked
+        tensors.append(operand)
+    return tensors
 
 
 def _check_square(x: tf.Tensor, letter: str) -> None:
@@ -160,11 +160,11 @@ def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
         return None
     view = as_view(operand)
     while len(labels) > len(result):
-        repeated = next(letter for letter in labels if labels.count(letter) > 1)
-        places = [k for k, letter in enumerate(labels) if letter == repeated][:2]
+        label = next(letter for letter in labels if labels.count(letter) > 1)
+        places = [k for k, letter in enumerate(labels) if letter == label][:2]
         order = [k for k in range(len(labels)) if k not in places] + places
         view = view.view_through(Transpose(tuple(order)))
-        _check_square(view.tensor, repeated)
+        _check_square(view.tensor, label)
         view = view.view_through(Diagonal(0))
         labels = "".join(labels[k] for k in order[:-1])
     return view.view_through(Transpose(tuple(labels.index(letter) for letter in result)))
@@ -242,18 +242,18 @@ def einsum(
             return view
     for array in arrays:
         _check_casting(array, dtype, casting)
-    wanted = promote(*tensors)
+    common_tensors = promote(*tensors)
     for tensor in tensors if dtype is not None else ():
         warn_cast(tensor, dtype)
-    typed = list(wanted) if dtype is None else [cast(tensor, dtype) for tensor in wanted]
-    squeezed, shorter = _drop_unit_axes(typed, labels)
-    made = _compute_sums(f"{','.join(shorter)}->{result}", squeezed)
+    inputs = list(common_tensors) if dtype is None else [cast(tensor, dtype) for tensor in common_tensors]
+    factors, shorter = _drop_unit_axes(inputs, labels)
+    sums = _compute_sums(f"{','.join(shorter)}->{result}", factors)
     if len(result) < 2 or order == "C":
-        return made
+        return sums
     if order in (None, "K") and all(map(is_c_ordered, arrays)) and _appear_in_order(labels, result):
-        return made
+        return sums
     layouts = [layout_of(as_view(array)) for array in arrays]
-    return lay_out(made, order_of_products(layouts, labels, result, order or "K"))
+    return lay_out(sums, order_of_products(layouts, labels, result, order or "K"))
 
 
 def _appear_in_order(labels: list[str], result: str) -> bool:

@@ -20,8 +20,8 @@ __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod
 
 def accumulate_axis(name: str, a: tf.Tensor, axis: int, dtype: Any) -> tf.Tensor:
     """The running sum ("sum") or product ("prod") along an axis, in NumPy's dtype."""
-    wanted = accumulator_dtype(a, dtype)
-    x = cast(a, wanted)
+    result_dtype = accumulator_dtype(a, dtype)
+    x = cast(a, result_dtype)
     if x.dtype == tf.uint64:
         return tf.bitcast(_accumulate_tensor(name, tf.bitcast(x, tf.int64), axis), tf.uint64)
     if x.dtype.is_integer and x.dtype not in (tf.int32, tf.int64):

@@ -43,8 +43,8 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
         a = apply_where(a, where, initial)
         if _is_zero(length(a, axes)):
             # TensorFlow's extremum of nothing is infinite, or none at all.
-            made = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
-            return tf.fill(tf.shape(made), as_tensor(initial, a.dtype.as_numpy_dtype))
+            template = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
+            return tf.fill(tf.shape(template), as_tensor(initial, a.dtype.as_numpy_dtype))
     result = extreme_of(name, a, axes, keepdims)
     return result if initial is None else EXTREMES[name](result, as_tensor(initial, a.dtype.as_numpy_dtype))
 
@@ -180,7 +180,7 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
-    given = rank_of(a)
+    rank = rank_of(a)
     x, along = flatten_for_axis(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
@@ -189,7 +189,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     result = position_of(name, x, along)
     if not keepdims:
         return result
-    return tf.expand_dims(result, along) if given and axis is not None else tf.reshape(result, [1] * given)
+    return tf.expand_dims(result, along) if rank and axis is not None else tf.reshape(result, [1] * rank)
 
 
 def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
@@ -205,9 +205,9 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     if nan is None:
         return function(x, axis, output_type=tf.int64)
     # NaN is less than nothing: the search itself must not see it.
-    hidden = tf.where(nan, tf.zeros((), x.dtype), x)
+    numbers = tf.where(nan, tf.zeros((), x.dtype), x)
     first_nan = tf.argmax(tf.cast(nan, tf.int32), axis, output_type=tf.int64)
-    return tf.where(tf.reduce_any(nan, axis), first_nan, function(hidden, axis, output_type=tf.int64))
+    return tf.where(tf.reduce_any(nan, axis), first_nan, function(numbers, axis, output_type=tf.int64))
 
 
 def _position_by_comparison(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
@@ -220,10 +220,10 @@ def _position_by_comparison(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     axis %= x.shape.rank
     nan = isnan(x)
     # If there is a NaN, the extreme is NaN, which equals no element.
-    found = tf.equal(x, reduce_extreme("maximum" if name == "argmax" else "minimum", x, (axis,), True))
+    matches = tf.equal(x, reduce_extreme("maximum" if name == "argmax" else "minimum", x, (axis,), True))
     count = x.shape[axis]
     indices = tf.reshape(tf.range(count), [-1 if k == axis else 1 for k in range(x.shape.rank)])
-    places = tf.where(found if nan is None else found | nan, indices, count)
+    places = tf.where(matches if nan is None else matches | nan, indices, count)
     first = reduce_in_lanes(raw_min, tf.minimum, places, (axis,), False)
     return tf.cast(first, tf.int64)
 

@@ -140,9 +140,9 @@ def nanmean(
 def _variance(
     a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
-    found = variance_of(a, axis, dtype, ddof, keepdims, _mask(a, where), mean)
+    variance = variance_of(a, axis, dtype, ddof, keepdims, _mask(a, where), mean)
     # With too few numbers NumPy gives NaN here, where `var` gives infinity.
-    return tf.where(tf.math.is_finite(found), found, tf.constant(np.nan, found.dtype))
+    return tf.where(tf.math.is_finite(variance), variance, tf.constant(np.nan, variance.dtype))
 
 
 @op(np.nanvar)
@@ -180,8 +180,8 @@ def nanvar(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html.
     """
-    found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(found, _result_of_variance(a, dtype))
+    variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(variance, _result_of_variance(a, dtype))
 
 
 @op(np.nanstd)
@@ -219,8 +219,8 @@ def nanstd(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html.
     """
-    found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(tf.sqrt(found), _result_of_variance(a, dtype))
+    variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(tf.sqrt(variance), _result_of_variance(a, dtype))
 
 
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
@@ -235,10 +235,10 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
         warn_where(raw_all(nan, axes, keepdims), ALL_NAN)
         return complex_extreme("f" + name[:3], a, axes, keepdims)
     worst = tf.constant(-np.inf if name == "maximum" else np.inf, a.dtype)
-    found = extreme_of(name, tf.where(nan, worst, a), axes, keepdims)
+    extremes = extreme_of(name, tf.where(nan, worst, a), axes, keepdims)
     is_all_nan = raw_all(nan, axes, keepdims)
     warn_where(is_all_nan, ALL_NAN)
-    return tf.where(is_all_nan, tf.constant(np.nan, a.dtype), found)
+    return tf.where(is_all_nan, tf.constant(np.nan, a.dtype), extremes)
 
 
 @op(np.nanmax)
@@ -304,7 +304,7 @@ def nanmin(
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
-    given = rank_of(a)
+    rank = rank_of(a)
     x, along = flatten_for_axis(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
@@ -319,7 +319,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     result = position_of(name, x, along)
     if not keepdims:
         return result
-    return tf.reshape(result, [1] * given) if axis is None else tf.expand_dims(result, along)
+    return tf.reshape(result, [1] * rank) if axis is None else tf.expand_dims(result, along)
 
 
 @op(np.nanargmax)

@@ -78,10 +78,10 @@ def accumulator_dtype(x: tf.Tensor, dtype: Any) -> np.dtype[Any]:
     """Return the dtype in which NumPy adds or multiplies: at least 64 bits for integers."""
     if dtype is not None:
         return np.dtype(dtype)
-    given = np.dtype(x.dtype.as_numpy_dtype)
-    if given.kind in "bi":
-        return np.dtype(np.int64) if given.itemsize < 8 else given
-    return np.dtype(np.uint64) if given.kind == "u" else given
+    input_dtype = np.dtype(x.dtype.as_numpy_dtype)
+    if input_dtype.kind in "bi":
+        return np.dtype(np.int64) if input_dtype.itemsize < 8 else input_dtype
+    return np.dtype(np.uint64) if input_dtype.kind == "u" else input_dtype
 
 
 def apply_where(x: tf.Tensor, where: Any, identity: Any) -> tf.Tensor:
@@ -111,8 +111,8 @@ def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def mean_dtype(x: tf.Tensor) -> np.dtype[Any]:
     """Return the dtype of a mean of x, which is float64 for integers and booleans."""
-    given = np.dtype(x.dtype.as_numpy_dtype)
-    return np.dtype(np.float64) if given.kind in "biu" else given
+    input_dtype = np.dtype(x.dtype.as_numpy_dtype)
+    return np.dtype(np.float64) if input_dtype.kind in "biu" else input_dtype
 
 
 def divide_by_count(total: tf.Tensor, by: Any) -> tf.Tensor:
@@ -142,7 +142,7 @@ def scan(function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], x: tf.Tensor, ax
     step = 1
     while step < n:
         head, tail = tf.split(x, [step, n - step], axis)
-        shifted, _ = tf.split(x, [n - step, step], axis)
-        x = tf.concat([head, function(shifted, tail)], axis)
+        predecessors, _ = tf.split(x, [n - step, step], axis)
+        x = tf.concat([head, function(predecessors, tail)], axis)
         step *= 2
     return x

@@ -38,8 +38,12 @@ __all__ = ["mean", "prod", "std", "sum", "var"]
 
 def _is_negative_zero(number: tf.Tensor) -> bool:
     """Return whether a number is known to be -0 in its real or imaginary part."""
-    known = tf.get_static_value(number) if tf.executing_eagerly() else None
-    return known is not None and known == 0 and bool(np.signbit([known.real, known.imag]).any())
+    static_value = tf.get_static_value(number) if tf.executing_eagerly() else None
+    return (
+        static_value is not None
+        and static_value == 0
+        and bool(np.signbit([static_value.real, static_value.imag]).any())
+    )
 
 
 def _total(
@@ -53,8 +57,8 @@ def _total(
     where: Any,
 ) -> tf.Tensor:
     axes = normalize_axes(axis, rank_of(a))
-    wanted = accumulator_dtype(a, dtype)
-    wide = sum_dtype(wanted)
+    result_dtype = accumulator_dtype(a, dtype)
+    wide = sum_dtype(result_dtype)
     result = reducer(apply_where(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
@@ -63,7 +67,7 @@ def _total(
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
             raise NoGraphFormError("a sum that may be -0")
         result = result + start if identity == 0 else result * start
-    return cast(result, wanted)
+    return cast(result, result_dtype)
 
 
 @op(np.sum, method=True)
@@ -223,12 +227,12 @@ def variance_of(
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
-    given = np.dtype(dtype) if dtype is not None else mean_dtype(a)
-    if given.kind == "c" and dtype is not None:
-        return given
-    if given.kind == "c":
-        return np.dtype(f"f{given.itemsize // 2}")
-    return np.dtype(np.float64) if given.kind in "biu" else given
+    compute_dtype = np.dtype(dtype) if dtype is not None else mean_dtype(a)
+    if compute_dtype.kind == "c" and dtype is not None:
+        return compute_dtype
+    if compute_dtype.kind == "c":
+        return np.dtype(f"f{compute_dtype.itemsize // 2}")
+    return np.dtype(np.float64) if compute_dtype.kind in "biu" else compute_dtype
 
 
 def degrees(ddof: Any, correction: Any) -> Any:
@@ -280,8 +284,8 @@ def var(
     See https://numpy.org/doc/stable/reference/generated/numpy.var.html.
     """
     refuse_axis_of_number(axis, a)
-    found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(found, _result_of_variance(a, dtype))
+    variance = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(variance, _result_of_variance(a, dtype))
 
 
 @op(np.std)
@@ -320,8 +324,8 @@ def std(
     See https://numpy.org/doc/stable/reference/generated/numpy.std.html.
     """
     refuse_axis_of_number(axis, a)
-    found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(tf.sqrt(found), _result_of_variance(a, dtype))
+    variance = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(tf.sqrt(variance), _result_of_variance(a, dtype))
 
 
 def _spread_method(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -35,13 +35,13 @@ def _members(element: tf.Tensor, test: tf.Tensor, invert: bool) -> tf.Tensor:
     row = tf.sort(keys(test)) if test.shape[0] != 0 else None
     if row is None:
         return tf.fill(tf.shape(element), invert)
-    wanted = keys(element)
-    place = tf.searchsorted(row, wanted, out_type=tf.int64)
+    element_keys = keys(element)
+    place = tf.searchsorted(row, element_keys, out_type=tf.int64)
     last = tf.shape(row, tf.int64)[0] - 1
-    found = tf.equal(tf.gather(row, tf.maximum(tf.minimum(place, last), 0)), wanted)
+    membership = tf.equal(tf.gather(row, tf.maximum(tf.minimum(place, last), 0)), element_keys)
     if element.dtype.is_floating:
-        found = found & ~tf.math.is_nan(element)
-    return ~found if invert else found
+        membership = membership & ~tf.math.is_nan(element)
+    return ~membership if invert else membership
 
 
 def _is_too_wide(test: tf.Tensor) -> bool:
@@ -87,8 +87,10 @@ def isin(
     if kind == "table" and _is_too_wide(test_elements):
         raise NoGraphFormError("a table of very many numbers, which NumPy refuses")
     left, right = promote(element, test_elements)
-    found = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
-    return tensor_array(tf.reshape(found, tf.shape(left) if None in left.shape.as_list() else left.shape))
+    membership = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
+    return tensor_array(
+        tf.reshape(membership, tf.shape(left) if None in left.shape.as_list() else left.shape)
+    )
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Any:
@@ -174,13 +176,13 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
     """
     refuse_under_xla()
     parts = _flat(ar1, ar2)
-    ordered = _sort_flat(
+    elements = _sort_flat(
         tf.concat(parts if assume_unique else [UniqueElements(part).values for part in parts], 0)
     )
-    if ordered.shape[0] == 0:
-        return tensor_array(ordered)
-    edges = tf.concat([differs_from_before(ordered, equal_nan=False), [True]], 0)
-    return tensor_array(tf.boolean_mask(ordered, edges[1:] & edges[:-1]))
+    if elements.shape[0] == 0:
+        return tensor_array(elements)
+    edges = tf.concat([differs_from_before(elements, equal_nan=False), [True]], 0)
+    return tensor_array(tf.boolean_mask(elements, edges[1:] & edges[:-1]))
 
 
 @op(np.intersect1d)
@@ -205,14 +207,14 @@ def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indi
     first, second = _flat(ar1, ar2)
     index: list[tf.Tensor] = []
     if not assume_unique:
-        found = [UniqueElements(first), UniqueElements(second)]
-        index = [part.index() for part in found]
-        first, second = (part.values for part in found)
-    joined = tf.concat([first, second], 0)
-    order = order_of(joined)
-    ordered = tf.gather(joined, order)
-    twice = tf.equal(ordered[1:], ordered[:-1])
-    common = tf.boolean_mask(ordered[:-1], twice)
+        unique_elements = [UniqueElements(first), UniqueElements(second)]
+        index = [part.index() for part in unique_elements]
+        first, second = (part.values for part in unique_elements)
+    elements = tf.concat([first, second], 0)
+    order = order_of(elements)
+    sequence = tf.gather(elements, order)
+    twice = tf.equal(sequence[1:], sequence[:-1])
+    common = tf.boolean_mask(sequence[:-1], twice)
     if not return_indices:
         return tensor_array(common)
     places = [
@@ -248,11 +250,11 @@ def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = 
     for name, extra in (("to_begin", to_begin), ("to_end", to_end)):
         if extra is None:
             continue
-        given = np.dtype(x.dtype.as_numpy_dtype)
-        if not np.can_cast(extra.dtype.as_numpy_dtype, given, "same_kind"):
+        input_dtype = np.dtype(x.dtype.as_numpy_dtype)
+        if not np.can_cast(extra.dtype.as_numpy_dtype, input_dtype, "same_kind"):
             raise TypeError(
                 f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
             )
-        extra = tf.reshape(cast(extra, given), (-1,))
+        extra = tf.reshape(cast(extra, input_dtype), (-1,))
         parts = [extra, *parts] if name == "to_begin" else [*parts, extra]
     return tf.concat(parts, 0)

@@ -103,14 +103,14 @@ def unique(
         normalize_axis(axis, rank_of(ar))
         if ar.shape.rank != 1:
             raise NoGraphFormError("unique along an axis")
-    found = UniqueElements(tf.reshape(ar, [-1]), equal_nan)
-    result = [tensor_array(found.values)]
+    elements = UniqueElements(tf.reshape(ar, [-1]), equal_nan)
+    result = [tensor_array(elements.values)]
     if return_index:
-        result.append(tensor_array(found.index()))
+        result.append(tensor_array(elements.index()))
     if return_inverse:
-        result.append(tensor_array(tf.reshape(found.inverse(), tf.shape(ar))))
+        result.append(tensor_array(tf.reshape(elements.inverse(), tf.shape(ar))))
     if return_counts:
-        result.append(tensor_array(found.counts()))
+        result.append(tensor_array(elements.counts()))
     return result[0] if len(result) == 1 else tuple(result)
 
 
@@ -153,8 +153,8 @@ def unique_counts(x: Array) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_counts.html.
     """
-    found = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
-    return _result("UniqueCountsResult")(*map(tensor_array, (found.values, found.counts())))
+    elements = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
+    return _result("UniqueCountsResult")(*map(tensor_array, (elements.values, elements.counts())))
 
 
 @op(np.unique_inverse)
@@ -172,9 +172,9 @@ def unique_inverse(x: Array) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_inverse.html.
     """
-    found = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
-    inverse = tf.reshape(found.inverse(), tf.shape(x))
-    return _result("UniqueInverseResult")(*map(tensor_array, (found.values, inverse)))
+    elements = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
+    inverse = tf.reshape(elements.inverse(), tf.shape(x))
+    return _result("UniqueInverseResult")(*map(tensor_array, (elements.values, inverse)))
 
 
 @op(np.unique_all)
@@ -192,7 +192,7 @@ def unique_all(x: Array) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.unique_all.html.
     """
-    found = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
-    inverse = tf.reshape(found.inverse(), tf.shape(x))
-    parts = (found.values, found.index(), inverse, found.counts())
+    elements = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
+    inverse = tf.reshape(elements.inverse(), tf.shape(x))
+    parts = (elements.values, elements.index(), inverse, elements.counts())
     return _result("UniqueAllResult")(*map(tensor_array, parts))

@@ -88,11 +88,11 @@ def nonzero(a: Array) -> tuple[ndarray, ...]:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
         )
-    selected = true_places_of(truth(a))
-    if selected is not None:
-        return selected
-    found = true_places(truth(a))
-    return tuple(tensor_array(found[:, k]) for k in range(a.shape.rank))
+    selections = true_places_of(truth(a))
+    if selections is not None:
+        return selections
+    places = true_places(truth(a))
+    return tuple(tensor_array(places[:, k]) for k in range(a.shape.rank))
 
 
 @op(np.flatnonzero)
@@ -108,8 +108,8 @@ def flatnonzero(a: Array) -> ndarray:
     See https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html.
     """
     flat = truth(tf.reshape(a, [-1]))
-    selected = true_places_of(flat)
-    return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
+    selections = true_places_of(flat)
+    return selections[0] if selections is not None else tensor_array(true_places(flat)[:, 0])
 
 
 @op(np.argwhere)

@@ -48,20 +48,20 @@ def keys(values: tf.Tensor) -> tf.Tensor:
     nan = tf.constant(np.nan, values.dtype)
     plain = tf.where(tf.math.is_nan(values), nan, values + tf.zeros((), values.dtype))
     bits = tf.bitcast(tf.where(tf.equal(plain, 0), tf.zeros((), values.dtype), plain), integer)
-    ordered = tf.where(bits < 0, tf.bitwise.bitwise_xor(bits, tf.constant(mask, integer)), bits)
-    return tf.where(tf.math.is_nan(values), tf.constant(mask, integer), ordered)
+    sort_keys = tf.where(bits < 0, tf.bitwise.bitwise_xor(bits, tf.constant(mask, integer)), bits)
+    return tf.where(tf.math.is_nan(values), tf.constant(mask, integer), sort_keys)
 
 
 def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
     """Return the indices that sort along the last axis, stably, as int64. NaN is last in both directions."""
     if values.dtype.is_complex:
         return _order_of_complex(values, descending)
-    ranked = keys(values)
+    sort_keys = keys(values)
     if not descending:
-        ranked = tf.bitwise.invert(ranked)
+        sort_keys = tf.bitwise.invert(sort_keys)
     elif values.dtype.is_floating:
-        ranked = tf.where(tf.math.is_nan(values), ranked.dtype.min, ranked)
-    return tf.cast(tf.math.top_k(ranked, k=tf.shape(ranked)[-1]).indices, tf.int64)
+        sort_keys = tf.where(tf.math.is_nan(values), sort_keys.dtype.min, sort_keys)
+    return tf.cast(tf.math.top_k(sort_keys, k=tf.shape(sort_keys)[-1]).indices, tf.int64)
 
 
 def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
@@ -167,10 +167,10 @@ def argsort(
     """
     _check_kind(kind, stable, descending)
     a, axis = _prepare(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
-    found = order_along(a, axis, bool(descending))
+    indices = order_along(a, axis, bool(descending))
     if not stable and kind not in ("stable", "mergesort") and current_scope() is not None:
-        record_violation(_has_ties(gather_along(a, found, axis), axis))
-    return tensor_array(found)
+        record_violation(_has_ties(gather_along(a, indices, axis), axis))
+    return tensor_array(indices)
 
 
 def _has_ties(sorted_values: tf.Tensor, axis: int) -> tf.Tensor:
@@ -337,12 +337,12 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf
         raise ValueError("object of too small depth for desired array")
     if sorter is not None:
         a = tf.gather(a, _sorter_indices(sorter, a))
-    row, wanted = promote(a, v)
-    if wanted.shape.num_elements() == 0:
+    row, values = promote(a, v)
+    if values.shape.num_elements() == 0:
         # TensorFlow's kernel refuses to look for nothing.
-        return tf.zeros(wanted.shape, tf.int64)
-    found = tf.searchsorted(keys(row), tf.reshape(keys(wanted), [-1]), side=side, out_type=tf.int64)
-    return tf.reshape(found, tf.shape(wanted) if None in wanted.shape.as_list() else wanted.shape)
+        return tf.zeros(values.shape, tf.int64)
+    places = tf.searchsorted(keys(row), tf.reshape(keys(values), [-1]), side=side, out_type=tf.int64)
+    return tf.reshape(places, tf.shape(values) if None in values.shape.as_list() else values.shape)
 
 
 def _searchsorted_method(self: ndarray, v: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -367,7 +367,7 @@ def sort_complex(a: Array) -> ndarray:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.sort_complex.html.
     """
-    ordered = as_tensor(sort(a))
-    if ordered.dtype.is_complex:
-        return tensor_array(ordered)
-    return tensor_array(cast(ordered, np.complex64 if ordered.dtype in _SMALL else np.complex128))
+    elements = as_tensor(sort(a))
+    if elements.dtype.is_complex:
+        return tensor_array(elements)
+    return tensor_array(cast(elements, np.complex64 if elements.dtype in _SMALL else np.complex128))

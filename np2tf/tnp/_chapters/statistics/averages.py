@@ -52,15 +52,15 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
     for k, place in enumerate(sorted(axes)):
         weights = assert_same_size(weights, k, a, place)
     sizes = tf.shape(weights)
-    placed = iter(range(len(axes)))
-    return tf.reshape(weights, [sizes[next(placed)] if k in axes else 1 for k in range(rank_of(a))])
+    weight_axes = iter(range(len(axes)))
+    return tf.reshape(weights, [sizes[next(weight_axes)] if k in axes else 1 for k in range(rank_of(a))])
 
 
 def _check_total(total: tf.Tensor) -> None:
-    known = tf.get_static_value(total)
-    if known is None:
+    static_total = tf.get_static_value(total)
+    if static_total is None:
         record_violation(tf.reduce_any(tf.equal(total, tf.zeros((), total.dtype))))
-    elif np.any(known == 0):
+    elif np.any(static_total == 0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
 
 
@@ -136,12 +136,12 @@ def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if weights.shape[0] != length:
         raise RuntimeError(f"incompatible numbers of samples and {name}")
-    known = tf.get_static_value(weights)
-    if known is None:
+    static_weights = tf.get_static_value(weights)
+    if static_weights is None:
         raise ValueNeededError(f"{name} known only at run time")
-    if name == "fweights" and np.any(known != np.around(known)):
+    if name == "fweights" and np.any(static_weights != np.around(static_weights)):
         raise TypeError("fweights must be integer")
-    if np.any(known < 0):
+    if np.any(static_weights < 0):
         raise ValueError(f"{name} cannot be negative")
     return weights
 
@@ -172,21 +172,21 @@ def _covariance(
         off = x - tf.reduce_sum(x, 1, keepdims=True) / tf.constant(n, x.dtype)
         right = off
     else:
-        given = [w for w in (frequencies, importances) if w is not None]
-        weights = given[0] if len(given) == 1 else given[0] * given[1]
+        weight_vectors = [w for w in (frequencies, importances) if w is not None]
+        weights = weight_vectors[0] if len(weight_vectors) == 1 else weight_vectors[0] * weight_vectors[1]
         total = tf.reduce_sum(weights)
         _check_total(total)
-        spread = total
+        divisor = total
         if ddof != 0:
-            lost = tf.constant(ddof, tf.float64)
+            correction = tf.constant(ddof, tf.float64)
             if importances is not None:
-                lost = lost * tf.reduce_sum(weights * importances) / total
-            spread = total - lost
-        warn_where(spread <= 0, TOO_FEW)
-        factor = tf.maximum(spread, tf.zeros((), tf.float64))
-        scaled = cast(weights, dtype)
-        off = x - tf.reduce_sum(x * scaled, 1, keepdims=True) / cast(total, dtype)
-        right = off * scaled
+                correction = correction * tf.reduce_sum(weights * importances) / total
+            divisor = total - correction
+        warn_where(divisor <= 0, TOO_FEW)
+        factor = tf.maximum(divisor, tf.zeros((), tf.float64))
+        weight_row = cast(weights, dtype)
+        off = x - tf.reduce_sum(x * weight_row, 1, keepdims=True) / cast(total, dtype)
+        right = off * weight_row
     product = (
         tf.matmul(off, right, adjoint_b=True) if x.dtype != tf.float16 else matmul(off, tf.transpose(right))
     )

@@ -155,8 +155,8 @@ def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtyp
     else:
         a, b = h[:-1], h[1:]
         weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
-        laid = tuple(_lay_along(weight, axis, rank_of(f)) for weight in weights)
-        inner = _weighted_sum(laid, (before, here, after), dtype)
+        coefficients = tuple(_lay_along(weight, axis, rank_of(f)) for weight in weights)
+        inner = _weighted_sum(coefficients, (before, here, after), dtype)
     ends = [_edge(f, axis, h, even, edge_order, dtype, last) for last in (False, True)]
     return tf.concat([ends[0], inner, ends[1]], axis)
 
@@ -186,13 +186,13 @@ def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
     steps = _spacings(f, axes, args[1:])
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
-    given = np.dtype(f.dtype.as_numpy_dtype)
-    if given == np.bool_:
+    input_dtype = np.dtype(f.dtype.as_numpy_dtype)
+    if input_dtype == np.bool_:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
-    dtype = given if given.kind in "fc" else np.dtype(np.float64)
+    dtype = input_dtype if input_dtype.kind in "fc" else np.dtype(np.float64)
     f = cast(f, dtype)
-    found = [_derivative(f, along, h, edge_order, dtype) for along, h in zip(axes, steps)]
-    return found[0] if len(found) == 1 else tuple(found)
+    derivatives = [_derivative(f, along, h, edge_order, dtype) for along, h in zip(axes, steps)]
+    return derivatives[0] if len(derivatives) == 1 else tuple(derivatives)
 
 
 # -- integrals and interpolation -----------------------------------------------------------------------------
@@ -294,8 +294,8 @@ def interp(
 
 def _periodic(x: tf.Tensor, xp: tf.Tensor, fp: tf.Tensor, period: Any) -> tuple[tf.Tensor, ...]:
     period = as_tensor(period, np.float64)
-    known = tf.get_static_value(period)
-    if known is not None and known == 0:
+    static_period = tf.get_static_value(period)
+    if static_period is not None and static_period == 0:
         raise ValueError("period must be a non-zero value")
     period = tf.abs(period)
     if rank_of(xp) != 1 or rank_of(fp) != 1:

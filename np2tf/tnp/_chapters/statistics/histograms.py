@@ -52,12 +52,12 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
     if a.shape.num_elements() == 0:
         return tf.constant(0, dtype), tf.constant(1, dtype)
     first, last = cast(tf.reduce_min(a), dtype), cast(tf.reduce_max(a), dtype)
-    known = tf.get_static_value(first), tf.get_static_value(last)
-    if known[0] is None or known[1] is None:
+    static_ends = tf.get_static_value(first), tf.get_static_value(last)
+    if static_ends[0] is None or static_ends[1] is None:
         # All elements are checked, because XLA's extremes may ignore a NaN.
         record_violation(tf.logical_not(tf.reduce_all(tf.math.is_finite(cast(a, dtype)))))
-    elif not np.all(np.isfinite(known)):
-        raise ValueError(f"autodetected range of [{known[0]}, {known[1]}] is not finite")
+    elif not np.all(np.isfinite(static_ends)):
+        raise ValueError(f"autodetected range of [{static_ends[0]}, {static_ends[1]}] is not finite")
     half = tf.constant(0.5, dtype)
     equal = tf.equal(first, last)
     return tf.where(equal, first - half, first), tf.where(equal, last + half, last)
@@ -112,8 +112,8 @@ def _given_edges(bins: Any) -> tf.Tensor:
     edges = as_tensor(bins)
     if rank_of(edges) != 1:
         raise ValueError("`bins` must be 1d, when an array")
-    known = tf.get_static_value(edges)
-    if known is not None and np.any(known[:-1] > known[1:]):
+    static_edges = tf.get_static_value(edges)
+    if static_edges is not None and np.any(static_edges[:-1] > static_edges[1:]):
         raise ValueError("`bins` must increase monotonically, when an array")
     return edges
 
@@ -180,10 +180,10 @@ def _counts(places: tf.Tensor, weights: tf.Tensor | None, bins: Any) -> tf.Tenso
     """Return the number or the sum of weights in each bin."""
     summands = tf.ones_like(places) if weights is None else weights
     # Numbers outside of all bins are counted in an extra bin, which is removed afterwards.
-    counted = tf.math.unsorted_segment_sum(
+    sums = tf.math.unsorted_segment_sum(
         summands, tf.where(places < 0, tf.cast(bins, tf.int64), places), bins + 1
     )
-    return counted[:-1]
+    return sums[:-1]
 
 
 @op(np.histogram)
@@ -226,12 +226,12 @@ def histogram(
         first, last = _ends(x, range)
         edges = _even_edges(first, last, number)
         places = _even_places(cast(x, _dtype(edges)), edges, first, last, number)
-    counted = _counts(places, weights, number)
+    counts = _counts(places, weights, number)
     if not density:
-        return counted, edges
+        return counts, edges
     widths = cast(edges[1:] - edges[:-1], np.float64)
-    warn_arithmetic("invalid", tf.equal(tf.reduce_sum(counted), 0), "divide")
-    return cast(counted, np.float64) / widths / cast(tf.reduce_sum(counted), np.float64), edges
+    warn_arithmetic("invalid", tf.equal(tf.reduce_sum(counts), 0), "divide")
+    return cast(counts, np.float64) / widths / cast(tf.reduce_sum(counts), np.float64), edges
 
 
 @op(np.bincount)
@@ -316,13 +316,17 @@ def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
     values, edges = cast(x, common), cast(bins, common)
     side = "left" if right else "right"
     rises, falls = tf.reduce_all(edges[:-1] <= edges[1:]), tf.reduce_all(edges[:-1] >= edges[1:])
-    known = tf.get_static_value(rises), tf.get_static_value(falls)
-    if None in known:
+    static_values = tf.get_static_value(rises), tf.get_static_value(falls)
+    if None in static_values:
         record_violation(~(rises | falls))
-    elif not any(known):
+    elif not any(static_values):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    if known[0]:
+    if static_values[0]:
         return positions(edges, values, side)
     number = tf.shape(edges, out_type=tf.int64)[0]
-    falling = number - positions(tf.reverse(edges, [0]), values, side)
-    return falling if None not in known else tf.where(rises, positions(edges, values, side), falling)
+    reverse_positions = number - positions(tf.reverse(edges, [0]), values, side)
+    return (
+        reverse_positions
+        if None not in static_values
+        else tf.where(rises, positions(edges, values, side), reverse_positions)
+    )

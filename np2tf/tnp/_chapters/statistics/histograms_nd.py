@@ -52,13 +52,13 @@ def _bins_per_dimension(bins: Any, dimensions: int) -> list[Any]:
 def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
     if isinstance(bins, str):
         raise TypeError(f"`bins[{place}]` must be an integer, when a scalar")
-    given = as_tensor(bins)
-    if given.shape.rank == 1:
-        known = tf.get_static_value(given)
-        if known is not None and np.any(known[:-1] > known[1:]):
+    bin_tensor = as_tensor(bins)
+    if bin_tensor.shape.rank == 1:
+        static_edges = tf.get_static_value(bin_tensor)
+        if static_edges is not None and np.any(static_edges[:-1] > static_edges[1:]):
             raise ValueError(f"`bins[{place}]` must be monotonically increasing, when an array")
-        return given
-    if given.shape.rank != 0:
+        return bin_tensor
+    if bin_tensor.shape.rank != 0:
         raise ValueError(f"`bins[{place}]` must be a scalar or 1d array")
     try:
         number = operator.index(to_numpy(bins))
@@ -110,8 +110,10 @@ def histogramdd(
     total = int(np.prod(lengths))
     if weights is not None and weights.dtype in COMPLEX:
         raise TypeError("Cannot cast array data from complex weights to dtype('float64')")
-    counted = tf.ones_like(place, tf.float64) if weights is None else cast(weights, np.float64)
-    sums = tf.math.unsorted_segment_sum(counted, tf.where(inside, place, tf.cast(total, tf.int64)), total + 1)
+    summands = tf.ones_like(place, tf.float64) if weights is None else cast(weights, np.float64)
+    sums = tf.math.unsorted_segment_sum(
+        summands, tf.where(inside, place, tf.cast(total, tf.int64)), total + 1
+    )
     histogram = tf.reshape(sums[:-1], lengths)
     return (_density(histogram, edges) if density else histogram), edges
 

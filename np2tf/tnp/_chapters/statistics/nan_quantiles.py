@@ -35,11 +35,11 @@ def _sort_rows_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tenso
     """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
     rows, axes, n = rows_of(a, axis)
     refuse_empty(n)
-    ordered, nan = sort_rows(rows)
+    sorted_rows, nan = sort_rows(rows)
     assert nan is not None
     last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
     warn_where(last < 0, ALL_NAN)
-    return ordered, last, axes
+    return sorted_rows, last, axes
 
 
 @promote_in_any_mode
@@ -51,16 +51,18 @@ def _quantiles_without_nan(
         return quantiles_of_rows(a, fractions, weak, axis, method, keepdims)
     if method != "linear":
         raise NoGraphFormError(f"quantiles without NaN by the method {method}")
-    ordered, last, axes = _sort_rows_without_nan(a, axis)
+    sorted_rows, last, axes = _sort_rows_without_nan(a, axis)
     flat = tf.constant(fractions.reshape(-1).astype(np.float64))
     virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat
     low = tf.cast(tf.floor(virtual), tf.int64)
     high = tf.minimum(low + 1, tf.maximum(last, 0))
-    given = np.dtype(a.dtype.as_numpy_dtype)
-    floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
-    wanted = result_type_of((given, float if weak else floating))
-    lead = rank_of(ordered) - 1
-    result = interpolate(ordered, low, high, cast(virtual - tf.floor(virtual), wanted), wanted, lead)
+    input_dtype = np.dtype(a.dtype.as_numpy_dtype)
+    fraction_dtype = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
+    result_dtype = result_type_of((input_dtype, float if weak else fraction_dtype))
+    lead = rank_of(sorted_rows) - 1
+    result = interpolate(
+        sorted_rows, low, high, cast(virtual - tf.floor(virtual), result_dtype), result_dtype, lead
+    )
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
     result = tf.transpose(result, [rank_of(result) - 1, *range(rank_of(result) - 1)])
     result = (
@@ -172,13 +174,13 @@ def nanmedian(
     """
     if not a.dtype.is_floating:
         return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
-    ordered, last, axes = _sort_rows_without_nan(a, axis)
-    known = tf.maximum(last, 0)
+    sorted_rows, last, axes = _sort_rows_without_nan(a, axis)
+    last_place = tf.maximum(last, 0)
     low, high = (
-        tf.squeeze(tf.gather(ordered, place, batch_dims=rank_of(ordered) - 1), -1)
-        for place in (known // 2, (known + 1) // 2)
+        tf.squeeze(tf.gather(sorted_rows, place, batch_dims=rank_of(sorted_rows) - 1), -1)
+        for place in (last_place // 2, (last_place + 1) // 2)
     )
-    count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
+    count_is_odd, is_empty = tf.squeeze(last_place % 2 == 0, -1), tf.squeeze(last < 0, -1)
     if tf.executing_eagerly():
         for _ in range(int(tf.math.count_nonzero(is_empty)) - 1):
             warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row

@@ -51,16 +51,16 @@ def rows_of(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     """
     refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank_of(a))
-    kept = [k for k in range(rank_of(a)) if k not in axes]
+    outer_axes = [k for k in range(rank_of(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
     if None in lengths and current_scope() is not None:
         raise ShapeNeededError("a quantile along an axis of unknown length")
     n: Any = length(a, axes)
     if axes and axes != (rank_of(a) - 1,):
-        a = tf.transpose(a, [*kept, *axes])
-    shape = tf.shape(a)[: len(kept)]
-    static = a.shape[: len(kept)]
-    if axes != (len(kept),):
+        a = tf.transpose(a, [*outer_axes, *axes])
+    shape = tf.shape(a)[: len(outer_axes)]
+    static = a.shape[: len(outer_axes)]
+    if axes != (len(outer_axes),):
         known = static.is_fully_defined() and isinstance(n, int)
         a = tf.reshape(a, [*static, n] if known else tf.concat([shape, [tf.cast(n, tf.int32)]], 0))
     return a, axes, n
@@ -154,15 +154,15 @@ def quantiles_of_rows(
         raise TypeError("a must be an array of real numbers")
     rows, axes, n = rows_of(a, axis)
     refuse_empty(n)
-    ordered, nan = sort_rows(rows)
-    given = np.dtype(a.dtype.as_numpy_dtype)
+    sorted_rows, nan = sort_rows(rows)
+    input_dtype = np.dtype(a.dtype.as_numpy_dtype)
     if not isinstance(n, int):
-        result = _quantiles_at_run_time(ordered, method, n, fractions, weak)
+        result = _quantiles_at_run_time(sorted_rows, method, n, fractions, weak)
     elif method in _DISCRETE:
         index = _DISCRETE[method]((n - 1) * fractions).astype(np.int64)
-        result = tf.gather(ordered, index, axis=-1)
+        result = tf.gather(sorted_rows, index, axis=-1)
     else:
-        result = _interpolate(ordered, _virtual(method, n, fractions), n, given, weak)
+        result = _interpolate(sorted_rows, _virtual(method, n, fractions), n, input_dtype, weak)
     lead = fractions.ndim
     if nan is not None:
         any_nan = tf.reduce_any(nan, -1)
@@ -197,12 +197,12 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
 def _interpolate(
     sorted_values: tf.Tensor, virtual: np.ndarray, n: int, dtype: np.dtype[Any], weak: bool
 ) -> tf.Tensor:
-    floating = virtual.dtype if virtual.dtype.kind == "f" else np.dtype(np.float64)
+    virtual_dtype = virtual.dtype if virtual.dtype.kind == "f" else np.dtype(np.float64)
     low = np.clip(np.floor(virtual), 0, n - 1).astype(np.int64)
     high = np.minimum(low + 1, n - 1)
     gamma = np.where(virtual >= n - 1, 1.0, np.where(virtual < 0, 0.0, virtual - np.floor(virtual)))
-    wanted = result_type_of((dtype, float if weak else floating))
-    return interpolate(sorted_values, low, high, tf.constant(gamma.astype(wanted)), wanted)
+    result_dtype = result_type_of((dtype, float if weak else virtual_dtype))
+    return interpolate(sorted_values, low, high, tf.constant(gamma.astype(result_dtype)), result_dtype)
 
 
 def _quantiles_at_run_time(
@@ -211,12 +211,12 @@ def _quantiles_at_run_time(
     """Linear quantiles of rows whose length is known only at run time."""
     if method != "linear":
         raise ShapeNeededError(f"quantiles of an unknown number of values by the method {method}")
-    floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
-    virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
+    fraction_dtype = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
+    virtual = tf.cast(n - 1, tf.as_dtype(fraction_dtype)) * tf.constant(fractions.astype(fraction_dtype))
     low = tf.cast(tf.floor(virtual), tf.int64)
-    wanted = result_type_of((sorted_values.dtype.as_numpy_dtype, float if weak else floating))
-    t = cast(virtual - tf.floor(virtual), wanted)
-    return interpolate(sorted_values, low, tf.minimum(low + 1, n - 1), t, wanted)
+    result_dtype = result_type_of((sorted_values.dtype.as_numpy_dtype, float if weak else fraction_dtype))
+    t = cast(virtual - tf.floor(virtual), result_dtype)
+    return interpolate(sorted_values, low, tf.minimum(low + 1, n - 1), t, result_dtype)
 
 
 def refuse_empty(n: Any) -> None:
@@ -364,14 +364,14 @@ def median(
         raise NoGraphFormError("the median of complex numbers")
     refuse_extended(a)
     rows, axes, n = rows_of(a, axis)
-    given = np.dtype(a.dtype.as_numpy_dtype)
-    wanted = given if given.kind == "f" else np.dtype(np.float64)
+    input_dtype = np.dtype(a.dtype.as_numpy_dtype)
+    result_dtype = input_dtype if input_dtype.kind == "f" else np.dtype(np.float64)
     if isinstance(n, int) and n == 0:
         warn_where(True, EMPTY_MEAN)
-        result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
+        result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, result_dtype))
         return restore_axes(result, rank_of(a), axes, keepdims, 0)
-    ordered, nan = sort_rows(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
-    result = _middle(ordered, wanted, n)
+    sorted_rows, nan = sort_rows(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
+    result = _middle(sorted_rows, result_dtype, n)
     if nan is not None:
         result = tf.where(tf.reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
     return restore_axes(result, rank_of(a), axes, keepdims, 0)

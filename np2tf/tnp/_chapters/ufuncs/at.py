@@ -53,14 +53,14 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
     combine = _SCATTER.get(ufunc.__name__)
     value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
     stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
-    picked = AdvancedKey(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
-    picked.check_value(value)
-    if value.shape.rank > picked.rank:
+    key = AdvancedKey(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
+    key.check_value(value)
+    if value.shape.rank > key.rank:
         raise ValueError("array is not broadcastable to correct shape")
     if stepwise:
-        array.store(picked.scatter(value, functools.partial(_apply_one_by_one, ufunc, loop)))
+        array.store(key.scatter(value, functools.partial(_apply_one_by_one, ufunc, loop)))
     else:
-        array.store(cast(picked.scatter(value, combine), array.dtype))
+        array.store(cast(key.scatter(value, combine), array.dtype))
 
 
 def _apply_one_by_one(

@@ -45,8 +45,8 @@ _ROUNDING_UFUNCS = frozenset({"hypot", "logaddexp", "logaddexp2"})
 def _operand(ufunc: Ufunc, array: Any, dtype: Any) -> tuple[tf.Tensor, np.dtype[Any]]:
     """Return the operand in the dtype in which the ufunc computes, and the dtype of the result."""
     x = as_tensor(array)
-    given = np.dtype(x.dtype.as_numpy_dtype)
-    loop = ufunc_loop(ufunc.numpy, (given, given), dtype)
+    input_dtype = np.dtype(x.dtype.as_numpy_dtype)
+    loop = ufunc_loop(ufunc.numpy, (input_dtype, input_dtype), dtype)
     # A logical function is associative over truth values only.
     return cast(x, loop[-1] if ufunc.__name__.startswith("logical_") else loop[0]), loop[-1]
 
@@ -75,7 +75,7 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
     ) -> Any:
         if initial is not None or where is not True:
             raise NoGraphFormError(f"initial= and where= of {ufunc.__name__}.reduce")
-        x, wanted = _operand(ufunc, array, dtype)
+        x, result_dtype = _operand(ufunc, array, dtype)
         for along in sorted(normalize_axes(axis, rank_of(x)), reverse=True):
             if _known_length(x, along) == 0:
                 if ufunc.identity is None:
@@ -85,7 +85,7 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
                 shape = [1 if k == along else n for k, n in enumerate(x.shape)]
                 x = tf.fill(shape, tf.constant(np.array(ufunc.identity).astype(x.dtype.as_numpy_dtype)))
             x = tree_reduce(ufunc.implementation, x, along, keepdims)
-        return wrap_tensor(cast(x, wanted))
+        return wrap_tensor(cast(x, result_dtype))
 
     return reduce
 
@@ -94,7 +94,7 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
     """Return the method `accumulate` of an associative ufunc."""
 
     def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
-        x, wanted = _operand(ufunc, array, dtype)
+        x, result_dtype = _operand(ufunc, array, dtype)
         _refuse_number(x)
         along = normalize_axis(axis, rank_of(x))
         _known_length(x, along)
@@ -106,7 +106,7 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
             raise NoGraphFormError(
                 f"{ufunc.__name__}.accumulate in eager code, which would round in another order than NumPy,"
             )
-        return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
+        return wrap_tensor(cast(scan(ufunc.implementation, x, along), result_dtype))
 
     return accumulate
 

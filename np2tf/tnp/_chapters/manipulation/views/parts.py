@@ -175,7 +175,7 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
             raise ShapeNeededError("splitting an axis whose length is known only at run time")
         small, extra = total.tensor // sections, total.tensor % sections
         cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
-        return [SymInt.fresh(cut, 0) for cut in cuts]
+        return [SymInt.fresh(position, 0) for position in cuts]
     small, extra = divmod(total, sections)
     sizes = [small + 1] * extra + [small] * (sections - extra)
     return [int(n) for n in np.cumsum(sizes)[:-1]]

@@ -63,11 +63,11 @@ def _resolve_shape(shape: tuple[Any, ...], have: list[Any]) -> Any:
         if all(isinstance(n, int) for n in shape):
             return list(shape)
         return tf.stack([tf.cast(n, tf.int64) for n in shape])
-    size, wanted = math.prod(have), math.prod(n for n in shape if n >= 0)
+    size, product = math.prod(have), math.prod(n for n in shape if n >= 0)
     unknown = any(n < 0 for n in shape)
-    if (size % wanted if wanted else size or unknown) if unknown else size != wanted:
+    if (size % product if product else size or unknown) if unknown else size != product:
         raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
-    return tuple(n if n >= 0 else size // wanted for n in shape)
+    return tuple(n if n >= 0 else size // product for n in shape)
 
 
 def _transform(a: ndarray, shape: Any) -> Reshape:
@@ -79,11 +79,11 @@ def _transform(a: ndarray, shape: Any) -> Reshape:
         return Reshape(shape)
     # TensorFlow's optimiser takes for granted that a tensor reshaped to known lengths has as many elements.
     target = hide_from_optimiser(tf.constant(shape, tf.int64))
-    size, wanted = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
+    size, product = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
     if -1 in shape:
-        record_violation(tf.equal(wanted, 0) | tf.not_equal(size % tf.maximum(wanted, 1), 0))
+        record_violation(tf.equal(product, 0) | tf.not_equal(size % tf.maximum(product, 1), 0))
     else:
-        record_violation(tf.not_equal(size, wanted))
+        record_violation(tf.not_equal(size, product))
     return Reshape(shape, target)
 
 
@@ -93,14 +93,14 @@ def reshape_view(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     transform = _transform(a, target)
     if reshapes_in_place(a, target):
         return a.view_through(transform)
-    made = tensor_array(transform.get(a.tensor))
+    result = tensor_array(transform.get(a.tensor))
     if a.tensor.shape.is_fully_defined():
         # NumPy copies the array in its own layout, and returns a view of the copy.
-        made.storage_and_chain()[0].owner_chain = (Reshape(tuple(a.tensor.shape.as_list())),)
+        result.storage_and_chain()[0].owner_chain = (Reshape(tuple(a.tensor.shape.as_list())),)
     elif current_scope() is not None:
         # With some lengths NumPy gives a view, with others a copy.
-        link_aliases(storage_of(made), [storage_of(a)])
-    return made
+        link_aliases(storage_of(result), [storage_of(a)])
+    return result
 
 
 def reverse_axes(a: ndarray) -> ndarray:
@@ -115,8 +115,8 @@ def runs_backwards(a: ndarray, order: str | None) -> bool:
 
 def to_memory_order(a: ndarray) -> ndarray:
     """`a` with its axes in the order of NumPy's memory, as a view."""
-    made = layout_probe(a)
-    order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
+    probe = layout_probe(a)
+    order = order_of_iteration(probe) if probe is not None and not probe.flags.c_contiguous else None
     return a if order is None else permute_view(a, order)
 
 
@@ -144,16 +144,16 @@ def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = N
     backwards = runs_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
     source = lay_out_copy(a.tensor, a, "F" if backwards else "C") if copy else a
     if backwards:
-        flipped = reshape_view(reverse_axes(source), tuple(reversed(shape)))
-        made = reverse_axes(flipped)
-        storage, chain = flipped.storage_and_chain()
+        transpose = reshape_view(reverse_axes(source), tuple(reversed(shape)))
+        result = reverse_axes(transpose)
+        storage, chain = transpose.storage_and_chain()
         if storage.owner_chain and not chain:
             storage.owner_chain += (Transpose(tuple(reversed(range(a.ndim)))),)
     else:
-        made = reshape_view(source, shape)
-    if copy is False and made.storage_and_chain()[0] is not a.storage_and_chain()[0]:
+        result = reshape_view(source, shape)
+    if copy is False and result.storage_and_chain()[0] is not a.storage_and_chain()[0]:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
-    return made
+    return result
 
 
 def _reshape_method(a: Any, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:
@@ -207,18 +207,18 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
             if current_scope() is not None:
                 raise ShapeNeededError("squeeze of an array whose shape is known only at run time")
             return a.view_through(Reshape(tf.shape(tf.squeeze(a.tensor), tf.int64)))
-        dropped = [k for k, n in enumerate(have) if n == 1]
+        axes = [k for k, n in enumerate(have) if n == 1]
     elif not have and axis in (0, -1):
-        dropped = []
+        axes = []
     else:
-        dropped = list(normalize_axis_tuple(axis, len(have)))
-        if any(have[k] not in (1, None) for k in dropped):
+        axes = list(normalize_axis_tuple(axis, len(have)))
+        if any(have[k] not in (1, None) for k in axes):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    if not dropped:
+    if not axes:
         if axis is None or not have:
             return a
         return a.view_through(BasicIndexing((slice(None),) * len(have)))
-    return a.view_through(BasicIndexing(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
+    return a.view_through(BasicIndexing(tuple(0 if k in axes else slice(None) for k in range(len(have)))))
 
 
 @view(np.expand_dims)
@@ -256,8 +256,8 @@ def _raise_rank(rank: int, a: ndarray) -> ndarray:
 def _atleast(numpy: Callable[..., Any], rank: int) -> Callable[..., Any]:
     @view(numpy)
     def call(*arys: View) -> Any:
-        made = tuple(_raise_rank(rank, a) for a in arys)
-        return made[0] if len(made) == 1 else made
+        arrays = tuple(_raise_rank(rank, a) for a in arys)
+        return arrays[0] if len(arrays) == 1 else arrays
 
     call.__name__ = call.__qualname__ = numpy.__name__
     return call
@@ -293,10 +293,10 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
                 f"{have} and requested shape {shape}"
             )
         return array.view_through(BroadcastTo(shape))
-    made = array.view_through(BroadcastTo(tf.stack([tf.cast(n, tf.int64) for n in shape])))
+    result = array.view_through(BroadcastTo(tf.stack([tf.cast(n, tf.int64) for n in shape])))
     if current_scope() is not None:
-        _ = made.tensor  # raises at run time if the lengths do not fit, whether or not it is read
-    return made
+        _ = result.tensor  # raises at run time if the lengths do not fit, whether or not it is read
+    return result
 
 
 @view(np.broadcast_arrays)
@@ -315,9 +315,9 @@ def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html.
     """
-    known = [a.tensor.shape for a in args]
-    if all(shape.is_fully_defined() for shape in known):
-        shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
+    shapes = [a.tensor.shape for a in args]
+    if all(shape.is_fully_defined() for shape in shapes):
+        shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in shapes))
         return tuple(a if a.shape == shape else a.view_through(BroadcastTo(shape)) for a in args)
     shape = tf.shape(args[0].tensor)
     for a in args[1:]:

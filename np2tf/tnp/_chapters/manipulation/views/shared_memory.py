@@ -29,9 +29,9 @@ def _data(self: ndarray) -> memoryview:
 
 
 def _memory(self: ndarray) -> _Memory:
-    made = host_view(self).view(_Memory)
-    made.source = self
-    return made
+    memory = host_view(self).view(_Memory)
+    memory.source = self
+    return memory
 
 
 def _ctypes(self: ndarray) -> Any:
@@ -56,25 +56,25 @@ def view_of_buffer(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any
     Raises:
         StagingError: an array on TensorFlow has no such views.
     """
-    given = _data(buffer) if type(buffer) is ndarray else buffer
-    memory = given.obj if isinstance(given, memoryview) else None
+    data = _data(buffer) if type(buffer) is ndarray else buffer
+    memory = data.obj if isinstance(data, memoryview) else None
     if not isinstance(memory, _Memory):
         return None
-    wanted = make(given)
-    in_c, in_f = wanted.flags.c_contiguous, wanted.flags.f_contiguous
-    start = np.lib.array_utils.byte_bounds(wanted)[0] - np.lib.array_utils.byte_bounds(memory)[0]
+    array = make(data)
+    in_c, in_f = array.flags.c_contiguous, array.flags.f_contiguous
+    start = np.lib.array_utils.byte_bounds(array)[0] - np.lib.array_utils.byte_bounds(memory)[0]
     size = memory.itemsize
-    if not has_tf_dtype(wanted.dtype):
-        return wanted
-    if start % size or wanted.nbytes % size or not (in_c or in_f):
+    if not has_tf_dtype(array.dtype):
+        return array
+    if start % size or array.nbytes % size or not (in_c or in_f):
         raise MemoryLayoutError("memory seen otherwise than in whole elements, one after the other")
     source = memory.source
     if memory.flags.fnc:
         source = permute_view(source, reversed(range(memory.ndim)))
-    part = slice(start // size, (start + wanted.nbytes) // size)
+    part = slice(start // size, (start + array.nbytes) // size)
     view = source.view_through(Reshape((memory.size,))).view_through(BasicIndexing((part,)))
-    if wanted.dtype != memory.dtype:
-        view = view.view_through(Bitcast(wanted.dtype))
+    if array.dtype != memory.dtype:
+        view = view.view_through(Bitcast(array.dtype))
     if in_c:
-        return view.view_through(Reshape(wanted.shape))
-    return permute_view(view.view_through(Reshape(wanted.shape[::-1])), reversed(range(wanted.ndim)))
+        return view.view_through(Reshape(array.shape))
+    return permute_view(view.view_through(Reshape(array.shape[::-1])), reversed(range(array.ndim)))

@@ -34,10 +34,10 @@ def view(
         def call(*args: Any, **kwargs: Any) -> Any:
             if args and is_viewed_on_host(args[0]):
                 return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
-            made = on_tensors(*args, **kwargs)
-            if numbers and args and type(args[0]) is scalar and made.ndim == 0:
-                return wrap_tensor(made.tensor)
-            return made
+            result = on_tensors(*args, **kwargs)
+            if numbers and args and type(args[0]) is scalar and result.ndim == 0:
+                return wrap_tensor(result.tensor)
+            return result
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
