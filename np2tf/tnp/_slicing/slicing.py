@@ -25,6 +25,9 @@ from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._tensor.storage import staging_at_once, staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
+#: The size of the largest constants whose parts are computed while tracing.
+MOST_FOLDED = 1024
+
 
 def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     """Return the value of ``base[key]``."""
@@ -60,6 +63,9 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.T
     """Read with one kernel, whose small operands are kept and not made again each time."""
     if not key:
         return base
+    if not hasattr(base, "numpy") and base.op.type == "Const" and base.shape.num_elements() <= MOST_FOLDED:
+        # A slice whose end is an element of a constant has static ends.
+        return tf.constant(tf.get_static_value(base)[tuple(_native(item) for item in key)], base.dtype)
     ends: list[tuple[Any, Any, int]] = []
     to_the_end = new = shrink_mask = 0
     for k, axis in enumerate(axis_per_item(key, axes)):
