@@ -176,7 +176,7 @@ def local_names(module: str, tree: ast.Module) -> Iterator[Definition]:
 
 
 def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function or comprehension without those of the functions in it."""
+    """Yield the nodes of a function or comprehension, except the nodes of functions in it."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, _SCOPES):

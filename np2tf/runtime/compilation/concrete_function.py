@@ -23,7 +23,6 @@ from np2tf.runtime.random.call_streams import StreamsOfCall
 from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.structures.carried_values import flatten
 from np2tf.runtime.structures.staged_list import holds_lists, python_lists
-from np2tf.runtime.tracing.garbage import not_collecting
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
@@ -41,6 +40,7 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.strides import order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
+from np2tf.tnp._front.garbage import not_collecting
 from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs

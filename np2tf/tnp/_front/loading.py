@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from np2tf.tnp._front import own_import as own_import  # wraps the import of TensorFlow
 from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.garbage import not_collecting
 
 _callbacks: list[Callable[[], None]] = []
 _waiting_for_tensors: list[Callable[[], None]] = []
@@ -28,7 +29,8 @@ def announce() -> None:
 
 def load() -> None:
     """Load the TensorFlow half now, as the first tensor would."""
-    import np2tf.tnp._entry.routing  # noqa: F401
+    with not_collecting():
+        import np2tf.tnp._entry.routing  # noqa: F401
 
 
 def when_program_has_tensors(callback: Callable[[], None]) -> None:

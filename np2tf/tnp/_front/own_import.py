@@ -2,7 +2,8 @@
 
 TensorFlow and the packages that it imports draw from the global random states of Python and NumPy while they
 are imported. Without the wrapping, the program's later random numbers would depend on when np2tf imports
-TensorFlow. An import by the program itself is not changed.
+TensorFlow. The garbage collector pauses meanwhile. The program's own import of TensorFlow is as without
+np2tf.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.tnp._front.garbage import not_collecting
+
 
 @contextlib.contextmanager
 def preserved_random_states(_: ModuleType | None = None) -> Iterator[None]:
@@ -32,7 +35,10 @@ def preserved_random_states(_: ModuleType | None = None) -> Iterator[None]:
 
 
 #: Functions that make the context of the import, given the module of TensorFlow; the last is the innermost.
-contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = [preserved_random_states]
+contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = [
+    lambda _: not_collecting(),
+    preserved_random_states,
+]
 
 
 class _OwnImport(importlib.abc.MetaPathFinder):
