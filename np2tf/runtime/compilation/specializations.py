@@ -22,9 +22,9 @@ from np2tf.staging import TooManyTracesError, XlaShapeError
 #: other processes may have been running.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
-#: Code that seems a little slower, by at most this factor, gets this many warm calls: otherwise the best of
-#: many calls on the host would be compared with the best of few.
-A_LITTLE, MANY_WARM_CALLS = 1.5, 12
+#: Tiers whose times differ by at most this factor get this many calls: a call right after a call of the
+#: other tier finds none of its data in the processor's caches, and few calls may all be disturbed.
+NEAR, MANY_WARM_CALLS, MANY_HOST_CALLS = 1.25, 12, 8
 #: One warm call is enough if it took more seconds than this, and this many times as long as on the host,
 #: because long calls vary less.
 LONG, WORSE = 0.02, 1.5
@@ -122,12 +122,16 @@ class SpecializationCache:
         These are a few calls, or one call that is far faster or slower, or none if an earlier process found
         the host clearly slower. In the last case, one call is measured later.
         """
-        if self.host_calls >= WARM_CALLS:
+        if self.host_calls >= (MANY_HOST_CALLS if self._is_near else WARM_CALLS):
             return True
         if not self.host_calls and self.known_host >= WORSE * self.best_compiled:
             return self.seconds < REVIEW_FACTOR * self.known_host
         far = self.best_compiled >= BEHIND * self.best_host or self.best_host >= AHEAD * self.best_compiled
         return self.host_calls > 0 and far
+
+    @property
+    def _is_near(self) -> bool:
+        return self.best_host < NEAR * self.best_compiled and self.best_compiled < NEAR * self.best_host
 
     @property
     def _is_hopeless(self) -> bool:
@@ -137,9 +141,9 @@ class SpecializationCache:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""
         self.own_seconds += seconds if own_seconds is None else own_seconds
         if self.is_settled and not self.on_host:
-            is_wrong = seconds < self.recent
+            is_doubtful = seconds < NEAR * self.recent
             self.last_review, self.recent = self.seconds, float("inf")
-            if not is_wrong:
+            if not is_doubtful:
                 self.reviews += 1
                 self.best_host = seconds
                 return
@@ -192,8 +196,7 @@ class SpecializationCache:
 
     def _choose_tier(self) -> None:
         """Choose the faster tier once both have been measured well enough."""
-        is_little = self.best_host < self.best_compiled < A_LITTLE * self.best_host
-        enough = self.warm_calls >= (MANY_WARM_CALLS if is_little else WARM_CALLS)
+        enough = self.warm_calls >= (MANY_WARM_CALLS if self._is_near else WARM_CALLS)
         if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
             self.is_settled = True
             self.on_host = self.best_compiled > self.best_host

@@ -12,10 +12,13 @@ from np2tf.runtime.compilation.specializations import (
 
 
 class _Calls:
-    """Calls of one function, which take so many seconds on the host and compiled."""
+    """Calls of one function, which take so many seconds on the host and compiled; a call on the host right
+    after a compiled call takes `cold` times as long.
+    """
 
-    def __init__(self, host: float, compiled: float) -> None:
-        self.host, self.compiled = host, compiled
+    def __init__(self, host: float, compiled: float, cold: float = 1.0) -> None:
+        self.host, self.compiled, self.cold = host, compiled, cold
+        self.is_cold = False
         self.cache = SpecializationCache()
         self.cache.functions[()] = None  # type: ignore[assignment]
         self.on_host = self.total = 0.0
@@ -26,19 +29,22 @@ class _Calls:
         for _ in range(count):
             if cache.on_host and cache.is_due_on_host(self.on_host):
                 cache.reconsider()
+            was_on_host = cache.on_host
             if cache.on_host or cache.wants_host:
-                was_on_host = cache.on_host
+                seconds = self.host * (self.cold if self.is_cold else 1.0)
+                self.is_cold = False
                 if not was_on_host:
-                    cache.add_host_time(self.host)
-                self.on_host += self.host
-                self.total += self.host
-                if cache.on_host and not was_on_host:
-                    cache.last_review = self.on_host
+                    cache.add_host_time(seconds)
+                self.on_host += seconds
+                self.total += seconds
             else:
+                self.is_cold = True
                 if not cache.is_settled:
                     cache.add_compiled_time(self.compiled)
                 cache.count_compiled_call(self.compiled, is_warm=True)
                 self.total += self.compiled
+            if cache.on_host and not was_on_host:
+                cache.last_review = self.on_host
 
 
 @pytest.mark.parametrize(("true_host", "true_compiled"), [(1.0, 1.6), (1.0, 5.0), (3.0, 1.0), (40.0, 1.0)])
@@ -67,6 +73,18 @@ def test_a_wrong_choice_is_found_early() -> None:
     calls.host, calls.compiled = 1e-3, 2e-3
     calls.run(int(4 * FIRST_RECONSIDER_FACTOR))
     assert calls.cache.on_host
+
+
+@pytest.mark.parametrize(("compiled", "on_host"), [(1.15e-3, True), (9e-4, False)])
+def test_a_cold_call_decides_nothing(compiled: float, on_host: bool) -> None:
+    """Calls in a row compare tiers that are nearly equal, not a host call between compiled calls."""
+    calls = _Calls(1e-3, compiled, cold=1.3)
+    calls.cache.is_settled, calls.cache.best_host = True, 1.3e-3
+    calls.run(3000)
+    assert calls.cache.on_host == on_host
+    calls.total = 0.0
+    calls.run(20_000)
+    assert calls.total < 1.04 * 20_000 * min(1e-3, compiled)
 
 
 def test_what_raises_in_most_calls_stays_on_the_host() -> None:
