@@ -260,6 +260,33 @@ OF_STATIC_LENGTHS = (
     "np.tile(x, 2) + 1, np.roll(x, 3) + 1, np.vstack([x, x])",
     "np.argsort(x), np.repeat(x, 2)",
     "np.apply_along_axis(np.sort, 0, x) + 1",
+    "np.median(x), np.nanmedian(x), np.percentile(x, 30), np.nanquantile(x, [0.1, 0.5])",
+    "np.quantile(x, [0, 0.3, 1], method='hazen'), np.quantile(x, 0.3, method='midpoint')",
+    "np.quantile(x, [0.1, 0.9], method='nearest'), np.quantile(x, 0.3, method='higher')",
+    "np.convolve(x, [1.0, 2.0, 1.0]), np.convolve(x[:3], x, 'same'), np.convolve(x, x[3:], 'valid')",
+    "np.correlate(x, x), np.correlate(x[:4], x * 1j, 'same'), np.correlate(x, x[3:], 'full')",
+    "np.gradient(x), np.gradient(x, np.cumsum(x), edge_order=2)",
+    "np.cov(x, x), np.corrcoef(x, x[::-1]), np.cov(x, ddof=2) + 1",
+    "np.linspace(0, 1, len(x)) + 1, np.linspace(2, 9, len(x) - 3, endpoint=False, retstep=True)[1]",
+    "np.linspace([0, 1], 9, len(x), dtype=int, axis=1) + 1, np.linspace(3, 3, len(x), False) + 1",
+    "np.insert(x, 3, 1.0), np.insert(x, -2, [1, 2, 3]), np.insert(np.outer(x, x), len(x) // 2, x, axis=1)",
+    "np.delete(x, 3), np.delete(x, -2), np.delete(np.outer(x, x), len(x) // 2, axis=1)",
+    "np.pad(x, 3, mode='edge'), np.pad(x, (2, 40), mode='wrap'), np.pad(x[:1], 3, mode='reflect')",
+    "np.pad(x, (40, 1), mode='reflect'), np.pad(np.outer(x, x), ((0, 1), (50, 2)), mode='symmetric')",
+    "np.array_split(x, 3)[0] + 1, np.array_split(x, 3)[2] * 2, np.split(x[: len(x) // 2 * 2], 2)[1] + 1",
+)
+#: Expressions that raise errors for short arrays.
+OF_LONG_ARRAYS = (
+    "np.gradient(x, edge_order=2)",
+    "np.percentile(x, 30)",
+    "np.nanquantile(x, 0.5)",
+    "np.convolve(x, [1.0, 2.0, 1.0])",
+    "np.correlate(x, x[2:])",
+    "np.delete(x, 3)",
+    "np.insert(x, -3, 1)",
+    "np.pad(x, 2, mode='wrap')",
+    "np.linspace(0, 1, len(x) - 3) + 1",
+    "[part * 2 for part in np.split(x, 2)]",
 )
 
 
@@ -274,6 +301,18 @@ def test_a_graph_serves_all_lengths(expression: str) -> None:
             _assert_same_call(np2tf_function, numpys, (rng.random(n),))
         assert np2tf_function.trace_count == 3
         assert np2tf_function.graph_count >= 13
+
+
+@pytest.mark.parametrize("expression", OF_LONG_ARRAYS)
+def test_a_graph_leaves_errors_to_numpy(expression: str) -> None:
+    """A call of a length that NumPy refuses is discarded and repeated on the host."""
+    source = f"import numpy as np\n\n\ndef f(x):\n    return {expression}\n"
+    numpys, np2tf_function = load(source)["f"], np2tf.jit(load(translation(source))["f"])
+    rng = np.random.default_rng(5)
+    with np2tf.config.using(tier="compile"):
+        for n in (20, 22, 24, 26, *range(8)):
+            _assert_same_call(np2tf_function, numpys, (rng.random(n),))
+        assert np2tf_function.graph_count
 
 
 def test_a_graph_writes_into_arrays_of_all_lengths():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ def _staged_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
 def linspace(
     start: Operand,
     stop: Operand,
-    num: Int = 50,
+    num: Any = 50,
     endpoint: bool = True,
     retstep: bool = False,
     dtype: DType = None,
@@ -168,9 +169,13 @@ def linspace(
 
     Raises:
         ValueError: `num` is negative.
+        StagingError: code is staged for XLA, and `num` is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linspace.html.
     """
+    if _is_staged_count(num):
+        return _staged_linspace(start, stop, as_tensor(num, np.int64), endpoint, retstep, dtype, axis)
+    num = num if type(num) is int else operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     if _is_known(start, stop) and num <= SMALL:
@@ -189,11 +194,46 @@ def linspace(
         values = tf.where(step == 0, begin + places / parts * span, values)
     if endpoint and num > 1:
         values = tf.concat([values[:-1], tf.broadcast_to(end, tf.shape(values[-1:]))], 0)
-    if target_dtype.kind in "iu":
+    samples = _samples(values, target_dtype, axis)
+    return (samples, wrap_tensor(step)) if retstep else samples
+
+
+def _samples(values: tf.Tensor, dtype: np.dtype[Any], axis: int) -> ndarray:
+    """Return evenly spaced numbers along the first axis in a dtype and along another axis."""
+    if dtype.kind in "iu":
         values = tf.floor(values)
-    if axis % (rank + 1):
+    if axis % values.shape.rank:
         values = tf.experimental.numpy.moveaxis(values, 0, axis)
-    samples = tensor_array(cast(values, target_dtype))
+    return tensor_array(cast(values, dtype))
+
+
+def _is_staged_count(num: Any) -> bool:
+    """Return whether a graph, which is not for XLA, learns a count at run time."""
+    if staging_for_xla() or not (type(num) is scalar or isinstance(num, tf.Tensor)):
+        return False
+    count = as_tensor(num)
+    return count.dtype.is_integer and count.shape.rank == 0 and tf.get_static_value(count) is None
+
+
+def _staged_linspace(
+    start: Any, stop: Any, num: tf.Tensor, endpoint: bool, retstep: bool, dtype: Any, axis: int
+) -> Any:
+    """Return evenly spaced numbers, whose count is known only at run time."""
+    record_violation(num < 0)
+    result = inexact_type(start, stop)
+    begin, end = as_tensor(start, result), as_tensor(stop, result)
+    span = end - begin
+    places = cast(tf.range(tf.maximum(num, 0)), result)
+    places = tf.reshape(places, [-1] + [1] * (begin + end).shape.rank)
+    parts = cast(num - 1 if endpoint else num, result)
+    has_step = tf.greater(num, 1 if endpoint else 0)
+    step = tf.where(has_step, span / parts, tf.constant(np.nan, span.dtype))
+    values = begin + places * tf.where(has_step, step, span)
+    # A step that underflows to zero is applied in two parts.
+    values = tf.where(step == 0, begin + places / parts * span, values)
+    if endpoint:
+        values = tf.where(has_step & (places == parts), end, values)
+    samples = _samples(values, result if dtype is None else dtype, axis)
     return (samples, wrap_tensor(step)) if retstep else samples
 
 

@@ -197,7 +197,8 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     Raises:
         IndexError: an index is out of bounds or not an integer.
         ValueError: `obj` has more than one axis.
-        StagingError: the indices or the length of the axis are known only at run time.
+        StagingError: the index or the length of the axis is known only at run time, and code is staged for
+            XLA, or there are several indices.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.insert.html.
     """
@@ -205,10 +206,13 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
     length, where = arr.shape[axis], _known_value(obj)
-    if length is None or where is None:
+    is_open = None in arr.shape.as_list() or where is None
+    if is_open and (staging_for_xla() or not _is_place(obj)):
         raise ShapeNeededError("insert at places, or into an array of a length, known only at run time")
     new = as_tensor(values, arr.dtype.as_numpy_dtype)
     new = new[(None,) * max(arr.shape.rank - new.shape.rank, 0) + (...,)]
+    if is_open:
+        return tensor_array(_insert_at(arr, as_tensor(obj, np.int64), new, axis))
     places = np.arange(length)[where] if isinstance(where, slice) else np.asarray(where)
     if places.dtype == bool:
         places = np.flatnonzero(places)
@@ -240,6 +244,37 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     return tensor_array(tf.gather(tf.concat([arr, tf.broadcast_to(new, target)], axis), source, axis=axis))
 
 
+def _is_place(obj: Any) -> bool:
+    """Return whether an index is a whole number, known or not."""
+    if isinstance(obj, (bool, slice, list, tuple)):
+        return False
+    place = as_tensor(obj)
+    return place.shape.rank == 0 and place.dtype.is_integer
+
+
+def _staged_place(place: tf.Tensor, length: Any, most: Any) -> tf.Tensor:
+    """Return a place of an axis counted from the front. A place out of bounds records a violation.
+
+    Args:
+        place: the place, which may be negative.
+        length: the length of the axis.
+        most: the last place.
+    """
+    record_violation((place < -length) | (place > most))
+    return tf.where(place < 0, place + length, place)
+
+
+def _insert_at(arr: tf.Tensor, place: tf.Tensor, new: tf.Tensor, axis: int) -> tf.Tensor:
+    """Return the array with values, which broadcast to the inserted part, before a place of an axis."""
+    length = _length(arr, axis)
+    place = _staged_place(place, length, length)
+    new = tf.experimental.numpy.moveaxis(new, 0, axis)
+    part = [_length(new if k == axis else arr, k) for k in range(arr.shape.rank)]
+    new = tf.broadcast_to(new, tf.stack([tf.cast(n, tf.int64) for n in part]))
+    before = (slice(None),) * axis
+    return tf.concat([arr[(*before, slice(place))], new, arr[(*before, slice(place, None))]], axis)
+
+
 @op(np.delete)
 def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     """Remove slices of an array along an axis.
@@ -254,7 +289,8 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
 
     Raises:
         IndexError: an index is out of bounds.
-        StagingError: several indices or the length of the axis are known only at run time.
+        StagingError: several indices are known only at run time, or the length of the axis is, and code is
+            staged for XLA, or there are several indices.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.delete.html.
     """
@@ -263,15 +299,24 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     axis = normalize_axis_index(axis, arr.shape.rank)
     length, where = arr.shape[axis], _known_value(obj)
     if length is None:
-        raise ShapeNeededError("delete from an axis whose length is known only at run time")
+        if staging_for_xla() or not _is_place(obj):
+            raise ShapeNeededError("delete from an axis whose length is known only at run time")
+        length = _length(arr, axis)
+        place = _staged_place(as_tensor(obj, np.int64), length, length - 1)
+        return tensor_array(_without_place(arr, length, place, axis))
     if where is not None:
         return tensor_array(tf.gather(arr, np.delete(np.arange(length), where), axis=axis))
     place = as_tensor(obj, np.int64)
     if place.shape.rank != 0:
         raise ValueNeededError("delete at places known only at run time")
     place = tf.where(place < 0, place + length, place)
+    return tensor_array(_without_place(arr, length, place, axis))
+
+
+def _without_place(arr: tf.Tensor, length: Any, place: tf.Tensor, axis: int) -> tf.Tensor:
+    """Return the array without a place of an axis of a given length."""
     indices = tf.range(length - 1, dtype=tf.int64)
-    return tensor_array(tf.gather(arr, indices + tf.cast(indices >= place, tf.int64), axis=axis))
+    return tf.gather(arr, indices + tf.cast(indices >= place, tf.int64), axis=axis)
 
 
 _GATHER_MODES = frozenset({"edge", "reflect", "symmetric", "wrap"})
@@ -317,8 +362,10 @@ def pad(
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
         raise NoGraphFormError("pad with the keywords of its other modes")
     width = _known_value(pad_width)
-    if width is None or isinstance(width, dict) or (mode in _GATHER_MODES and None in array.shape.as_list()):
+    if width is None or isinstance(width, dict):
         raise ValueNeededError("pad by widths known only at run time, or given as a dict")
+    if mode in _GATHER_MODES and None in array.shape.as_list() and staging_for_xla():
+        raise ShapeNeededError("pad of an array whose shape is known only at run time")
     if np.asarray(width).dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
     rank = array.shape.rank
@@ -331,8 +378,25 @@ def pad(
         raise NoGraphFormError(f"pad with mode {mode!r}")
     for k, pair in enumerate(pairs):
         if any(pair):
-            array = tf.gather(array, np.pad(np.arange(array.shape[k]), pair, mode), axis=k)
+            n = array.shape[k]
+            is_open = n is None
+            places = _margins(_length(array, k), pair, mode) if is_open else np.pad(np.arange(n), pair, mode)
+            array = tf.gather(array, places, axis=k)
     return tensor_array(array)
+
+
+def _margins(n: tf.Tensor, pair: list[int], mode: str) -> tf.Tensor:
+    """Return the places that NumPy copies to an axis of unknown length and to its margins."""
+    record_violation(tf.equal(n, 0))
+    places = tf.range(-pair[0], n + pair[1])
+    if mode == "edge":
+        return tf.clip_by_value(places, 0, n - 1)
+    if mode == "wrap":
+        return places % n
+    # A mirrored axis repeats after this number of places; "symmetric" repeats the outermost elements.
+    period = 2 * n if mode == "symmetric" else tf.maximum(2 * n - 2, 1)
+    places %= period
+    return tf.minimum(places, 2 * n - 1 - places if mode == "symmetric" else 2 * n - 2 - places)
 
 
 def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:

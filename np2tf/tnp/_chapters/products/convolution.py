@@ -10,10 +10,12 @@ import tensorflow as tf
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._dispatch.op import op
-from np2tf.tnp._operands.axis_arguments import rank_of
+from np2tf.tnp._operands.axis_arguments import length, rank_of
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs.matrix import matmul
 
 __all__ = ["convolve", "correlate"]
@@ -28,10 +30,27 @@ def _row(x: tf.Tensor, name: str, why: str) -> tf.Tensor:
         raise ValueError("object too deep for desired array")
     x = tf.reshape(x, (-1,)) if rank_of(x) == 0 else x
     if x.shape[0] is None:
-        raise ShapeNeededError(f"{name} of a row of unknown length")
+        if staging_for_xla():
+            raise ShapeNeededError(f"{name} of a row of unknown length")
+        record_violation(tf.equal(tf.size(x), 0))
     if x.shape[0] == 0:
         raise ValueError(why)
     return x
+
+
+def _by_length(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, Any]:
+    """Return the longer and the shorter row, and whether the longer row is `v`: a boolean, or a tensor if it
+    is known only at run time.
+    """
+    n, m = length(a, (0,)), length(v, (0,))
+    exchanged = m > n
+    if not isinstance(exchanged, tf.Tensor):
+        return (v, a, True) if exchanged else (a, v, False)
+    # Slices of both rows behind each other need no branches.
+    both = tf.concat([a, v], 0)
+    start = tf.where(exchanged, n, tf.zeros((), tf.int64))
+    longer = tf.slice(both, [start], [tf.maximum(n, m)])
+    return longer, tf.slice(both, [n - start], [tf.minimum(n, m)]), exchanged
 
 
 def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
@@ -39,16 +58,18 @@ def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
 
     `v` is not longer than `a`.
     """
-    n, m = int(a.shape[0]), int(v.shape[0])
-    left = {"valid": 0, "same": m // 2, "full": m - 1}.get(mode)
+    n, m = length(a, (0,)), length(v, (0,))
+    left: Any = {"valid": 0, "same": m // 2, "full": m - 1}.get(mode)
     if left is None:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     right = {"valid": 0, "same": m - m // 2 - 1, "full": m - 1}[mode]
     signal = tf.pad(a, [[left, right]])
     outputs = n + left + right - m + 1
-    if m > _SHORT and a.dtype in (tf.float32, tf.float64):
+    is_known = isinstance(m, int)
+    if (not is_known or m > _SHORT) and a.dtype in (tf.float32, tf.float64):
         return tf.nn.conv1d(signal[None, :, None], v[:, None, None], 1, "VALID")[0, :, 0]
-    windows = tf.gather(signal, np.arange(outputs)[:, None] + np.arange(m))
+    places = np.arange if is_known else tf.range
+    windows = tf.gather(signal, places(outputs)[:, None] + places(m))
     return tf.reshape(matmul(windows, v), (outputs,))
 
 
@@ -76,7 +97,7 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
 
     Raises:
         ValueError: an operand does not have one axis or is empty, or the mode is unknown.
-        StagingError: a length is unknown.
+        StagingError: code is staged for XLA, and a length is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.correlate.html.
     """
@@ -86,9 +107,11 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
     v = _row(v, "correlate", "second array argument cannot be empty")
     a, v = _promote_pair(a, v)
     v = tf.math.conj(v) if v.dtype in COMPLEX else v
-    if a.shape[0] >= v.shape[0]:
-        return _slide(a, v, mode)
-    return tf.reverse(_slide(v, a, mode), [0])
+    longer, shorter, exchanged = _by_length(a, v)
+    products = _slide(longer, shorter, mode)
+    if isinstance(exchanged, tf.Tensor):
+        return tf.where(exchanged, tf.reverse(products, [0]), products)
+    return tf.reverse(products, [0]) if exchanged else products
 
 
 @op(np.convolve)
@@ -105,12 +128,11 @@ def convolve(a: Array, v: Array, mode: str = "full") -> tf.Tensor:
 
     Raises:
         ValueError: an operand has several axes or is empty, or the mode is unknown.
-        StagingError: a length is unknown.
+        StagingError: code is staged for XLA, and a length is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.convolve.html.
     """
     a, v = _row(a, "convolve", "a cannot be empty"), _row(v, "convolve", "v cannot be empty")
     a, v = _promote_pair(a, v)
-    if v.shape[0] > a.shape[0]:
-        a, v = v, a
-    return _slide(a, tf.reverse(v, [0]), mode)
+    longer, shorter, _ = _by_length(a, v)
+    return _slide(longer, tf.reverse(shorter, [0]), mode)

@@ -15,12 +15,13 @@ from np2tf.tnp._dispatch.argument_types import Array, Axis, DType, OptionalArray
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
-from np2tf.tnp._operands.axis_arguments import normalize_axes, rank_of, refuse_axis_of_number
+from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank_of, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.size_guards import assert_same_size
+from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, TOO_FEW, warn_arithmetic, warn_where
 
@@ -128,13 +129,13 @@ def _observations(m: tf.Tensor, dtype: np.dtype[Any], rowvar: bool, name: str) -
     return tf.transpose(x) if turned else x
 
 
-def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
+def _frequencies(weights: Any, name: str, x: tf.Tensor) -> tf.Tensor | None:
     if weights is None:
         return None
     weights = cast(weights, np.float64)
     if rank_of(weights) > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
-    if weights.shape[0] != length:
+    if not weights.shape.is_compatible_with(x.shape[1:]):
         raise RuntimeError(f"incompatible numbers of samples and {name}")
     static_weights = tf.get_static_value(weights)
     if static_weights is None:
@@ -143,7 +144,7 @@ def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
         raise TypeError("fweights must be integer")
     if np.any(static_weights < 0):
         raise ValueError(f"{name} cannot be negative")
-    return weights
+    return assert_same_size(weights, 0, x, 1)
 
 
 def _covariance(
@@ -160,16 +161,21 @@ def _covariance(
     if y is not None:
         x = tf.concat([x, _observations(y, dtype, rowvar, "y")], 0)
     ddof = (0 if bias else 1) if ddof is None else ddof
-    n = x.shape[1]
-    if n is None:
+    n = length(x, (1,))
+    if not isinstance(n, int) and staging_for_xla():
         raise ShapeNeededError("a covariance over an axis of unknown length")
-    frequencies, importances = _frequencies(fweights, "fweights", n), _frequencies(aweights, "aweights", n)
+    frequencies, importances = _frequencies(fweights, "fweights", x), _frequencies(aweights, "aweights", x)
     if frequencies is None and importances is None:
-        warn_where(n == 0, EMPTY_MEAN)
-        warn_arithmetic("invalid", tf.constant(n == 0), "divide")
-        warn_where(n <= ddof, TOO_FEW)
-        factor: Any = tf.constant(max(n - ddof, 0), tf.float64)
-        off = x - tf.reduce_sum(x, 1, keepdims=True) / tf.constant(n, x.dtype)
+        if isinstance(n, int):
+            warn_where(n == 0, EMPTY_MEAN)
+            warn_arithmetic("invalid", tf.constant(n == 0), "divide")
+            warn_where(n <= ddof, TOO_FEW)
+            factor: Any = tf.constant(max(n - ddof, 0), tf.float64)
+            observations = tf.constant(n, x.dtype)
+        else:
+            factor = tf.maximum(tf.cast(n, tf.float64) - ddof, 0)
+            observations = tf.cast(n, x.dtype)
+        off = x - tf.reduce_sum(x, 1, keepdims=True) / observations
         right = off
     else:
         weight_vectors = [w for w in (frequencies, importances) if w is not None]
@@ -233,7 +239,8 @@ def cov(
         ValueError: there are more than two axes, `ddof` is not whole, or a weight is negative.
         TypeError: `fweights` are not whole numbers.
         RuntimeError: the number of weights does not fit.
-        StagingError: the number of observations or a weight is known only at run time.
+        StagingError: a weight is known only at run time, or code is staged for XLA, and the number of
+            observations is.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.cov.html.
     """
@@ -256,7 +263,7 @@ def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: D
 
     Raises:
         ValueError: there are more than two axes.
-        StagingError: the number of observations is known only at run time.
+        StagingError: code is staged for XLA, and the number of observations is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html.
     """

@@ -12,9 +12,12 @@ from np2tf.tnp._chapters.sorting.search import positions
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, Operand, OptionalArray
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import difference_along, slice_along
-from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
+from np2tf.tnp._operands.axis_arguments import length, normalize_axes, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.size_guards import assert_same_size
+from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.real import remainder
 
@@ -93,8 +96,9 @@ def _spacings(f: tf.Tensor, axes: tuple[int, ...], spacings: tuple[Any, ...]) ->
         if ndim > 1:
             raise ValueError("distances must be either scalars or 1d")
         if ndim == 1:
-            if distance.shape[0] != f.shape[axis]:
+            if not distance.shape[:1].is_compatible_with(f.shape[axis : axis + 1]):
                 raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+            distance = assert_same_size(distance, 0, f, axis)
             distance = cast(distance, np.float64) if distance.dtype.is_integer else distance
             distance = distance[1:] - distance[:-1]
         steps.append(distance)
@@ -137,9 +141,12 @@ def _edge(
 
 
 def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtype[Any]) -> tf.Tensor:
-    if f.shape[axis] is None:
-        raise ShapeNeededError("a gradient along an axis of unknown length")
-    if f.shape[axis] < edge_order + 1:
+    n = length(f, (axis,))
+    if not isinstance(n, int):
+        if staging_for_xla():
+            raise ShapeNeededError("a gradient along an axis of unknown length")
+        record_violation(n < edge_order + 1)
+    elif n < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
             "are required."
@@ -177,7 +184,7 @@ def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
     Raises:
         TypeError: the number of distances does not fit, or the samples are booleans.
         ValueError: an axis is too short, or the arguments do not fit.
-        StagingError: the length of an axis is unknown.
+        StagingError: code is staged for XLA, and the length of an axis is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.gradient.html.
     """

@@ -103,8 +103,8 @@ def nanquantile(
     Raises:
         TypeError: the numbers are complex.
         ValueError: a quantile is out of range.
-        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
-            length.
+        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
+            for XLA, and the length is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html.
     """
@@ -142,8 +142,8 @@ def nanpercentile(
     Raises:
         TypeError: the numbers are complex.
         ValueError: a percentile is out of range.
-        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
-            length.
+        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
+            for XLA, and the length is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html.
     """

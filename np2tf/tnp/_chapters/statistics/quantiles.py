@@ -19,7 +19,7 @@ from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, warn_where
 
 __all__ = ["median", "percentile", "quantile"]
@@ -33,10 +33,11 @@ _CONTINUOUS: dict[str, tuple[float, float]] = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-_DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "lower": np.floor,
-    "higher": np.ceil,
-    "nearest": np.round,
+#: method -> how it rounds positions: of arrays, and of tensors.
+_DISCRETE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "lower": (np.floor, tf.floor),
+    "higher": (np.ceil, tf.math.ceil),
+    "nearest": (np.round, tf.round),
 }
 
 
@@ -47,13 +48,13 @@ def rows_of(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     A length that is known only at run time is a tensor.
 
     Raises:
-        StagingError: np2tf.jit stages the code, and the length is known only at run time.
+        StagingError: code is staged for XLA, and the length is known only at run time.
     """
     refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank_of(a))
     outer_axes = [k for k in range(rank_of(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
-    if None in lengths and current_scope() is not None:
+    if None in lengths and staging_for_xla():
         raise ShapeNeededError("a quantile along an axis of unknown length")
     n: Any = length(a, axes)
     if axes and axes != (rank_of(a) - 1,):
@@ -159,7 +160,7 @@ def quantiles_of_rows(
     if not isinstance(n, int):
         result = _quantiles_at_run_time(sorted_rows, method, n, fractions, weak)
     elif method in _DISCRETE:
-        index = _DISCRETE[method]((n - 1) * fractions).astype(np.int64)
+        index = _DISCRETE[method][0]((n - 1) * fractions).astype(np.int64)
         result = tf.gather(sorted_rows, index, axis=-1)
     else:
         result = _interpolate(sorted_rows, _virtual(method, n, fractions), n, input_dtype, weak)
@@ -174,8 +175,10 @@ def quantiles_of_rows(
     return restore_axes(result, rank_of(a), axes, keepdims, lead)
 
 
-def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
+def _virtual(method: str, n: Any, fractions: Any) -> Any:
     """Return the positions of quantiles among n sorted numbers; they may lie between two numbers.
+
+    The number and the fractions are an int and an array, or tensors of one dtype.
 
     Raises:
         ValueError: NumPy has no such method.
@@ -184,7 +187,8 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
     if method == "linear":
         return (n - 1) * fractions
     if method == "midpoint":
-        return 0.5 * (np.floor((n - 1) * fractions) + np.ceil((n - 1) * fractions))
+        floor, ceil = (_DISCRETE[name][isinstance(n, tf.Tensor)] for name in ("lower", "higher"))
+        return 0.5 * (floor((n - 1) * fractions) + ceil((n - 1) * fractions))
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
         return n * fractions + (alpha + fractions * (1 - alpha - beta)) - 1
@@ -205,18 +209,25 @@ def _interpolate(
     return interpolate(sorted_values, low, high, tf.constant(gamma.astype(result_dtype)), result_dtype)
 
 
+@promote_in_any_mode
 def _quantiles_at_run_time(
     sorted_values: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
 ) -> tf.Tensor:
-    """Linear quantiles of rows whose length is known only at run time."""
-    if method != "linear":
-        raise ShapeNeededError(f"quantiles of an unknown number of values by the method {method}")
+    """Return quantiles of sorted rows whose length is known only at run time."""
     fraction_dtype = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
-    virtual = tf.cast(n - 1, tf.as_dtype(fraction_dtype)) * tf.constant(fractions.astype(fraction_dtype))
-    low = tf.cast(tf.floor(virtual), tf.int64)
+    at = tf.constant(fractions.astype(fraction_dtype))
+    count = tf.cast(n, at.dtype)
+    if method in _DISCRETE:
+        index = _DISCRETE[method][1]((count - 1) * at)
+        return tf.gather(sorted_values, tf.cast(index, tf.int64), axis=-1)
+    virtual = _virtual(method, count, at)
+    whole = tf.floor(virtual)
+    low = tf.maximum(tf.minimum(tf.cast(whole, tf.int64), n - 1), 0)
     result_dtype = result_type_of((sorted_values.dtype.as_numpy_dtype, float if weak else fraction_dtype))
-    t = cast(virtual - tf.floor(virtual), result_dtype)
-    return interpolate(sorted_values, low, tf.minimum(low + 1, n - 1), t, result_dtype)
+    one, zero = tf.ones((), at.dtype), tf.zeros((), at.dtype)
+    gamma = tf.where(virtual >= count - 1, one, tf.where(virtual < 0, zero, virtual - whole))
+    high = tf.minimum(low + 1, n - 1)
+    return interpolate(sorted_values, low, high, cast(gamma, result_dtype), result_dtype)
 
 
 def refuse_empty(n: Any) -> None:
@@ -271,8 +282,8 @@ def quantile(
     Raises:
         TypeError: the numbers are complex.
         ValueError: a quantile is out of range, or the method is unknown.
-        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
-            length.
+        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
+            for XLA, and the length is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.quantile.html.
     """
@@ -310,8 +321,8 @@ def percentile(
     Raises:
         TypeError: the numbers are complex.
         ValueError: a percentile is out of range, or the method is unknown.
-        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
-            length.
+        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
+            for XLA, and the length is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.percentile.html.
     """
@@ -355,8 +366,8 @@ def median(
         An array of floats; NaN where a number is NaN.
 
     Raises:
-        StagingError: the numbers are complex, or the number of elements is known only at run time while
-            staging.
+        StagingError: the numbers are complex, or code is staged for XLA, and the number of elements is known
+            only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.median.html.
     """

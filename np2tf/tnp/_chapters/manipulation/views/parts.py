@@ -15,7 +15,7 @@ from np2tf.tnp._chapters.manipulation.views.view import view
 from np2tf.tnp._dispatch.argument_types import Axis, Int, View
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, Diagonal, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import refuse_where
-from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
 __all__ = [
@@ -171,7 +171,7 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
     """Return the cuts that divide an axis into sections of nearly equal lengths."""
     total = a.shape[axis]
     if not isinstance(total, int):
-        if current_scope() is not None:
+        if staging_for_xla():
             raise ShapeNeededError("splitting an axis whose length is known only at run time")
         small, extra = total.tensor // sections, total.tensor % sections
         cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
@@ -196,7 +196,7 @@ def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndar
     Raises:
         IndexError: there is no such axis.
         ValueError: the number of sections is not positive.
-        StagingError: the length of the axis is known only at run time while staging.
+        StagingError: code is staged for XLA, and the length of the axis is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.array_split.html.
     """
