@@ -252,15 +252,15 @@ def _is_place(obj: Any) -> bool:
     return place.shape.rank == 0 and place.dtype.is_integer
 
 
-def _staged_place(place: tf.Tensor, length: Any, most: Any) -> tf.Tensor:
+def _staged_place(place: tf.Tensor, length: Any, last: Any) -> tf.Tensor:
     """Return a place of an axis counted from the front. A place out of bounds records a violation.
 
     Args:
         place: the place, which may be negative.
         length: the length of the axis.
-        most: the last place.
+        last: the last place.
     """
-    record_violation((place < -length) | (place > most))
+    record_violation((place < -length) | (place > last))
     return tf.where(place < 0, place + length, place)
 
 

@@ -43,14 +43,14 @@ def _by_length(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, Any]:
     is known only at run time.
     """
     n, m = length(a, (0,)), length(v, (0,))
-    exchanged = m > n
-    if not isinstance(exchanged, tf.Tensor):
-        return (v, a, True) if exchanged else (a, v, False)
-    # Slices of both rows behind each other need no branches.
-    both = tf.concat([a, v], 0)
-    start = tf.where(exchanged, n, tf.zeros((), tf.int64))
-    longer = tf.slice(both, [start], [tf.maximum(n, m)])
-    return longer, tf.slice(both, [n - start], [tf.minimum(n, m)]), exchanged
+    is_exchanged = m > n
+    if not isinstance(is_exchanged, tf.Tensor):
+        return (v, a, True) if is_exchanged else (a, v, False)
+    # Slices of rows rows behind each other need no branches.
+    rows = tf.concat([a, v], 0)
+    start = tf.where(is_exchanged, n, tf.zeros((), tf.int64))
+    longer = tf.slice(rows, [start], [tf.maximum(n, m)])
+    return longer, tf.slice(rows, [n - start], [tf.minimum(n, m)]), is_exchanged
 
 
 def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
@@ -107,11 +107,11 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
     v = _row(v, "correlate", "second array argument cannot be empty")
     a, v = _promote_pair(a, v)
     v = tf.math.conj(v) if v.dtype in COMPLEX else v
-    longer, shorter, exchanged = _by_length(a, v)
+    longer, shorter, is_exchanged = _by_length(a, v)
     products = _slide(longer, shorter, mode)
-    if isinstance(exchanged, tf.Tensor):
-        return tf.where(exchanged, tf.reverse(products, [0]), products)
-    return tf.reverse(products, [0]) if exchanged else products
+    if isinstance(is_exchanged, tf.Tensor):
+        return tf.where(is_exchanged, tf.reverse(products, [0]), products)
+    return tf.reverse(products, [0]) if is_exchanged else products
 
 
 @op(np.convolve)
