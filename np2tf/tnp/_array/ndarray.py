@@ -11,12 +11,12 @@ import importlib
 import math
 import types
 import weakref
-from operator import is_, is_not
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from np2tf.lazy import LazyModule, tf
+from np2tf.pytree.registry import STRUCTURES
 from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.subclasses import SubclassBase
 from np2tf.tnp._front.fast_flags import fast_flags
@@ -382,14 +382,4 @@ def wrap_tensor(value: Any) -> Any:
 
 def unwrap_tensors(value: Any) -> Any:
     """Return `value` with arrays on TensorFlow replaced by their tensors, also in tuples, lists and dicts."""
-    if is_array(value):
-        return value.tensor
-    kind = type(value)
-    if kind is dict:
-        items = list(map(unwrap_tensors, value.values()))
-        return value if all(map(is_, items, value.values())) else dict(zip(value, items))
-    if kind is list or isinstance(value, tuple):
-        items = list(map(unwrap_tensors, value))
-        if any(map(is_not, items, value)):
-            return kind(*items) if hasattr(value, "_fields") else kind(items)
-    return value
+    return value.tensor if is_array(value) else STRUCTURES.replace_items(unwrap_tensors, value)
