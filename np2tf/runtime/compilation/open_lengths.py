@@ -5,6 +5,7 @@ The shapes of earlier calls decide which axes become open (see `open_arrays`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,8 @@ from np2tf.runtime.compilation.specializations import SpecializationCache
 ENOUGH_SHAPES, MOST_PATTERNS = 3, 3
 #: The number of shapes that are stored.
 MOST_SHAPES = 64
+#: After this many calls of a graph for all lengths XLA compiles a length for itself; at most so many lengths.
+RECURRING_CALLS, MOST_RECURRING = 32, 8
 #: Smaller lengths are static, because arrays of length 1 are broadcast.
 LEAST_OPEN = 2
 
@@ -37,6 +40,8 @@ class Lengths:
     pattern: Pattern = field(default_factory=dict)
     _caches: dict[Shapes, SpecializationCache] = field(default_factory=dict)
     _patterns: int = 0
+    _graph_calls: Counter[Shapes] = field(default_factory=Counter)
+    _recurring: set[Shapes] = field(default_factory=set)
 
     def note(self, shapes: Shapes, cache: SpecializationCache) -> None:
         """Record a call of these shapes, which has a cache of its own."""
@@ -50,6 +55,16 @@ class Lengths:
     def refuse(self) -> None:
         """Record that the function needs the lengths as constants."""
         self.pattern, self._patterns = {}, MOST_PATTERNS
+
+    def recurs(self, shapes: Shapes) -> bool:
+        """Count a call of the graph for all lengths, and return whether XLA should compile the call's lengths
+        instead.
+        """
+        if shapes not in self._recurring and len(self._recurring) < MOST_RECURRING:
+            self._graph_calls[shapes] += 1
+            if self._graph_calls[shapes] > RECURRING_CALLS:
+                self._recurring.add(shapes)
+        return shapes in self._recurring
 
     def lengths(self, shapes: Shapes) -> list[int] | None:
         """Return the length of each group in a call; None if the call does not fit the pattern."""

@@ -83,7 +83,7 @@ class SpecializationCaches:
         if is_new:
             cache.own_seconds = history.seconds(lengths)
             cache.bounded_inputs.update(bounds)
-        if cache.on_host:
+        if cache.on_host or (cache.has_graph and history.recurs(shapes)):
             return None
         signature.numbers += lengths
         signature.changing_numbers += bounds

@@ -175,6 +175,11 @@ class SpecializationCache:
             self.recent = min(self.recent, seconds)
 
     @property
+    def has_graph(self) -> bool:
+        """True if the code is a graph that is not one XLA program."""
+        return any(function.how == "graph" for function in self.functions.values())
+
+    @property
     def usual_host(self) -> float:
         """The seconds of a call on the host, as far as known."""
         return self.best_host if self.host_calls else self.known_host or self.assumed_host

@@ -158,12 +158,15 @@ def test_code_is_compared_with_the_host_even_if_that_has_never_run():
     assert not cache.on_host
 
 
-def test_code_that_seems_a_little_slower_is_given_more_calls():
+def test_nearly_equal_tiers_are_given_more_calls():
     cache = SpecializationCache()
     for _ in range(3):
         cache.add_host_time(0.010)
         cache.add_compiled_time(0.011)
     assert not cache.is_settled
+    for _ in range(5):
+        assert cache.wants_host
+        cache.add_host_time(0.010)
     assert not cache.wants_host
     for _ in range(8):
         cache.add_compiled_time(0.011)

@@ -11,6 +11,7 @@ from differential import load, translation
 
 import np2tf
 from np2tf import tnp
+from np2tf.runtime.compilation.open_lengths import RECURRING_CALLS
 
 LENGTHS = (20, 21, 22, 23, 30, 31, 33, 40, 60, 0, 1, 2, 3, 16, 17, 100)
 #: Programs of arrays whose lengths vary; `f` is given what `given` makes of a length.
@@ -328,6 +329,27 @@ def test_a_graph_writes_into_arrays_of_all_lengths():
             assert result is x
             np.testing.assert_array_equal(x, 1 + np.r_[0, 1:n])
     assert add_sorted.graph_count == 8
+
+
+def test_a_length_that_recurs_is_compiled():
+    @np2tf.jit
+    def doubled(x):
+        return tnp.concatenate([tnp.sort(x), x])
+
+    def call(n: int) -> None:
+        x = np.arange(float(n))[::-1].copy()
+        np.testing.assert_array_equal(doubled(x), np.concatenate([np.sort(x), x]))
+
+    with np2tf.config.using(tier="compile"):
+        for n in range(17, 27):
+            call(n)
+        assert doubled.trace_count == 3
+        for _ in range(RECURRING_CALLS + 5):
+            call(20)
+        assert doubled.trace_count == 4
+        assert doubled.compiled_count == 2 + 6
+        call(27)
+        assert doubled.trace_count == 4
 
 
 def test_loops_are_compiled_for_each_length_that_they_need():

@@ -46,7 +46,7 @@ def _by_length(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, Any]:
     is_exchanged = m > n
     if not isinstance(is_exchanged, tf.Tensor):
         return (v, a, True) if is_exchanged else (a, v, False)
-    # Slices of rows rows behind each other need no branches.
+    # Slices of the concatenated rows need no branches.
     rows = tf.concat([a, v], 0)
     start = tf.where(is_exchanged, n, tf.zeros((), tf.int64))
     longer = tf.slice(rows, [start], [tf.maximum(n, m)])
