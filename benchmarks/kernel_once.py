@@ -44,6 +44,8 @@ def started(system: str, name: str, size: str, cache: str, limit: float) -> dict
     """
     path = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "NP2TF_CACHE_DIR": cache}
+    # An installed package has bytecode; without it, every process would compile np2tf's modules.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, str(HERE / "kernel_once.py"), system, name, size]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit)
