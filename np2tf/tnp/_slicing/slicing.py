@@ -13,6 +13,7 @@ import tensorflow as tf
 from tensorflow.python.ops import gen_array_ops
 
 from np2tf.staging import ShapeNeededError
+from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._slicing.slice_spec import BasicKey, SliceSpec, axes_of, axis_per_item, span, stop_of, vector
 from np2tf.tnp._slicing.slice_updates import (
     part_before_updates,
@@ -22,7 +23,7 @@ from np2tf.tnp._slicing.slice_updates import (
 )
 from np2tf.tnp._tensor.pfor_converters import gather_many
 from np2tf.tnp._tensor.small_constants import constant
-from np2tf.tnp._tensor.storage import staging_at_once, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_at_once, staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
 #: The size of the largest constants whose parts are computed while tracing.
@@ -63,8 +64,7 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.T
     """Read with one kernel, whose small operands are kept and not made again each time."""
     if not key:
         return base
-    if not hasattr(base, "numpy") and base.op.type == "Const" and base.shape.num_elements() <= MOST_FOLDED:
-        # A slice whose end is an element of a constant has static ends.
+    if _is_foldable(base):
         return tf.constant(tf.get_static_value(base)[tuple(_native(item) for item in key)], base.dtype)
     ends: list[tuple[Any, Any, int]] = []
     to_the_end = new = shrink_mask = 0
@@ -82,6 +82,19 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.T
             ends.append((part.start, part.stop or 0, part.step or 1))
     starts, stops, steps = (constant(tuple(values)) for values in zip(*ends, strict=True))
     return gen_array_ops.strided_slice(base, starts, stops, steps, 0, to_the_end, 0, new, shrink_mask)
+
+
+def _is_foldable(base: tf.Tensor) -> bool:
+    """Return whether parts of a tensor are computed while tracing: the elements of a constant may be the ends
+    of slices, which become static. A gradient tape may watch a constant and must see its parts.
+    """
+    return (
+        current_scope() is not None
+        and surroundings.has_no_tape()
+        and not hasattr(base, "numpy")
+        and base.op.type == "Const"
+        and base.shape.num_elements() <= MOST_FOLDED
+    )
 
 
 def _slices_of(base: tf.Tensor, axes: list[SliceSpec]) -> tf.Tensor:
