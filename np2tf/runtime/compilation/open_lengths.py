@@ -41,7 +41,7 @@ class Lengths:
     _caches: dict[Shapes, SpecializationCache] = field(default_factory=dict)
     _patterns: int = 0
     _graph_calls: Counter[Shapes] = field(default_factory=Counter)
-    _recurring: set[Shapes] = field(default_factory=set)
+    _recurring_shapes: set[Shapes] = field(default_factory=set)
 
     def note(self, shapes: Shapes, cache: SpecializationCache) -> None:
         """Record a call of these shapes, which has a cache of its own."""
@@ -60,11 +60,11 @@ class Lengths:
         """Count a call of the graph for all lengths, and return whether XLA should compile the call's lengths
         instead.
         """
-        if shapes not in self._recurring and len(self._recurring) < MOST_RECURRING:
+        if shapes not in self._recurring_shapes and len(self._recurring_shapes) < MOST_RECURRING:
             self._graph_calls[shapes] += 1
             if self._graph_calls[shapes] > RECURRING_CALLS:
-                self._recurring.add(shapes)
-        return shapes in self._recurring
+                self._recurring_shapes.add(shapes)
+        return shapes in self._recurring_shapes
 
     def lengths(self, shapes: Shapes) -> list[int] | None:
         """Return the length of each group in a call; None if the call does not fit the pattern."""
