@@ -331,6 +331,38 @@ def test_a_graph_writes_into_arrays_of_all_lengths():
     assert add_sorted.graph_count == 8
 
 
+ATTENTION = """
+import numpy as np
+
+
+def softmax(x):
+    powers = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return powers / np.sum(powers, axis=-1, keepdims=True)
+
+
+def attention(q, k, v, mask):
+    return softmax(q @ k.T / np.sqrt(q.shape[-1]) + mask) @ v
+
+
+def f(tokens, embedding, positions, weights):
+    x = embedding[tokens] + positions[: len(tokens)]
+    parts = [np.split(part, 2, axis=-1) for part in np.split(x @ weights, 3, axis=-1)]
+    mask = (1 - np.tri(x.shape[0], dtype=x.dtype)) * -1e10
+    return np.hstack([attention(q, k, v, mask) for q, k, v in zip(*parts)])[-1]
+"""
+
+
+def test_attention_to_ever_more_tokens_is_traced_three_times():
+    numpys, np2tf_function = load(ATTENTION)["f"], np2tf.jit(load(translation(ATTENTION))["f"])
+    rng = np.random.default_rng(8)
+    weights = rng.random((30, 8)), rng.random((40, 8)), rng.random((8, 24))
+    with np2tf.config.using(tier="compile"):
+        for n in range(17, 30):
+            tokens = rng.integers(0, 30, n)
+            np.testing.assert_allclose(np2tf_function(tokens, *weights), numpys(tokens, *weights), rtol=1e-12)
+    assert np2tf_function.trace_count == 3
+
+
 def test_a_length_that_recurs_is_compiled():
     @np2tf.jit
     def doubled(x):
