@@ -189,6 +189,8 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     if dtype == tf.bool:
         return _truth(_bitcast(tensor, tf.uint8))
     # XLA has no bitcast of complex numbers, so that their parts are converted one by one.
+    if tensor.shape.rank == 0 and (tensor.dtype.is_complex or dtype.is_complex):
+        return tf.reshape(_bitcast(tf.reshape(tensor, [1]), dtype), [])
     if tensor.dtype.is_complex:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
         return _bitcast(_merge_last_axes(parts), dtype)

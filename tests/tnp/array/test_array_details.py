@@ -89,6 +89,8 @@ EXPRESSIONS: list[Callable[[Any], Any]] = [
     lambda m: [m.array([1, 2], np.longlong).base, m.array([1, 2], np.longlong).flags.num],
     lambda m: repr(written(m.array([1, 2], np.longlong), 1, 7)),
     lambda m: m.array([1, 2]).view(np.int64).dtype.char,
+    lambda m: m.array(1 + 2j, "complex64").view("int64"),
+    lambda m: m.array(1.5).view("complex64"),
     # what is put into arrays
     lambda m: written(m.zeros(3, int), 1, np.float64("nan")),
     lambda m: written(m.zeros(3, int), slice(None), np.float64("nan")),
