@@ -53,6 +53,7 @@ _CHAPTERS = (
     "_chapters.manipulation.join",
     "_chapters.manipulation.extents",
     "_chapters.manipulation.rearrange",
+    "_chapters.manipulation.padding",
     "_chapters.manipulation.trim",
     "_chapters.manipulation.packbits",
     "_chapters.indexing.take",

@@ -1,4 +1,4 @@
-"""New arrays from the elements of others: repeated, rolled, padded, inserted, deleted."""
+"""New arrays from the elements of others: repeated, rolled, inserted, deleted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError, XlaShapeError
+from np2tf.staging import ShapeNeededError, ValueNeededError, XlaShapeError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
+from np2tf.tnp._operands.axis_arguments import length
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
@@ -21,7 +22,6 @@ from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 __all__ = [
     "delete",
     "insert",
-    "pad",
     "repeat",
     "resize",
     "roll",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def _known_value(value: Any) -> Any:
+def static_value(value: Any) -> Any:
     """Return `value` as NumPy's; None if it is not known while staging."""
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
@@ -39,11 +39,6 @@ def _known_value(value: Any) -> Any:
         static = tf.get_static_value(tensor)
         return None if static is None else np.asarray(static)
     return np.asarray(to_numpy(value))
-
-
-def _length(a: tf.Tensor, axis: int) -> Any:
-    size = a.shape[axis]
-    return tf.shape(a, tf.int64)[axis] if size is None else size
 
 
 # -- repeated -----------------------------------------------------------------------------------------------
@@ -70,7 +65,7 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
-    counts = _known_value(repeats)
+    counts = static_value(repeats)
     length = a.shape[axis]
     if counts is not None and length is not None:
         return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
@@ -166,7 +161,7 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
 
 def _roll_axis(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
     length = a.shape[axis]
-    amount = _known_value(shift)
+    amount = static_value(shift)
     if amount is None or length is None:
         return tf.roll(a, as_tensor(shift, np.int64), axis)
     amount = int(amount) % length if length else 0
@@ -205,7 +200,7 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known_value(obj)
+    length, where = arr.shape[axis], static_value(obj)
     is_open = None in arr.shape.as_list() or where is None
     if is_open and (staging_for_xla() or not _is_place(obj)):
         raise ShapeNeededError("insert at places, or into an array of a length, known only at run time")
@@ -266,10 +261,10 @@ def _staged_place(place: tf.Tensor, length: Any, last: Any) -> tf.Tensor:
 
 def _insert_at(arr: tf.Tensor, place: tf.Tensor, new: tf.Tensor, axis: int) -> tf.Tensor:
     """Return the array with values, which broadcast to the inserted part, before a place of an axis."""
-    length = _length(arr, axis)
-    place = _staged_place(place, length, length)
+    n = length(arr, (axis,))
+    place = _staged_place(place, n, n)
     new = tf.experimental.numpy.moveaxis(new, 0, axis)
-    part = [_length(new if k == axis else arr, k) for k in range(arr.shape.rank)]
+    part = [length(new if k == axis else arr, (k,)) for k in range(arr.shape.rank)]
     new = tf.broadcast_to(new, tf.stack([tf.cast(n, tf.int64) for n in part]))
     before = (slice(None),) * axis
     return tf.concat([arr[(*before, slice(place))], new, arr[(*before, slice(place, None))]], axis)
@@ -297,118 +292,20 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known_value(obj)
-    if length is None:
+    where = static_value(obj)
+    if arr.shape[axis] is None:
         if staging_for_xla() or not _is_place(obj):
             raise ShapeNeededError("delete from an axis whose length is known only at run time")
-        length = _length(arr, axis)
-        place = _staged_place(as_tensor(obj, np.int64), length, length - 1)
-        return tensor_array(_without_place(arr, length, place, axis))
-    if where is not None:
-        return tensor_array(tf.gather(arr, np.delete(np.arange(length), where), axis=axis))
+    elif where is not None:
+        return tensor_array(tf.gather(arr, np.delete(np.arange(arr.shape[axis]), where), axis=axis))
     place = as_tensor(obj, np.int64)
     if place.shape.rank != 0:
         raise ValueNeededError("delete at places known only at run time")
-    place = tf.where(place < 0, place + length, place)
-    return tensor_array(_without_place(arr, length, place, axis))
+    n = length(arr, (axis,))
+    return tensor_array(_without_place(arr, n, _staged_place(place, n, n - 1), axis))
 
 
 def _without_place(arr: tf.Tensor, length: Any, place: tf.Tensor, axis: int) -> tf.Tensor:
     """Return the array without a place of an axis of a given length."""
     indices = tf.range(length - 1, dtype=tf.int64)
     return tf.gather(arr, indices + tf.cast(indices >= place, tf.int64), axis=axis)
-
-
-_GATHER_MODES = frozenset({"edge", "reflect", "symmetric", "wrap"})
-
-
-_ABSENT = object()
-
-
-@op(np.pad)
-def pad(
-    array: Array,
-    pad_width: Any,
-    mode: Any = "constant",
-    *,
-    constant_values: Any = _ABSENT,
-    end_values: Any = _ABSENT,
-    stat_length: Any = _ABSENT,
-    reflect_type: Any = _ABSENT,
-) -> ndarray:
-    """Add elements around an array.
-
-    Args:
-        array: array of any dtype and shape.
-        pad_width: number of elements: one number, a pair (before, after), or one pair for each axis.
-        mode: "constant", "empty", "edge", "reflect", "symmetric" or "wrap".
-        constant_values: the values for mode "constant", in the same forms as `pad_width`.
-        end_values: a keyword of a mode that only NumPy has.
-        stat_length: a keyword of a mode that only NumPy has.
-        reflect_type: a keyword that only NumPy has.
-
-    Returns:
-        An array in the dtype of `array`, longer along each axis.
-
-    Raises:
-        TypeError: the widths are not integers.
-        ValueError: a width is negative, or `constant_values` is given for another mode.
-        StagingError: only NumPy has the mode or keyword, or the widths are known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.pad.html.
-    """
-    if mode != "constant" and constant_values is not _ABSENT:
-        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
-    if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
-        raise NoGraphFormError("pad with the keywords of its other modes")
-    width = _known_value(pad_width)
-    if width is None or isinstance(width, dict):
-        raise ValueNeededError("pad by widths known only at run time, or given as a dict")
-    if mode in _GATHER_MODES and None in array.shape.as_list() and staging_for_xla():
-        raise ShapeNeededError("pad of an array whose shape is known only at run time")
-    if np.asarray(width).dtype.kind not in "iu":
-        raise TypeError("`pad_width` must be of integral type.")
-    rank = array.shape.rank
-    pairs = np.broadcast_to(width, (rank, 2)).tolist()
-    if np.any(np.asarray(pairs) < 0):
-        raise ValueError("index can't contain negative values")
-    if mode in ("constant", "empty"):
-        return tensor_array(_pad_constant(array, pairs, 0 if constant_values is _ABSENT else constant_values))
-    if mode not in _GATHER_MODES:
-        raise NoGraphFormError(f"pad with mode {mode!r}")
-    for k, pair in enumerate(pairs):
-        if any(pair):
-            n = array.shape[k]
-            is_open = n is None
-            places = _margins(_length(array, k), pair, mode) if is_open else np.pad(np.arange(n), pair, mode)
-            array = tf.gather(array, places, axis=k)
-    return tensor_array(array)
-
-
-def _margins(n: tf.Tensor, pair: list[int], mode: str) -> tf.Tensor:
-    """Return the places that NumPy copies to an axis of unknown length and to its margins."""
-    record_violation(tf.equal(n, 0))
-    places = tf.range(-pair[0], n + pair[1])
-    if mode == "edge":
-        return tf.clip_by_value(places, 0, n - 1)
-    if mode == "wrap":
-        return places % n
-    # A mirrored axis repeats after this number of places; "symmetric" repeats the outermost elements.
-    period = 2 * n if mode == "symmetric" else tf.maximum(2 * n - 2, 1)
-    places %= period
-    return tf.minimum(places, 2 * n - 1 - places if mode == "symmetric" else 2 * n - 2 - places)
-
-
-def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
-    static_values = _known_value(values)
-    if static_values is None or np.ndim(static_values) == 0:
-        return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
-    fill_values = np.broadcast_to(static_values, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
-    for k, (before, after) in enumerate(pairs):
-        for count, value, first in ((before, fill_values[k, 0], True), (after, fill_values[k, 1], False)):
-            margins = [[0, 0] if j != k else [count, 0] if first else [0, count] for j in range(len(pairs))]
-            array = tf.pad(array, margins, constant_values=value)
-    return array
-
-
-# -- combined -----------------------------------------------------------------------------------------------
