@@ -233,6 +233,7 @@ LOADED_BY_NAME = {
     ("np2tf.tnp._array.ndarray", "np2tf.tnp._entry.routing"),
     ("np2tf.tnp._array.ndarray", "np2tf.tnp._slicing.view_transforms"),
     ("np2tf.tnp._array.subclasses", "np2tf.tnp._array.ndarray"),
+    ("np2tf.tnp._entry.routing", "np2tf.tnp._methods.numpy_protocols"),
     ("np2tf.tnp._entry.routing", "np2tf.tnp._methods.tensorflow_protocols"),
     ("np2tf.tnp._front.at", "np2tf.tnp._entry.at_tensors"),
     ("np2tf.tnp._front.front", "np2tf.tnp._entry.routing"),

@@ -100,6 +100,7 @@ def _load_chapters() -> None:
             chapter = importlib.import_module(f"np2tf.tnp.{name}")
             for public in chapter.__all__:
                 IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
+    importlib.import_module("np2tf.tnp._methods.numpy_protocols")
     importlib.import_module("np2tf.tnp._methods.tensorflow_protocols")
     for qualified_name, function in IMPLEMENTATIONS.items():
         # NumPy's function may have other names as well, and `__array_function__` receives the function.

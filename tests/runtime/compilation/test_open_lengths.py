@@ -291,11 +291,16 @@ OF_LONG_ARRAYS = (
 )
 
 
+def _both_functions(body: str) -> tuple[Any, Any]:
+    """Return a function of an array `x`, as NumPy runs it and jitted."""
+    source = f"import numpy as np\n\n\ndef f(x):\n    {body}\n"
+    return load(source)["f"], np2tf.jit(load(translation(source))["f"])
+
+
 @pytest.mark.parametrize("expression", OF_STATIC_LENGTHS)
 def test_a_graph_serves_all_lengths(expression: str) -> None:
     """Without loops, a graph of unknown lengths runs where XLA would need each length."""
-    source = f"import numpy as np\n\n\ndef f(x):\n    y = x * 1\n    return {expression}, y\n"
-    numpys, np2tf_function = load(source)["f"], np2tf.jit(load(translation(source))["f"])
+    numpys, np2tf_function = _both_functions(f"y = x * 1\n    return {expression}, y")
     rng = np.random.default_rng(5)
     with np2tf.config.using(tier="compile"):
         for n in range(17, 32):
@@ -307,8 +312,7 @@ def test_a_graph_serves_all_lengths(expression: str) -> None:
 @pytest.mark.parametrize("expression", OF_LONG_ARRAYS)
 def test_a_graph_leaves_errors_to_numpy(expression: str) -> None:
     """A call of a length that NumPy refuses is discarded and repeated on the host."""
-    source = f"import numpy as np\n\n\ndef f(x):\n    return {expression}\n"
-    numpys, np2tf_function = load(source)["f"], np2tf.jit(load(translation(source))["f"])
+    numpys, np2tf_function = _both_functions(f"return {expression}")
     rng = np.random.default_rng(5)
     with np2tf.config.using(tier="compile"):
         for n in (20, 22, 24, 26, *range(8)):
