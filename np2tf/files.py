@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +11,7 @@ from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.documents.docstrings import with_doctests
 from np2tf.documents.page import SUFFIXES, UnsafeError, translated_page
 from np2tf.facts import Facts
+from np2tf.garbage import not_collecting
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.magics import NoPlaceError
 from np2tf.notebooks.notebook import SUFFIX, Notebook
@@ -37,21 +35,8 @@ def translate_file(path: Path, root: Path, options: Options) -> Outcome:
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
     """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
-    with _without_garbage_collection():
+    with not_collecting():
         return _translated_bytes(data, path, root, options, is_safe)
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Let nobody look for garbage: a tree has many objects, and none of them is garbage before its file is
-    done. Then the next look, which is at young objects only, finds all of it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:

@@ -34,6 +34,7 @@ FLOOR = (
     "np2tf.suppressions",
     "np2tf.diagnostics",
     "np2tf.candidates",
+    "np2tf.garbage",
 )
 TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", "np2tf.linking.summary", *TREE)
@@ -118,6 +119,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": ("np2tf.draws",),
     "np2tf.draws": (),
     "np2tf.operators": (),
+    "np2tf.garbage": (),
     "np2tf.suppressions": (),
     "np2tf.diagnostics": ("np2tf.rules", "np2tf.suppressions"),
     "np2tf.coverage": ("np2tf.rules",),

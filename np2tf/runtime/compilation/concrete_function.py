@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.garbage import not_collecting
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.compilation.results import ResultSpec, describe_result, rebuild_result
 from np2tf.runtime.compilation.write_back import write_all
@@ -40,7 +41,6 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.strides import order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
-from np2tf.tnp._front.garbage import not_collecting
 from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs

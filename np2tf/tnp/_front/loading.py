@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from np2tf.garbage import not_collecting
 from np2tf.tnp._front import own_import as own_import  # wraps the import of TensorFlow
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.garbage import not_collecting
 
 _callbacks: list[Callable[[], None]] = []
 _waiting_for_tensors: list[Callable[[], None]] = []

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.tnp._front.garbage import not_collecting
+from np2tf.garbage import not_collecting
 
 
 @contextlib.contextmanager
