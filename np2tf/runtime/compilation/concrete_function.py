@@ -24,6 +24,7 @@ from np2tf.runtime.random.call_streams import StreamsOfCall
 from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.structures.carried_values import flatten
 from np2tf.runtime.structures.staged_list import holds_lists, python_lists
+from np2tf.runtime.tracing.op_creation import table_of_operations
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
@@ -255,7 +256,11 @@ class ConcreteFunction:
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
-        with not_collecting(), as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]):
+        with (
+            not_collecting(),
+            table_of_operations(),
+            as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]),
+        ):
             function = self._polymorphic.get_concrete_function(*specs)
         self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
         has_text = self.prints or any(spec.kind == "text" for spec in self._results)

@@ -31,11 +31,19 @@ def constant(value: Any, dtype: tf.DType | None = None) -> Any:
         graph._get_control_flow_context() is not None
     ):  # in TensorFlow 1's loops a constant is known only inside
         return tf.constant(value, dtype)
-    # The graph has the constants as an attribute: another reference to its tensors would keep it alive.
-    constants = getattr(graph, "_np2tf_constants", None)
-    if constants is None:
-        constants = graph._np2tf_constants = {}
+    constants = graph_constants(graph)
     tensor = constants.get(key)
     if tensor is None:
         tensor = constants[key] = tf.constant(value, dtype)
     return tensor
+
+
+def graph_constants(graph: Any) -> dict[Any, Any]:
+    """Return the constants of a graph that are made once.
+
+    They are an attribute of the graph: another reference to its tensors would keep it alive.
+    """
+    constants = getattr(graph, "_np2tf_constants", None)
+    if constants is None:
+        constants = graph._np2tf_constants = {}
+    return constants
