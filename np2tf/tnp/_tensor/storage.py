@@ -83,6 +83,11 @@ def staging_at_once() -> bool:
     return bool(_stack.scopes) and _stack.scopes[-1].trace.at_once
 
 
+def staging_to_discard() -> bool:
+    """Return whether the code that this thread is staging only tells what a loop or branch does."""
+    return bool(_stack.scopes) and bool(_stack.scopes[-1].trace.throw_aways)
+
+
 def staging_handlers() -> bool:
     """Return whether the code that this thread is staging handles exceptions, so that no exception may be
     missed.

@@ -48,6 +48,7 @@ class TraceContext(Protocol):
         may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
         has_assumed: whether the code relies on assumptions about the data.
         root: the outermost scope; None before it has been entered.
+        throw_aways: the throw-away graphs that are being traced, which tell what loops and branches do.
     """
 
     xla: bool
@@ -60,6 +61,7 @@ class TraceContext(Protocol):
     may_assume: bool
     has_assumed: bool
     root: StagingScope | None
+    throw_aways: list[Any]
 
     @property
     def shown_text(self) -> TextRecord:
