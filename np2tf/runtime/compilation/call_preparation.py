@@ -22,7 +22,7 @@ from np2tf.staging import (
     ReboundNameError,
     SharedMemoryError,
 )
-from np2tf.tnp._front.promotion_mode import current_mode
+from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._front.rebound_names import rebound
 
 
@@ -92,7 +92,9 @@ class CallPreparation:
             if share_memory(signature.arrays):
                 raise SharedMemoryError("two arguments share memory")
             follows = partial(self._follows, dependencies, signature)
-            return PreparedCall(signature, args, kwargs, values, follows, changing_places)
+            # (Of a list whose length varies `type` would show the class of the stand-in.)
+            may_open_lists = config.floats == "float64" and uses_numpy_rules() and "type" not in self.names
+            return PreparedCall(signature, args, kwargs, values, follows, changing_places, may_open_lists)
 
     @staticmethod
     def _follows(dependencies: Dependencies, signature: Signature, function: Any) -> bool:

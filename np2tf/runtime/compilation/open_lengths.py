@@ -129,9 +129,16 @@ def _pattern(shapes_of_calls: Sequence[Shapes]) -> Pattern:
     return pattern
 
 
-def shapes_of(signature: Signature) -> Shapes | None:
-    """Return the shapes of a call's arrays; None if an array is not on the host or not in C order."""
+def shapes_of(signature: Signature, with_lists: bool) -> Shapes | None:
+    """Return the shapes of a call's arrays; None if an array is not on the host or not in C order.
+
+    Args:
+        signature: the call's signature.
+        with_lists: whether the shapes of the lists of numbers follow.
+    """
     arrays = signature.arrays
-    if not arrays or not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
+    if not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
         return None
-    return tuple(array.shape for array in arrays)
+    lists = signature.number_lists if with_lists else []
+    shapes = *(array.shape for array in arrays), *((len(part.values),) for part in lists)
+    return shapes or None

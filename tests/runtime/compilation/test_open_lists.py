@@ -1,0 +1,137 @@
+"""Calls that differ in the lengths of lists of numbers share code; the function sees Python's lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from differential import load, translation
+
+import np2tf
+
+LENGTHS = (20, 21, 22, 23, 30, 31, 0, 1, 2, 3, 16, 17)
+#: Functions of a list of integers, a list of floats and an array that one graph or XLA serves for all lengths.
+OF_LISTS: dict[str, str] = {
+    "rows of an array": "return x[t], x[t].sum(axis=0)",
+    "a row and a column": "return x[t, 1], x[:, 1][t]",
+    "its length": "return x[t] * len(t)",
+    "rows by a range": "return x[t] + x[range(len(t))]",
+    "rows by a range with a start": "return x[range(1, len(t))] + len(t)",
+    "an array": "return np.array(t) * 2, np.asarray(w) + np.array(t)",
+    "an array alone": "return np.asarray(t), np.array(w)",
+    "an array that is written to": "a = np.array(t)\n    a[0] = 7\n    return a, x[t]",
+    "two arrays, one written to": "a, b = np.asarray(t), np.asarray(t)\n    a[0] += 9\n    return a + b, a",
+    "an array of a dtype": "return np.array(t, np.float32), np.array(t, dtype=float), np.asarray(w, np.float32)",
+    "an array of small integers": "return np.array(t, np.int8) + np.int8(1)",
+    "NumPy's functions": "return np.sum(t), np.cumsum(w), np.maximum(t, 3), np.mean(w), np.max(t)",
+    "functions of two lists": "return np.add(t, w), np.dot(t, w), np.where(np.array(t) > 2, t, w)",
+    "operators": "return np.arange(len(t)) + t, t * np.ones(len(t)), np.array(w) - t, t == np.array(t)",
+    "joining": "return np.concatenate([t, [1, 2]]), np.append(w, 3.0)",
+    "items": "return x[t[0]] + t[-1], w[1] * 2, t[1]",
+    "an item of a number that varies": "return x[0] * t[n % max(len(t), 1)] + t[-n % max(len(t), 1)]",
+    "numbers": "return np.float32(1) * t[0], np.float32(1) * w[1], np.arange(3, dtype=np.int8) + w[0]",
+    "parts": "return x[t[1:]], np.array(t[:-1]) * 2, x[t[n:]], len(t[2:])",
+    "a part of a part": "return x[t[1:][:-1]], x[t[::-1]]",
+    "an index of a write": "y = x.copy()\n    y[t] = 1.0\n    return y",
+    "a test of the type": "return x[t] if isinstance(t, list) else 'no list'",
+    "a test": "return x[t] if t else x[:0]",
+    "the list itself": "return t, x[t]",
+    "the list in containers": "return {'t': t, 'y': x[t]}, [t]",
+}
+#: Functions of the same arguments that need the list itself.
+OF_PYTHON: dict[str, str] = {
+    "a longer list": "return x[t + [1]]",
+    "a longer list on the right": "return x[[1] + t]",
+    "a repeated list": "return x[t * 2]",
+    "a list repeated from the left": "return x[2 * t]",
+    "append": "t.append(3)\n    return x[t]",
+    "an item that is assigned": "t[0] = 2\n    return x[t]",
+    "extend": "t += [1, 2]\n    return x[t]",
+    "sorted": "return x[sorted(t)]",
+    "a set": "return x[list(set(t))].sum()",
+    "membership": "return x * (2 if 3 in t else 3)",
+    "count and index": "return x * t.count(3)",
+    "a comparison": "return x * (2 if t == [1, 2, 3] else 3)",
+    "a comparison of order": "return x * (2 if t < [2] else 3)",
+    "text": "return x.sum(), str(t)",
+    "text of a format": "return x.sum(), f'{t}'",
+    "sums of Python": "return x * sum(t), max(w), min(t)",
+    "unpacking": "a, *b = t or [1]\n    return x[a]",
+    "a copy": "return x[t.copy()]",
+    "a nested list": "return np.array([t, t]) + 1",
+    "a type": "return x[np.array(t)] if type(t) is list else 'no list'",
+    "a shape": "return np.zeros(t[:3]) + 1",
+    "a part that is returned": "return t[1:], x[t]",
+    "map": "return x[list(map(int, w))]",
+    "a comprehension": "return x[[k for k in t if k > 2]]",
+    "stacking": "return np.stack(t or [1]), np.hstack(w or [1])",
+    "an array of integers of floats": "return np.array(w, int)",
+    "a place to write to": "np.put(x, t, w)\n    return x",
+    "an attribute of arrays": "return t.shape",
+    "an index of floats": "return x[w]",
+    "arithmetic": "return t - 1",
+    "an index of an update": "y = x.copy()\n    y[t] += 1.0\n    return y",
+}
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, (tuple, list)):
+        return type(found) is type(wanted) and len(found) == len(wanted) and all(map(_same, found, wanted))
+    if isinstance(wanted, dict):
+        return list(found) == list(wanted) and all(_same(found[key], wanted[key]) for key in wanted)
+    if type(found) is not type(wanted) or np.shape(found) != np.shape(wanted):
+        return False
+    if isinstance(wanted, (np.ndarray, np.generic)):
+        return found.dtype == wanted.dtype and np.allclose(found, wanted, rtol=1e-12, atol=1e-14)
+    return found == wanted
+
+
+def _functions(body: str) -> tuple[Any, Any]:
+    source = f"import numpy as np\n\n\ndef f(x, t, w, n):\n    {body}\n"
+    return load(source)["f"], np2tf.jit(load(translation(source))["f"])
+
+
+def _arguments(rng: np.random.Generator, n: int, k: int) -> tuple[Any, ...]:
+    return rng.random((50, 3)), rng.integers(-9, 9, n).tolist(), rng.random(n).tolist(), k
+
+
+def _assert_same_call(np2tf_function: Any, numpys: Any, args: tuple[Any, ...]) -> None:
+    own_args = tuple(arg.copy() if isinstance(arg, (list, np.ndarray)) else arg for arg in args)
+    try:
+        wanted = numpys(*own_args)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            np2tf_function(*args)
+        return
+    found = np2tf_function(*args)
+    assert _same(found, wanted), (found, wanted)
+    assert all(map(_same, args, own_args))
+    if isinstance(wanted, tuple):
+        assert [part is args[1] for part in found] == [part is own_args[1] for part in wanted]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OF_LISTS)
+def test_lists_of_all_lengths_share_code(name: str) -> None:
+    numpys, np2tf_function = _functions(OF_LISTS[name])
+    rng = np.random.default_rng(2)
+    with np2tf.config.using(tier="compile"):
+        for k, n in enumerate(LENGTHS):
+            _assert_same_call(np2tf_function, numpys, _arguments(rng, n, k))
+        traces = np2tf_function.trace_count
+        calls = np2tf_function.compiled_count + np2tf_function.graph_count
+        for n in range(33, 50):
+            _assert_same_call(np2tf_function, numpys, _arguments(rng, n, n))
+        assert np2tf_function.trace_count - traces <= 2
+        assert np2tf_function.compiled_count + np2tf_function.graph_count - calls == 17
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OF_PYTHON)
+def test_other_uses_see_the_list(name: str) -> None:
+    numpys, np2tf_function = _functions(OF_PYTHON[name])
+    rng = np.random.default_rng(3)
+    with np2tf.config.using(tier="compile"):
+        for k, n in enumerate((*LENGTHS, 4, 5, 6, 7)):
+            _assert_same_call(np2tf_function, numpys, _arguments(rng, n, k))
