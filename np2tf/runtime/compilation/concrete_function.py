@@ -121,6 +121,7 @@ class ConcreteFunction:
         self.how, self.not_xla = "xla", ""
         self._open_arrays.is_padded = True
         try:
+            self._open_arrays.check_bounds()
             self.function = self._trace(body, arrays, self._input_specs(arrays), xla=True)
             self.not_xla = self._reason_against_xla()
         except RecursionLimitError:

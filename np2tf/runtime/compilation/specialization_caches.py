@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.compilation.open_arrays import OpenArrays, Pattern, bounds_of
+from np2tf.runtime.compilation.open_arrays import OpenArrays, Pattern, bounds_of, graph_bounds_of
 from np2tf.runtime.compilation.open_lengths import Lengths, shapes_of
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
@@ -95,20 +95,32 @@ class SpecializationCaches:
         first = len(signature.numbers) - sum(
             len(signature.number_lists[place].values) for place in list_places
         )
-        bounds = {first + k: interval for k, length in enumerate(lengths) if (interval := bounds_of(length))}
-        if not OpenArrays(history.pattern, list(bounds), bounds).fit_memory(shapes):
-            return None
-        key = loose, history.static_shapes(shapes), tuple(history.pattern.items()), tuple(bounds.values())
+        places = range(first, first + len(lengths))
+        bounds = [interval for length in lengths if (interval := bounds_of(length)) is not None]
+        common_key = loose, history.static_shapes(shapes), tuple(history.pattern.items())
+        bounded_cache = self.caches.get((*common_key, tuple(bounds)))
+        is_graph_only = history.needs_graph and (bounded_cache is None or not bounded_cache.functions)
+        if is_graph_only:
+            bounds = [interval for length in lengths if (interval := graph_bounds_of(length)) is not None]
+        else:
+            open_arrays = OpenArrays(history.pattern, places, dict(zip(places, bounds, strict=True)))
+            if not open_arrays.fit_memory(shapes):
+                return None
+        key = (*common_key, tuple(bounds))
         is_new = key not in self.caches
         cache = self._known_cache(key, call, resumes=not list_places)
         if is_new:
-            cache.own_seconds = history.seconds(lengths)
-            cache.bounded_inputs.update(bounds)
+            cache.is_graph_only = is_graph_only
+            cache.own_seconds = history.seconds(bounds) + (
+                bounded_cache.own_seconds if bounded_cache else 0.0
+            )
+            cache.bounded_inputs.update(places)
+        history.needs_graph |= cache.has_graph
         if cache.on_host or (cache.has_graph and history.recurs(shapes)):
             return None
         call.open_pattern = _open_lists(signature, history.pattern, list_places)
         signature.numbers += lengths
-        signature.changing_numbers += bounds
+        signature.changing_numbers += places
         return cache
 
 

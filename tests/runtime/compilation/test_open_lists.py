@@ -11,7 +11,7 @@ from differential import load, translation
 import np2tf
 
 LENGTHS = (20, 21, 22, 23, 30, 31, 0, 1, 2, 3, 16, 17)
-#: Functions of a list of integers, a list of floats and an array that one graph or XLA serves for all lengths.
+#: Functions of an array, a list of integers and a list of floats that share code for all lengths.
 OF_LISTS: dict[str, str] = {
     "rows of an array": "return x[t], x[t].sum(axis=0)",
     "a row and a column": "return x[t, 1], x[:, 1][t]",
@@ -22,7 +22,7 @@ OF_LISTS: dict[str, str] = {
     "an array alone": "return np.asarray(t), np.array(w)",
     "an array that is written to": "a = np.array(t)\n    a[0] = 7\n    return a, x[t]",
     "two arrays, one written to": "a, b = np.asarray(t), np.asarray(t)\n    a[0] += 9\n    return a + b, a",
-    "an array of a dtype": "return np.array(t, np.float32), np.array(t, dtype=float), np.asarray(w, np.float32)",
+    "an array of a dtype": "return np.array(t, np.float32), np.array(t, dtype=float), np.array(w, 'f4')",
     "an array of small integers": "return np.array(t, np.int8) + np.int8(1)",
     "NumPy's functions": "return np.sum(t), np.cumsum(w), np.maximum(t, 3), np.mean(w), np.max(t)",
     "functions of two lists": "return np.add(t, w), np.dot(t, w), np.where(np.array(t) > 2, t, w)",
@@ -34,6 +34,7 @@ OF_LISTS: dict[str, str] = {
     "parts": "return x[t[1:]], np.array(t[:-1]) * 2, x[t[n:]], len(t[2:])",
     "a part of a part": "return x[t[1:][:-1]], x[t[::-1]]",
     "an index of a write": "y = x.copy()\n    y[t] = 1.0\n    return y",
+    "an index of an update": "y = x.copy()\n    y[t] += 1.0\n    return y",
     "a test of the type": "return x[t] if isinstance(t, list) else 'no list'",
     "a test": "return x[t] if t else x[:0]",
     "the list itself": "return t, x[t]",
@@ -71,7 +72,6 @@ OF_PYTHON: dict[str, str] = {
     "an attribute of arrays": "return t.shape",
     "an index of floats": "return x[w]",
     "arithmetic": "return t - 1",
-    "an index of an update": "y = x.copy()\n    y[t] += 1.0\n    return y",
 }
 
 
