@@ -135,3 +135,181 @@ def test_other_uses_see_the_list(name: str) -> None:
     with np2tf.config.using(tier="compile"):
         for k, n in enumerate((*LENGTHS, 4, 5, 6, 7)):
             _assert_same_call(np2tf_function, numpys, _arguments(rng, n, k))
+
+
+TRANSFORMER = """
+import numpy as np
+
+
+def normalise(x, scale, shift):
+    mean, variance = np.mean(x, axis=-1, keepdims=True), np.var(x, axis=-1, keepdims=True)
+    return scale * (x - mean) / np.sqrt(variance + 1e-5) + shift
+
+
+def softmax(x):
+    powers = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return powers / np.sum(powers, axis=-1, keepdims=True)
+
+
+def attend(q, k, v, mask):
+    return softmax(q @ k.T / np.sqrt(q.shape[-1]) + mask) @ v
+
+
+def attention(x, inner, outer, heads):
+    parts = [np.split(part, heads, axis=-1) for part in np.split(x @ inner, 3, axis=-1)]
+    mask = (1 - np.tri(x.shape[0], dtype=x.dtype)) * -1e10
+    return np.hstack([attend(q, k, v, mask) for q, k, v in zip(*parts)]) @ outer
+
+
+def layer(x, before, after, inner, outer, up, down, heads):
+    x = x + attention(normalise(x, **before), inner, outer, heads)
+    return x + np.tanh(normalise(x, **after) @ up) @ down
+
+
+def model(tokens, embedding, positions, layers, last, heads):
+    x = embedding[tokens] + positions[range(len(tokens))]
+    for weights in layers:
+        x = layer(x, **weights, heads=heads)
+    return normalise(x, **last) @ embedding.T
+
+
+def generate(tokens, weights, heads, count):
+    for _ in range(count):
+        logits = model(tokens, **weights, heads=heads)
+        tokens.append(int(np.argmax(logits[-1])))
+    return tokens[len(tokens) - count:]
+"""
+
+
+def _weights(width: int, layer_count: int) -> dict[str, Any]:
+    rng = np.random.default_rng(4)
+
+    def matrix(*shape: int) -> np.ndarray:
+        return rng.standard_normal(shape) * 0.3
+
+    def norm() -> dict[str, np.ndarray]:
+        return {"scale": rng.random(width) + 1, "shift": rng.random(width)}
+
+    layers = [
+        {
+            "before": norm(),
+            "after": norm(),
+            "inner": matrix(width, 3 * width),
+            "outer": matrix(width, width),
+            "up": matrix(width, 4 * width),
+            "down": matrix(4 * width, width),
+        }
+        for _ in range(layer_count)
+    ]
+    return {"embedding": matrix(50, width), "positions": matrix(64, width), "layers": layers, "last": norm()}
+
+
+def test_a_transformer_generates_tokens_from_a_list() -> None:
+    numpys, own = load(TRANSFORMER), load(translation(TRANSFORMER))
+    weights = _weights(16, 2)
+    with np2tf.config.using(tier="compile"):
+        tokens = [3, 1, 4, 1, 5, 9]
+        for _ in range(40):
+            logits = own["model"](tokens, **weights, heads=4)
+            np.testing.assert_allclose(
+                logits, numpys["model"](tokens, **weights, heads=4), rtol=1e-9, atol=1e-12
+            )
+            tokens.append(int(np.argmax(logits[-1])))
+        assert own["model"].trace_count <= 4
+        calls = own["model"].compiled_count + own["model"].graph_count
+        assert calls == 40
+        assert own["generate"](tokens[:5], weights, 4, 12) == numpys["generate"](tokens[:5], weights, 4, 12)
+
+
+def test_a_graph_serves_lengths_of_any_size() -> None:
+    numpys, np2tf_function = _functions("return np.sort(x[t, 0]), np.sort(w)")
+    rng = np.random.default_rng(5)
+    with np2tf.config.using(tier="compile"):
+        for n in (*range(5, 12), 17, 18, 40, 41, 100, 101, 12, 1000):
+            _assert_same_call(np2tf_function, numpys, _arguments(rng, n, 0))
+        # Two lengths, the graph for 3 to 16, and the graph for all others.
+        assert np2tf_function.trace_count == 4
+        assert np2tf_function.graph_count == 13
+
+
+def test_lists_by_keyword_and_twice() -> None:
+    @np2tf.jit
+    def doubled(x, a, *, b):
+        return x[a] + x[b]
+
+    x = np.arange(50.0)
+    with np2tf.config.using(tier="compile"):
+        for n in range(20, 30):
+            values = [*range(n)]
+            np.testing.assert_array_equal(doubled(x, values, b=values), 2 * x[:n])
+            np.testing.assert_array_equal(doubled(x, values, b=values[::-1]), x[n - 1] * np.ones(n))
+        assert doubled.trace_count == 6
+        with pytest.raises(ValueError, match="broadcast"):
+            doubled(x, [*range(20)], b=[*range(21)])
+
+
+def test_lists_of_other_items_keep_their_lengths() -> None:
+    @np2tf.jit
+    def rows(x, t):
+        return x[t] * 2
+
+    x = np.arange(30.0)
+    with np2tf.config.using(tier="compile"):
+        for n in range(10, 15):
+            mask = [True, False] * 15
+            np.testing.assert_array_equal(rows(x, mask), x[mask] * 2)
+            np.testing.assert_array_equal(rows(x, [*range(n)]), x[:n] * 2)
+            for wrong in ([*range(n), 2**70], [*range(n), 1.0], [*range(n), 30], [*range(n), -31]):
+                with pytest.raises(IndexError):
+                    rows(x, wrong)
+
+
+def test_numbers_that_a_dtype_lacks_are_left_to_numpy() -> None:
+    numpys, np2tf_function = _functions("return np.array(t, np.int8), x[0]")
+    floats = _functions("return np.array(t, np.float32), x[0]")
+    rng = np.random.default_rng(6)
+    with np2tf.config.using(tier="compile"):
+        for n in range(20, 26):
+            x, t, w, k = _arguments(rng, n, 0)
+            for number in (127, -128, 128, -129):
+                _assert_same_call(np2tf_function, numpys, (x, [*t, number], w, k))
+            # (Before the third length the numbers are inputs one by one, which are rounded in one step.)
+            for number in (2**53 + 1, 2**62 + 2**38 + 1)[: 2 if n > 23 else 1]:
+                _assert_same_call(*floats[::-1], (x, [*t, number], w, k))
+
+
+def test_a_part_without_items() -> None:
+    numpys, np2tf_function = _functions("return np.array(t[n:]), x[t[n:]], x[range(n, len(t))]")
+    rng = np.random.default_rng(7)
+    with np2tf.config.using(tier="compile"):
+        for n in range(20, 26):
+            for k in (n, n - 1, n + 3, 2):
+                _assert_same_call(np2tf_function, numpys, _arguments(rng, n, k))
+
+
+def test_arrays_stay_open_where_lists_cannot() -> None:
+    @np2tf.jit
+    def total(x, t):
+        return x.sum() + sorted(t)[0]
+
+    with np2tf.config.using(tier="compile"):
+        for n in range(20, 30):
+            for t in ([1, 2], [1, 2, 3], [2, 3, 4, 5]):
+                assert total(np.ones(n), t) == n + t[0]
+        # For each length of the list two lengths of the array and all others, and an attempt in vain.
+        assert total.trace_count <= 13
+
+
+def test_a_list_that_is_read_by_name() -> None:
+    values = [*range(20)]
+    x = np.arange(60.0)
+
+    @np2tf.jit
+    def both(t):
+        return x[t] + x[values][0]
+
+    with np2tf.config.using(tier="compile"):
+        for n in range(20, 26):
+            values[:] = range(1, n)
+            np.testing.assert_array_equal(both(values), x[1:n] + 1)
+            np.testing.assert_array_equal(both([*range(n)]), x[:n] + 1)
