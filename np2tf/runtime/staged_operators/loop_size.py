@@ -1,8 +1,8 @@
 """The limit for loops that are written out in a graph although every iteration has arrays of other shapes.
 
-An iteration over the same shapes costs XLA little: it finds equal parts, and a program with such loops is
-usually a network of some layers. Where an array grows, no two iterations are equal. Such a loop runs on the
-host, and the functions that it calls are compiled once for all lengths.
+A large loop in which an array grows runs on the host, and the functions that it calls are compiled once for
+all lengths. Loops whose iterations have equal shapes are not limited: they are usually over the layers of a
+network, and their functions would gain nothing apart.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.storage import current_scope
 MOST_OPS = 5000
 
 
-class Unrolling:
+class LoopSize:
     """The operations of a loop that is being written out.
 
     Args:

@@ -10,7 +10,7 @@ from differential import load, translation
 
 import np2tf
 from np2tf.runtime.compilation.compiled_code import MOST_LARGE_LOOPS
-from np2tf.runtime.staged_operators import unrolling
+from np2tf.runtime.staged_operators import loop_size
 
 HELPER = """
 import numpy as np
@@ -69,7 +69,7 @@ def _functions(body: str) -> tuple[Any, dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def compile_at_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(unrolling, "MOST_OPS", 400)
+    monkeypatch.setattr(loop_size, "MOST_OPS", 400)
     with np2tf.config.using(tier="compile"):
         yield
 
