@@ -72,6 +72,21 @@ OF_PYTHON: dict[str, str] = {
     "an attribute of arrays": "return t.shape",
     "an index of floats": "return x[w]",
     "arithmetic": "return t - 1",
+    "attributes": "return x[np.array(t)] if hasattr(t, '__array__') else 'no array'",
+    "a branch": "s = t if x[0, 0] > 0.5 else t[1:]\n    return x[s]",
+    "a branch of a list and its reverse": "s = t\n    if x[0, 0] > 0.5:\n        s = t[::-1]\n    return np.array(s) * 2",
+    "a loop that shortens it": "for _ in range(12):\n        t = t[1:]\n        x = x * 2\n    return x[t]",
+    "a loop over its items": "s = x[0]\n    for k in t:\n        s = s * 0.5 + x[k]\n    return s",
+    "two lists at once": "s = x[0]\n    for k, v in zip(t, w):\n        s = s * 0.5 + x[k] * v\n    return s",
+    "an enumeration": "s = x[0]\n    for k, v in enumerate(w):\n        s = s * 0.5 + k * v\n    return s",
+    "a loop that ends early": "s = x[0]\n    for k in t:\n        if s[0] > 3:\n            break\n"
+    "        s = s + x[k]\n    return s",
+    "a loop over places": "s = x[0]\n    for k in range(len(t)):\n        s = s + x[t[k]] * w[k]\n    return s",
+    "a list that is printed": "print(t)\n    return x[t]",
+    "a list in a dict": "o = {'t': t}\n    return x[o['t']], o",
+    "a generator of choices": "return np.array([x[k, 0] for k in t])",
+    "the largest item": "return x * max(t) if t else x",
+    "a second dtype": "return np.add(np.float32(2), t), np.ones(3, np.float32) + w[:3]",
 }
 
 
