@@ -37,6 +37,13 @@ OF_LISTS: dict[str, str] = {
     "an index of an update": "y = x.copy()\n    y[t] += 1.0\n    return y",
     "a test of the type": "return x[t] if isinstance(t, list) else 'no list'",
     "a test": "return x[t] if t else x[:0]",
+    "a loop over its items": "s = np.zeros(3)\n    for k in t:\n        s = s * 0.5 + x[k]\n    return s",
+    "two lists at once": "s = np.zeros(3)"
+    "\n    for k, v in zip(t, w):\n        s = s * 0.5 + x[k] * v\n    return s",
+    "an enumeration": "s = np.zeros(3)"
+    "\n    for k, v in enumerate(w):\n        s = s * 0.5 + k * v\n    return s",
+    "a loop over places": "s = np.zeros(3)"
+    "\n    for k in range(len(t)):\n        s = s + x[t[k]] * w[k]\n    return s",
     "the list itself": "return t, x[t]",
     "the list in containers": "return {'t': t, 'y': x[t]}, [t]",
 }
@@ -74,14 +81,10 @@ OF_PYTHON: dict[str, str] = {
     "arithmetic": "return t - 1",
     "attributes": "return x[np.array(t)] if hasattr(t, '__array__') else 'no array'",
     "a branch": "s = t if x[0, 0] > 0.5 else t[1:]\n    return x[s]",
-    "a branch of a list and its reverse": "s = t\n    if x[0, 0] > 0.5:\n        s = t[::-1]\n    return np.array(s) * 2",
+    "a branch of two orders": "s = t\n    if x[0, 0] > 0.5:\n        s = t[::-1]\n    return x[s]",
     "a loop that shortens it": "for _ in range(12):\n        t = t[1:]\n        x = x * 2\n    return x[t]",
-    "a loop over its items": "s = x[0]\n    for k in t:\n        s = s * 0.5 + x[k]\n    return s",
-    "two lists at once": "s = x[0]\n    for k, v in zip(t, w):\n        s = s * 0.5 + x[k] * v\n    return s",
-    "an enumeration": "s = x[0]\n    for k, v in enumerate(w):\n        s = s * 0.5 + k * v\n    return s",
     "a loop that ends early": "s = x[0]\n    for k in t:\n        if s[0] > 3:\n            break\n"
     "        s = s + x[k]\n    return s",
-    "a loop over places": "s = x[0]\n    for k in range(len(t)):\n        s = s + x[t[k]] * w[k]\n    return s",
     "a list that is printed": "print(t)\n    return x[t]",
     "a list in a dict": "o = {'t': t}\n    return x[o['t']], o",
     "a generator of choices": "return np.array([x[k, 0] for k in t])",
