@@ -104,7 +104,7 @@ class OpenArrays:
         if GRAPH_BOUNDS in (
             self._bounds.get(number) for axes in self._axes.values() for number in axes.values()
         ):
-            raise XlaShapeError("XLA needs lengths that vary")
+            raise XlaShapeError("XLA needs to know lengths that vary")
 
     def static_shape(self, place: int, shape: Sequence[int]) -> tuple[int | None, ...]:
         """Return the shape of the array at `place` in the code; None is a length known only at run time."""
