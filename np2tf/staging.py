@@ -303,6 +303,13 @@ class RecursionLimitError(StagingError):
     code = "NP2TF523"
 
 
+class UnrollingError(StagingError):
+    """A loop whose arrays change their shapes would become a very large graph."""
+
+    code = "NP2TF559"
+    is_quiet = is_certain = True
+
+
 class CalleeError(StagingError):
     """Something is called that only runs on the host."""
 

@@ -16,6 +16,7 @@ from np2tf.runtime.arguments.signature import Signature, number_key
 from np2tf.runtime.arguments.value_kinds import BY_IDENTITY, BY_VALUE, IMMUTABLE, kind_of
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.array_stand_in import host_value
+from np2tf.runtime.structures.number_list import number_type
 from np2tf.staging import ArgumentError, ArrayClassError, RandomUseError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
 from np2tf.tnp._operands.conversion import is_numpy_subclass
@@ -32,6 +33,7 @@ def take_arguments(
         StagingError: as for `take_apart`.
     """
     signature.parts.append(len(args))
+    signature.note_direct_lists((*args, *kwargs.values()))
     for place, value in enumerate(args):
         if place in changing_places and kind_of(value) == "number":
             signature.changing_numbers.append(len(signature.numbers))
@@ -106,6 +108,10 @@ def _function_key(value: Any) -> Any:
 
 def _take_holder(value: Any, kind: str, signature: Signature, depth: int) -> None:
     if kind == "list":
+        number_kind = number_type(value) if signature.may_vary_in_length(value) else None
+        if number_kind is not None:
+            signature.add_number_list(value, number_kind)
+            return
         signature.parts.append((list, len(value)))
         for item in value:
             take_apart(item, signature, depth + 1)

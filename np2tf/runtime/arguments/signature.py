@@ -7,7 +7,8 @@ it is immutable and by identity if it is not.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,22 @@ from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.structures.constant_sets import key_of_set
 from np2tf.tnp._array.strides import order_of_memory
+
+
+class NumberListPart(NamedTuple):
+    """A list of integers or floats among the arguments.
+
+    Attributes:
+        values: the list.
+        kind: the type of its items.
+        part: the place of its length in the key.
+        number: the place of its first item among the numbers.
+    """
+
+    values: list[Any]
+    kind: type
+    part: int
+    number: int
 
 
 class Signature:
@@ -36,12 +53,14 @@ class Signature:
         argument_dependencies: the dependencies of the functions among the arguments.
         captures: the places of these dependencies.
         sets: the sets that the function may read.
+        number_lists: the arguments that are lists of numbers.
         parts: all other parts of the key, hashable; with the numbers they determine the compiled code.
     """
 
     __slots__ = (
         "_append_names",
         "_append_targets",
+        "_direct_lists",
         "_elsewhere",
         "_holder_places",
         "_in_arguments",
@@ -49,6 +68,7 @@ class Signature:
         "_names",
         "_naming_depth",
         "_places",
+        "_places_of_lists",
         "_shapes",
         "argument_dependencies",
         "arrays",
@@ -59,6 +79,7 @@ class Signature:
         "constants",
         "generators",
         "holders",
+        "number_lists",
         "numbers",
         "parts",
         "sets",
@@ -83,6 +104,9 @@ class Signature:
         self.argument_dependencies: list[Dependencies] = []
         self.captures: list[Place] = []
         self.sets: list[set[Any]] = []
+        self.number_lists: list[NumberListPart] = []
+        self._places_of_lists: dict[int, int] = {}
+        self._direct_lists: set[int] = set()
         self._names = names
         self._places: dict[int, int] = {}
         self._holder_places: dict[int, int] = {}
@@ -127,6 +151,14 @@ class Signature:
         return ("open", *parts)
 
     @property
+    def key_without_list_lengths(self) -> tuple[Any, ...]:
+        """Return the key without the shapes of arrays and the lengths of lists of numbers."""
+        parts = list(self.key_without_lengths)
+        for number_list in self.number_lists:
+            parts[1 + number_list.part] = list, number_list.kind
+        return ("with lists", *parts)
+
+    @property
     def number_key(self) -> tuple[Any, ...]:
         """The key of the numbers; equal keys mean equal bits."""
         return tuple(map(number_key, self.numbers))
@@ -140,6 +172,55 @@ class Signature:
             self.arrays.append(value)
         self._shapes.append(len(self.parts))
         self.parts.append((place, type(value), value.dtype, value.shape, order_of_memory(value)))
+
+    def note_direct_lists(self, values: Iterable[Any]) -> None:
+        """Record which arguments are lists themselves."""
+        self._direct_lists = {id(value) for value in values if type(value) is list}
+
+    def may_vary_in_length(self, values: list[Any]) -> bool:
+        """Return whether calls with lists of other lengths may share code.
+
+        They may if the list is an argument itself, and is not read by name.
+        """
+        is_argument = id(values) in self._direct_lists and not self._naming_depth
+        return is_argument and id(values) not in self._elsewhere
+
+    def add_number_list(self, values: list[Any], kind: type) -> None:
+        """Add an argument that is a list of numbers."""
+        self.number_lists.append(NumberListPart(values, kind, len(self.parts), len(self.numbers)))
+        self.parts.append((list, len(values), kind))
+        self.numbers += values
+
+    def open_lists(self, places: Collection[int]) -> dict[int, int]:
+        """Make lists of numbers inputs of their own, in the place of their items.
+
+        Args:
+            places: the places of the lists among `number_lists`.
+
+        Returns:
+            For each place, the place of the array of the numbers among `arrays`.
+        """
+        array_places = {}
+        for place in sorted(places, reverse=True):
+            values, kind, _, first = self.number_lists[place]
+            del self.numbers[first : first + len(values)]
+            self.changing_numbers = [
+                k if k < first else k - len(values)
+                for k in self.changing_numbers
+                if not first <= k < first + len(values)
+            ]
+            array_places[place] = self._places_of_lists[id(values)] = len(self.arrays)
+            self.arrays.append(np.array(values, np.int64 if kind is int else np.float64))
+        return array_places
+
+    @property
+    def has_open_lists(self) -> bool:
+        """True if lists of numbers are inputs of their own."""
+        return bool(self._places_of_lists)
+
+    def place_of_list(self, values: list[Any]) -> int | None:
+        """Return the place of the array of a list's numbers among `arrays`; None if there is none."""
+        return self._places_of_lists.get(id(values))
 
     def add_generator(self, value: Any) -> None:
         """Make the state of a generator an input."""

@@ -20,6 +20,7 @@ from np2tf.runtime.effects.appends import AppendedList
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.structures.array_stand_in import StandIn, host_value
+from np2tf.runtime.structures.number_list import NumberList
 from np2tf.staging import AliasingError, AttributeChangeError, ReturnedValueError
 
 
@@ -91,8 +92,11 @@ class TracedArguments:
 
     def _make(self, value: Any, kind: str) -> None:
         attribute = self._signature.appended_as(value)
+        array_place = self._signature.place_of_list(value)
         twin: Any
-        if attribute is not None:
+        if array_place is not None:
+            twin = NumberList(self._arrays[array_place])
+        elif attribute is not None:
             twin = AppendedList(len(self._twins), attribute)
         elif kind == "generator":
             twin = generator_stand_in(value)
@@ -103,7 +107,7 @@ class TracedArguments:
         self._twins.append(twin)
         self._before.append(None)
         self._by_name.append(self._signature.is_read_by_name(value))
-        if kind == "list" and attribute is None:
+        if type(twin) is list:
             twin.extend([self.of(item) for item in value])
         elif kind in ("dict", "instance"):
             entries = value if kind == "dict" else self._signature.touched_attributes(value)
@@ -145,6 +149,8 @@ class TracedArguments:
                 name: self._replace_arguments(item, depth + 1) for name, item in attributes(value).items()
             }
             return NewObject(self._new.setdefault(id(value), len(self._new)), kind, state)
+        if type(value) is NumberList:
+            raise ReturnedValueError("staged code returns a part of a list whose length varies")
         if type(value) is not StandIn and host_value(value) is not value:
             raise ReturnedValueError("staged code returns a generator of its own, or a global one")
         if type(value) is slice and any(
@@ -174,7 +180,7 @@ def _is_inner_function(value: Any) -> bool:
 def _contents(twin: Any) -> Any:
     if type(twin) is list:
         return list(twin)
-    if type(twin) is AppendedList or host_value(twin) is not twin:
+    if type(twin) in (AppendedList, NumberList) or host_value(twin) is not twin:
         return []
     return dict(twin) if type(twin) is dict else attributes(twin)
 

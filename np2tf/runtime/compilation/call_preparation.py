@@ -22,8 +22,11 @@ from np2tf.staging import (
     ReboundNameError,
     SharedMemoryError,
 )
-from np2tf.tnp._front.promotion_mode import current_mode
+from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._front.rebound_names import rebound
+
+#: Functions that tell the stand-in for a list of numbers from a list.
+_CLASS_READERS = frozenset({"type", "hasattr", "getattr", "dir", "attrgetter", "methodcaller"})
 
 
 class CallPreparation:
@@ -92,7 +95,10 @@ class CallPreparation:
             if share_memory(signature.arrays):
                 raise SharedMemoryError("two arguments share memory")
             follows = partial(self._follows, dependencies, signature)
-            return PreparedCall(signature, args, kwargs, values, follows, changing_places)
+            may_open_lists = (
+                config.floats == "float64" and uses_numpy_rules() and self.names.isdisjoint(_CLASS_READERS)
+            )
+            return PreparedCall(signature, args, kwargs, values, follows, changing_places, may_open_lists)
 
     @staticmethod
     def _follows(dependencies: Dependencies, signature: Signature, function: Any) -> bool:

@@ -21,16 +21,20 @@ from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.effects.appends import ListIsRead
+from np2tf.runtime.introspection.error_causes import place_of
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.xla.stable_names import stable_names
 from np2tf.staging import (
     StagingError,
     TooManyTracesError,
     TracingTimeError,
+    UnrollingError,
 )
 
 #: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
+#: After so many traces that were given up because a loop would become a very large graph, no more are begun.
+MOST_LARGE_LOOPS = 2
 _Result = TypeVar("_Result")
 
 
@@ -49,6 +53,8 @@ class CompiledCode:
         self._budget = Budget(self._host)
         self._lock = threading.RLock()
         self._preparation = CallPreparation(self._function, self._lock)
+        # The messages and places of the errors about loops that would become very large graphs.
+        self._large_loops: list[tuple[str, tuple[str, int]]] = []
 
     @property
     def caches(self) -> dict[Any, SpecializationCache]:
@@ -170,6 +176,8 @@ class CompiledCode:
                     # With static lengths XLA compiles the loops.
                     raise LengthsAreNeeded
             except StagingError as error:
+                if isinstance(error, UnrollingError):
+                    self._large_loops.append((str(error), place_of(error, self.code)))
                 if call.open_pattern and not isinstance(error, TracingTimeError):
                     raise LengthsAreNeeded from error
                 if not inputs or error.is_certain:
@@ -185,11 +193,13 @@ class CompiledCode:
             return function, True
 
     def _check_reuse(self) -> None:
-        """Refuse to compile a function whose code is hardly ever used again.
+        """Refuse to compile a function whose code is hardly ever used again, or again and again too large.
 
         Raises:
-            StagingError: if there have been too many traces.
+            StagingError: if there have been too many traces, or too many of them too large.
         """
+        if len(self._large_loops) >= MOST_LARGE_LOOPS:
+            raise UnrollingError(*self._large_loops[-1])
         function = self._jitted
         traces, calls = function.trace_count, function.compiled_count + function.graph_count
         if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:

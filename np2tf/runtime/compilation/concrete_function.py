@@ -31,7 +31,7 @@ from np2tf.runtime.xla.compiler_options import set_options
 from np2tf.runtime.xla.fast_call import ConcreteCall, borrow_memory
 from np2tf.runtime.xla.op_placement import device_kind, ops_against_xla, ops_of, xla_pays
 from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
-from np2tf.staging import AliasingError, RecursionLimitError, StagingError, TextTypeError
+from np2tf.staging import AliasingError, RecursionLimitError, StagingError, TextTypeError, UnrollingError
 from np2tf.tnp._array.ndarray import (
     array_over,
     is_array,
@@ -122,10 +122,11 @@ class ConcreteFunction:
         self.how, self.not_xla = "xla", ""
         self._open_arrays.is_padded = True
         try:
+            self._open_arrays.check_bounds()
             self.function = self._trace(body, arrays, self._input_specs(arrays), xla=True)
             self.not_xla = self._reason_against_xla()
-        except RecursionLimitError:
-            raise  # the recursion would not end in a graph either
+        except (RecursionLimitError, UnrollingError):
+            raise  # a graph would be as deep, or as large
         except StagingError as error:
             self.not_xla = str(error)
         if self.not_xla:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from np2tf.staging import XlaShapeError
 from np2tf.tnp._array.ndarray import chain_of, ndarray
 from np2tf.tnp._masked.selected_arrays import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._tensor.symint import SymInt
@@ -21,6 +22,8 @@ from np2tf.tnp._tensor.symint import SymInt
 Bounds = tuple[int, int]
 #: The bounds of lengths known only at run time.
 LEAST_BOUND, LARGEST_BOUND = 16, 2**24
+#: The bounds of such lengths in a graph.
+GRAPH_BOUNDS: Bounds = (3, LARGEST_BOUND)
 
 Shapes = tuple[tuple[int, ...], ...]
 
@@ -39,6 +42,12 @@ def bounds_of(number: Any) -> Bounds | None:
         return 3, LEAST_BOUND
     power = 1 << (number - 1).bit_length()
     return power // 2 + 1, power
+
+
+def graph_bounds_of(number: Any) -> Bounds | None:
+    """Return the bounds of a natural number for a graph, whose arrays are not padded."""
+    bounds = bounds_of(number)
+    return bounds if bounds is None or bounds[0] == bounds[1] else GRAPH_BOUNDS
 
 
 class OpenAxis(NamedTuple):
@@ -85,6 +94,17 @@ class OpenArrays:
     def __contains__(self, place: int) -> bool:
         """Return whether the array at `place` is padded."""
         return self.is_padded and place in self._axes
+
+    def check_bounds(self) -> None:
+        """Refuse to pad arrays to a length that is hardly bounded.
+
+        Raises:
+            StagingError: if a length has the bounds of lengths in graphs.
+        """
+        if GRAPH_BOUNDS in (
+            self._bounds.get(number) for axes in self._axes.values() for number in axes.values()
+        ):
+            raise XlaShapeError("XLA needs to know lengths that vary")
 
     def static_shape(self, place: int, shape: Sequence[int]) -> tuple[int | None, ...]:
         """Return the shape of the array at `place` in the code; None is a length known only at run time."""

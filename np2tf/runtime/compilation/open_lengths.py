@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.compilation.open_arrays import OpenAxis, Pattern, Shapes, bounds_of
+from np2tf.runtime.compilation.open_arrays import Bounds, OpenAxis, Pattern, Shapes, bounds_of
 from np2tf.runtime.compilation.specializations import SpecializationCache
 
 #: The number of different shapes after which lengths become open, and the number of patterns that are tried.
@@ -35,9 +35,12 @@ class Lengths:
 
     Attributes:
         pattern: the open axes; empty until there is a reason for open axes.
+        needs_graph: whether XLA has refused the code for open axes, so that a graph serves lengths of any
+            size.
     """
 
     pattern: Pattern = field(default_factory=dict)
+    needs_graph: bool = False
     _caches: dict[Shapes, SpecializationCache] = field(default_factory=dict)
     _patterns: int = 0
     _graph_calls: Counter[Shapes] = field(default_factory=Counter)
@@ -50,11 +53,12 @@ class Lengths:
         self._caches[shapes] = cache
         if len(self._caches) >= ENOUGH_SHAPES and self._patterns < MOST_PATTERNS and not self._fits(shapes):
             self._patterns += 1
+            self.needs_graph = False
             self.pattern = _pattern(list(self._caches))
 
     def refuse(self) -> None:
         """Record that the function needs the lengths as constants."""
-        self.pattern, self._patterns = {}, MOST_PATTERNS
+        self.pattern, self._patterns, self.needs_graph = {}, MOST_PATTERNS, False
 
     def recurs(self, shapes: Shapes) -> bool:
         """Count a call of the graph for all lengths, and return whether XLA should compile the call's lengths
@@ -77,13 +81,12 @@ class Lengths:
         lengths = [group_lengths[group] for group in range(len(group_lengths))]
         return lengths if all(map(bounds_of, lengths)) else None
 
-    def seconds(self, lengths: list[int]) -> float:
-        """Return the host's seconds in calls whose lengths have the same bounds."""
-        bounds = list(map(bounds_of, lengths))
+    def seconds(self, bounds: Sequence[Bounds]) -> float:
+        """Return the host's seconds in calls whose lengths have these bounds."""
         total = 0.0
         for shapes, cache in self._caches.items():
-            own_lengths = self.lengths(shapes)
-            if own_lengths is not None and list(map(bounds_of, own_lengths)) == bounds:
+            lengths = self.lengths(shapes)
+            if lengths is not None and all(map(_lies_within, lengths, bounds)):
                 total += cache.own_seconds
         return total
 
@@ -114,6 +117,10 @@ class Lengths:
         return bool(self.pattern)
 
 
+def _lies_within(length: int, bounds: Bounds) -> bool:
+    return bounds[0] <= length <= bounds[1]
+
+
 def _pattern(shapes_of_calls: Sequence[Shapes]) -> Pattern:
     """Return the axes whose lengths vary; axes with equal lengths form one group."""
     pattern: Pattern = {}
@@ -129,9 +136,16 @@ def _pattern(shapes_of_calls: Sequence[Shapes]) -> Pattern:
     return pattern
 
 
-def shapes_of(signature: Signature) -> Shapes | None:
-    """Return the shapes of a call's arrays; None if an array is not on the host or not in C order."""
+def shapes_of(signature: Signature, with_lists: bool) -> Shapes | None:
+    """Return the shapes of a call's arrays; None if an array is not on the host or not in C order.
+
+    Args:
+        signature: the call's signature.
+        with_lists: whether the shapes of the lists of numbers follow.
+    """
     arrays = signature.arrays
-    if not arrays or not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
+    if not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
         return None
-    return tuple(array.shape for array in arrays)
+    lists = signature.number_lists if with_lists else []
+    shapes = *(array.shape for array in arrays), *((len(part.values),) for part in lists)
+    return shapes or None

@@ -25,6 +25,7 @@ class PreparedCall:
     Args:
         follows: returns whether the names that another function reads are known.
         changing_places: the places of arguments that are inputs if they are numbers.
+        may_open_lists: whether lists of numbers may be given to the code with lengths that vary.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class PreparedCall:
         captured_values: Sequence[Any],
         follows: Callable[[Any], bool],
         changing_places: Collection[int] = (),
+        may_open_lists: bool = False,
     ) -> None:
         self.captured_values = captured_values
         self._follows = follows
@@ -43,6 +45,7 @@ class PreparedCall:
         self.args = args
         self.kwargs = kwargs
         self.changing_places = changing_places
+        self.may_open_lists = may_open_lists
         self.is_plain = True
         self.open_pattern: Pattern = {}
 

@@ -13,7 +13,7 @@ import numpy as np
 from np2tf.counts import Fallback
 from np2tf.runtime.arguments.signature import Signature, number_key
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction
-from np2tf.runtime.compilation.open_arrays import Bounds, bounds_of
+from np2tf.runtime.compilation.open_arrays import Bounds, bounds_of, graph_bounds_of
 from np2tf.runtime.decisions.decisions import CallRecord
 from np2tf.staging import TooManyTracesError, XlaShapeError
 
@@ -50,6 +50,7 @@ class SpecializationCache:
             exceptions.
         fallback: the reason why the calls cannot be compiled, if they cannot.
         bounded_inputs: the inputs that are integers whose size XLA needs to know.
+        is_graph_only: whether the code is a graph for lengths of any size, which XLA is not asked to compile.
         own_seconds: the seconds on the host, without long calls of other jitted functions.
         digest: the digest of the calls, once there is code for them.
         known_host: the seconds of a call on the host in an earlier process; 0.0 if unknown.
@@ -78,6 +79,7 @@ class SpecializationCache:
     changing_numbers: set[int] = field(default_factory=set)
     pinned_numbers: set[int] = field(default_factory=set)
     bounded_inputs: set[int] = field(default_factory=set)
+    is_graph_only: bool = False
     digest: str = ""
     known_host: float = 0.0
     assumed_host: float = 0.0
@@ -244,7 +246,8 @@ class SpecializationCache:
 
     def bounds(self, inputs: tuple[int, ...], signature: Signature) -> dict[int, Bounds]:
         """Return the bounds of the bounded inputs. They are powers of 2, so that there are few of them."""
-        bounds = {k: bounds_of(signature.numbers[k]) for k in inputs if k in self.bounded_inputs}
+        find_bounds = graph_bounds_of if self.is_graph_only else bounds_of
+        bounds = {k: find_bounds(signature.numbers[k]) for k in inputs if k in self.bounded_inputs}
         return {k: interval for k, interval in bounds.items() if interval is not None}
 
     def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from np2tf.runtime.staged_operators.control import and_, cond, for_loop, or_
 from np2tf.runtime.staged_operators.iterables import sequence
+from np2tf.runtime.structures.number_list import NumberList
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
@@ -165,6 +166,8 @@ def len(value: Any) -> Any:
     """
     if isinstance(value, StagedList):
         return value.count
+    if type(value) is NumberList:
+        return value.length
     if is_array(value) and value.shape and is_array(value.shape[0]):
         return value.shape[0]
     return builtins.len(value)

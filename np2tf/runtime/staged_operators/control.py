@@ -14,6 +14,7 @@ from np2tf.runtime.control_flow.discovered_loop import EffectsInTest
 from np2tf.runtime.control_flow.loop_analysis import TripCount
 from np2tf.runtime.control_flow.variables import Variables, parameters
 from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
+from np2tf.runtime.staged_operators.loop_size import LoopSize
 from np2tf.runtime.structures.carried_values import STATE
 from np2tf.runtime.structures.containers import (
     containers,
@@ -155,6 +156,7 @@ def while_loop(
 
     See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
+    size = LoopSize(None)
     while True:
         test = keep_going(*state)
         if _staged_test(test) is not None:
@@ -162,6 +164,7 @@ def while_loop(
         if not test:
             return state
         state = step(*state)
+        size.note_iteration()
 
     try:
         return _staged_while(keep_going, step, tuple(state), Variables.of_loop(step))
@@ -266,14 +269,18 @@ def for_loop(
     if items is None:
         return _in_python(iterable, step, state, keep_going)
     if isinstance(items.length, int) and items.length <= UNROLL:
-        return _in_python(items, step, state, keep_going)
+        return _in_python(items, step, state, keep_going, items.length)
     return _staged_for(items, step, state, keep_going)
 
 
 def _in_python(
-    iterable: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+    iterable: Any,
+    step: Callable[..., Any],
+    state: Any,
+    keep_going: Callable[..., Any] | None,
+    length: int | None = None,
 ) -> Any:
-    iterator = iter(iterable)
+    iterator, size = iter(iterable), LoopSize(iterable, length)
     for item in iterator:
         if keep_going is not None:
             test = keep_going(*state)
@@ -283,14 +290,16 @@ def _in_python(
             if not test:
                 break
         state = step(item, *state)
+        size.note_iteration()
     return state
 
 
 def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
     """Run a Python loop with a staged test: each iteration becomes a branch."""
-    variables = Variables.of_loop(step, first=1)
+    variables, size = Variables.of_loop(step, first=1), LoopSize(items)
     for item in items:
         state = _iteration(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), state, variables)
+        size.note_iteration()
     return state
 
 
@@ -336,7 +345,8 @@ def _staged_for(
                 if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
                     raise
                 # The iterations before it have been made, with all that they write.
-                return _in_python(islice(iter(items), first, None), step, state, keep_going)
+                later_items = islice(iter(items), first, None)
+                return _in_python(later_items, step, state, keep_going, length - first)
         runs = runs_once or test(tf.constant(0, tf.int64), state)
         state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
         first += 1

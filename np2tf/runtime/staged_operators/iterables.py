@@ -13,10 +13,15 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.runtime.structures.number_list import NumberList
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import RangeStepError, ShapeNeededError
-from np2tf.tnp._array.ndarray import is_array, scalar, weak_scalar
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, weak_scalar
+from np2tf.tnp._array.sequences import NumberSequence
+from np2tf.tnp._chapters.creation.ranges import arange
+from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.python_scalars import known_int
+from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.tnp._tensor.symint import lower_bound as lower
@@ -35,6 +40,36 @@ class StagedIterable:
         if not isinstance(self.length, int):
             raise ShapeNeededError("iteration over a range that is known only at run time")
         return (self.item(k) for k in builtins.range(self.length))
+
+
+class StagedRange(StagedIterable, NumberSequence):
+    """A range whose length is known only at run time.
+
+    Args:
+        ends: the start, stop and step.
+        length, item, maximum: as for other iterables.
+    """
+
+    def __init__(
+        self, ends: tuple[Any, Any, int], length: Any, item: Callable[[Any], Any], maximum: int | None
+    ) -> None:
+        super().__init__(length, item, maximum)
+        object.__setattr__(self, "_ends", ends)
+
+    def make_array(self, dtype: Any = None) -> ndarray:
+        """Return the array of the numbers. Of a range without numbers NumPy makes an array of float64.
+
+        Raises:
+            StagingError: if the dtype could refuse some of the numbers.
+        """
+        if dtype is not None:
+            raise ShapeNeededError("an array of a range that is known only at run time, and of a dtype")
+        record_violation(self.length < 1)
+        return self.make_index()
+
+    def make_index(self) -> ndarray:
+        """Return the numbers as an index array."""
+        return arange(*self._ends)  # type: ignore[attr-defined]
 
 
 def _is_staged_number(value: Any) -> bool:
@@ -79,7 +114,7 @@ def range(*ends: Any) -> Any:
             else value
         )
 
-    return StagedIterable(tensor, item, _positive(upper(known_int(count))))
+    return StagedRange((start, stop, step), tensor, item, _positive(upper(known_int(count))))
 
 
 def _positive(limit: int | None) -> int | None:
@@ -105,6 +140,8 @@ def sequence(iterable: Any) -> StagedIterable | None:
         return StagedIterable(
             count if isinstance(count, int) else count.tensor, iterable.__getitem__, iterable.capacity
         )
+    if type(iterable) is NumberList:
+        return StagedIterable(as_tensor(iterable.length), iterable.__getitem__)
     if is_array(iterable) and not tf.executing_eagerly() and iterable.shape:
         length = iterable.shape[0]
         if current_scope() is not None or not isinstance(length, int):
@@ -123,7 +160,8 @@ def _range_item(values: builtins.range, k: Any) -> Any:
 def _sequences(*iterables: Any) -> list[StagedIterable] | None:
     """Return a sequence for each iterable; None if the builtin must be used."""
     if not any(
-        is_array(iterable) or isinstance(iterable, (StagedIterable, StagedList)) for iterable in iterables
+        is_array(iterable) or issubclass(type(iterable), (StagedIterable, StagedList, NumberList))
+        for iterable in iterables
     ):
         return None
     parts = [sequence(iterable) for iterable in iterables]

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from np2tf.staging import UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
-from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._array.sequences import StackableSequence, operand_of
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._operands.axis_arguments import checked_rank
 from np2tf.tnp._operands.conversion import as_tensor, as_view, to_numpy
@@ -23,7 +23,7 @@ def _operand(value: Any) -> Any:
     kind = type(value)
     if kind in (int, float, complex) or (kind is scalar and value.weak is not None) or value is None:
         return value
-    return as_tensor(value)
+    return as_tensor(operand_of(value))
 
 
 def _operands(values: Any) -> list[Any]:
@@ -189,3 +189,7 @@ MemoryOrder = Annotated[Any, memory_order]
 
 
 COrF = Annotated[Any, _c_or_f]
+
+
+#: The conversions of arguments that NumPy takes as arrays, whatever sequence they are.
+OF_ARRAYS = frozenset({as_tensor, as_view, _operand, _optional_tensor})

@@ -21,14 +21,15 @@ from np2tf.counts import counts
 from np2tf.staging import ArrayClassError, PromotionError, StagingError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
 from np2tf.tnp._array.ndarray import is_array, ndarray, wrap_tensor
-from np2tf.tnp._dispatch.argument_types import checked_device
+from np2tf.tnp._array.sequences import is_number_sequence, operand_of
+from np2tf.tnp._dispatch.argument_types import OF_ARRAYS, checked_device
 from np2tf.tnp._dispatch.eager_fast_path import FUNCTIONS, Direct
 from np2tf.tnp._dispatch.out_argument import check_fit, check_memory, check_output, store_into
 from np2tf.tnp._dispatch.residency import keep_kind, move_to_tensorflow, new_arrays_on_host, runs_on_host
 from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, retry_for_each_rank
 from np2tf.tnp._dispatch.unknown_shapes import flatten_unknown_rank, refusal
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.front import CREATES
+from np2tf.tnp._front.front import CREATES, WRITES
 from np2tf.tnp._masked.operations import apply_to_selections
 from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import refuse_to_lose_gradient, to_numpy
@@ -39,6 +40,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: NumPy function -> the op that stands for it, for `__array_function__`.
 OPS: dict[Any, Callable[..., Any]] = {}
+
+
+#: The names of functions that write to a parameter, which must be an array.
+_WRITERS = frozenset(name.rpartition(".")[2] for name in WRITES)
 
 
 # -- the plan ------------------------------------------------------------------------------------------------
@@ -136,6 +141,18 @@ class _Plan:
             row[0]: value for row, value in zip(self.rows[positional:], values[positional:], strict=True)
         }
         return values[:positional], keywords
+
+    def make_arrays(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments by position, with an array for each sequence of numbers that NumPy takes as an
+        array.
+        """
+        if not any(map(is_number_sequence, args)) or self.name in _WRITERS:
+            return args
+        conversions = [self.variadic] * len(args) if self.variadic else [row[1] for row in self.rows]
+        return tuple(
+            operand_of(arg) if k < len(conversions) and conversions[k] in OF_ARRAYS else arg
+            for k, arg in enumerate(args)
+        )
 
     @staticmethod
     def _normalise_item(value: Any, normaliser: Callable[[Any], Any] | None) -> Any:
@@ -283,6 +300,7 @@ def _call_implementation(
     if out is not None:
         check_memory(numpy, out)
     staging = not tf.executing_eagerly()
+    args = plan.make_arrays(args) if staging else args
     if staging and staging_for_xla():
         again = functools.partial(_call_implementation, implementation, plan, numpy)
         selection_result = apply_to_selections(plan.name, lambda *a, **k: again(a, k), args, kwargs)

@@ -10,13 +10,13 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.tnp._array.ndarray import ndarray, scalar
-from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._array.sequences import NumberSequence, StackableSequence
 from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._front.operand_kinds import PLAIN, new_arrays_are_tensors
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._tensor.storage import current_scope
 
-_TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, StackableSequence)
+_TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, StackableSequence, NumberSequence)
 
 
 def eager_on_host() -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array
+from np2tf.tnp._array.sequences import key_of
 from np2tf.tnp._chapters.sorting.search import where
 from np2tf.tnp._dispatch.out_argument import broadcast_error, compute_update
 from np2tf.tnp._entry.routing import intercept
@@ -64,6 +65,7 @@ def _update_item(name: str, array: Any, key: Any, value: Any) -> Any:
         key = to_numpy(key)
         target[key] = UPDATES[name](target[key], to_numpy(value))
     elif is_array(target):
+        key = key_of(key)
         _update_array(getattr(ufuncs, name), target, key, value, UPDATES[name])
     else:
         target[key] = UPDATES[name](target[key], value)

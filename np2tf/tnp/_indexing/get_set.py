@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import chain_of, ndarray, scalar, tensor_array, tensor_scalar
+from np2tf.tnp._array.sequences import key_of
 from np2tf.tnp._array.write_ordering import compute_before_write
 from np2tf.tnp._indexing.advanced_keys import AdvancedKey
 from np2tf.tnp._indexing.boolean_masks import check_mask, get_masked, leading_mask, write_masked
@@ -39,6 +40,7 @@ def getitem(array: ndarray, key: Any) -> Any:
     Raises:
         IndexError: NumPy raises it for this key.
     """
+    key = key_of(key)
     if staging_for_xla():
         key = restore_masks(array, key)
         result = get_from_selection(array, key)
@@ -101,6 +103,7 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         raise TypeError("'numpy.generic' object does not support item assignment")
     if array.is_read_only:
         raise ValueError("assignment destination is read-only")
+    key = key_of(key)
     if staging_for_xla():
         key = restore_masks(array, key)
         inner = compose_keys(array, key)

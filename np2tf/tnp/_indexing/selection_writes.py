@@ -50,6 +50,8 @@ def write_selection(
             return None
         result = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
         return tf.reshape(result, base.shape)
+    if any(isinstance(item, tf.Tensor) for item in items):
+        return None
     key = tuple(items)
     # The specification is computed once: ends that are computed twice are not known to be equal.
     axes = slice_spec.axes_of(base, key)

@@ -14,6 +14,7 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.staging import NoGraphFormError, PromotionError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp._array.sequences import operand_of
 from np2tf.tnp._array.strides import lay_out_like_operands
 from np2tf.tnp._dispatch.argument_types import memory_order
 from np2tf.tnp._dispatch.eager_fast_path import UFUNCS as DIRECT
@@ -143,7 +144,7 @@ class Ufunc:
     ) -> Any:
         if keywords.keys() - {"subok"}:
             raise NoGraphFormError(f"{min(keywords)}=")
-        operands = args
+        operands = args if current_scope() is None else tuple(map(operand_of, args))
         if current_scope() is not None and dtype is None:
             operands = accept_either_dtype(self.numpy, operands)
         if len(operands) < self.nin:

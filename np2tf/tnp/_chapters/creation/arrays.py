@@ -10,6 +10,7 @@ import tensorflow as tf
 from np2tf.staging import MemoryLayoutError, NoGraphFormError
 from np2tf.tnp._array.layout_probes import is_laid_out
 from np2tf.tnp._array.ndarray import array_over, is_array, ndarray, scalar, tensor_array
+from np2tf.tnp._array.sequences import is_number_sequence
 from np2tf.tnp._array.strides import lay_out_copy, rename_dtype
 from np2tf.tnp._chapters.manipulation.views.shared_memory import view_of_buffer
 from np2tf.tnp._dispatch.argument_types import (
@@ -128,6 +129,8 @@ def array(
     See https://numpy.org/doc/stable/reference/generated/numpy.array.html.
     """
     order, copy = memory_order(order), copy_mode(copy)
+    if is_number_sequence(object) and copy is not False:
+        object = object.make_array(dtype)
     if subok and is_numpy_subclass(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
     if like is not None and not is_array(like):
