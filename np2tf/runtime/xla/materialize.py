@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.tnp._array.write_ordering import pin_values
+from np2tf.tnp._slicing.pins import pin_values
 
 
 def materialize(

@@ -13,16 +13,9 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from np2tf.runtime.xla.materialize import materialize
-from np2tf.tnp._tensor.graph_queries import ancestors, has_elements
+from np2tf.tnp._tensor.graph_queries import KERNELS, LOOPS, WRITES, ancestors, has_elements
 
 _READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice", "XlaDynamicSlice"})
-_WRITES = frozenset({"TensorScatterUpdate", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"})
-_LOOPS = frozenset({"StatelessWhile", "While"})
-#: The ops that XLA computes only once, whatever uses them.
-_ONCE = frozenset({
-    "All", "Any", "BatchMatMulV2", "Einsum", "If", "MatMul", "Max", "Mean", "Min", "Prod", "StatelessIf",
-    "Sum", *_LOOPS, *_WRITES,
-})  # fmt: skip
 #: A copy of fewer elements takes less time than the conditional that avoids the copy (0.7 µs).
 _LARGE = 4096
 
@@ -54,8 +47,8 @@ def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list
 
 def _updated_arrays(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
     """Return the large arrays that an operation may update in place."""
-    arrays = [op.inputs[0]] if op.type in _WRITES else []
-    if op.type in _LOOPS:
+    arrays = [op.inputs[0]] if op.type in WRITES else []
+    if op.type in LOOPS:
         # Its operands include arrays that it only reads; nothing uses their outputs.
         pairs = zip(op.inputs, op.outputs, strict=True)
         arrays = [before for before, after in pairs if after.consumers() or id(after) in ends]
@@ -77,7 +70,7 @@ def _is_used_late(
         consumers = tensor.consumers()
         if id(tensor) in ends or not after.isdisjoint(consumers):
             return True
-        fused_ops = [op for op in consumers if op in before and op.type not in _ONCE]
+        fused_ops = [op for op in consumers if op in before and op.type not in KERNELS]
         new = [output for op in fused_ops for output in op.outputs if id(output) not in ids]
         ids |= set(map(id, new))
         stack += new

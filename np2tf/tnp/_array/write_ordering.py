@@ -9,11 +9,10 @@ XLA computes them once, and keeps them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, storage_of
+from np2tf.tnp._slicing.pins import pin_values
 from np2tf.tnp._tensor.graph_queries import depends_on
 from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 
@@ -51,19 +50,3 @@ def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = T
     for number, tensor in zip(staged_numbers, results[len(values) :], strict=True):
         storage_of(number).rebase(tensor)
     return results[: len(values)]
-
-
-def pin_values(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Return `tensors`, each computed only once.
-
-    Args:
-        counter: the counter of the loop, an integer tensor that is never negative.
-        tensors: tensors of the loop's body.
-    """
-    # XLA neither fuses a conditional nor computes it twice, unless it knows that the predicate is true.
-    values = tf.cond(
-        counter >= 0,
-        lambda: [tf.identity(tensor) for tensor in tensors],
-        lambda: [tf.zeros_like(tensor) for tensor in tensors],
-    )
-    return list(values)
