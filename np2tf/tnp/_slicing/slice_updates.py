@@ -13,6 +13,7 @@ from tensorflow.python.ops import gen_array_ops
 
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._slicing.pins import pin_values
+from np2tf.tnp._slicing.planes import read_plane, write_plane
 from np2tf.tnp._slicing.slice_spec import SliceSpec, span, stop_of, vector
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.graph_queries import depends_on, reads_elsewhere
@@ -34,6 +35,9 @@ def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[
     array that a loop reads would be a part of the program, and every other index array would require a new
     compilation.
     """
+    plane = read_plane(base, starts, sizes)
+    if plane is not None:
+        return plane
     return gen_xla_ops.xla_dynamic_slice(base, _vector(starts), constant(tuple(sizes)))
 
 
@@ -72,6 +76,9 @@ def _counter() -> tf.Tensor | None:
 
 def _update_in_place(base: tf.Tensor, starts: list[Int], value: tf.Tensor) -> tf.Tensor:
     """Return `base` with `value` at `starts`, as one update."""
+    after = write_plane(base, starts, value)
+    if after is not None:
+        return after
     if len(starts) < 2 or starts != list(range(len(starts))):
         return gen_xla_ops.xla_dynamic_update_slice(base, value, _vector(vector(starts)))
     # XLA makes the constant 0, 1, … to an iota, whose elements it does not know. Then it would not see that a
