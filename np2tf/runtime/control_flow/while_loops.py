@@ -25,8 +25,10 @@ from np2tf.runtime.structures.containers import containers, put_back
 from np2tf.runtime.structures.list_growth import trim_after_loop
 from np2tf.runtime.tracing.provenance import note_loop_result
 from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.xla.lost_updates import remove_lost_updates
 from np2tf.runtime.xla.plane_order import PlaneOrder
 from np2tf.runtime.xla.read_before_update import read_before_writes
+from np2tf.runtime.xla.shared_rolls import share_rolls
 from np2tf.runtime.xla.stencil_sharing import compute_once
 from np2tf.staging import (
     XlaShapeError,
@@ -139,7 +141,9 @@ class StagedLoop(DiscoveredLoop):
                 storage_values = [storage.value for storage in plan.storages]
                 results = [*new, *numbers, *storage_values]
             if self.trace.xla:
-                results = read_before_writes(counter, compute_once(counter, results))
+                remove_lost_updates(counter, results)
+                results = compute_once(counter, share_rolls(counter, results))
+                results = read_before_writes(counter, results)
             return order.keep([counter + 1, *results])
 
         shapes = order.shapes(self._shapes(inputs))

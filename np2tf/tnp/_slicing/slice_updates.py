@@ -88,7 +88,7 @@ def _update_in_place(base: tf.Tensor, starts: list[Int], value: tf.Tensor) -> tf
     return gen_array_ops.tensor_strided_slice_update(base, *ends, value)
 
 
-def _update(op: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, Any] | None:
+def update_of(op: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, Any] | None:
     """Return the array before an update, the new part, and its place (None if it is not known)."""
     if op.type == "XlaDynamicUpdateSlice":
         before, value, starts = op.inputs
@@ -114,7 +114,7 @@ def part_before_updates(base: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tens
     earliest = base
     for _ in range(_MOST_UPDATES):
         # Another tensor of an outer graph would be one more capture.
-        last = _update(earliest.op) if earliest.graph is graph else None
+        last = update_of(earliest.op) if earliest.graph is graph else None
         if last is None:
             return earliest, False
         before, update, static_starts = last
