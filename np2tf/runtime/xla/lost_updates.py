@@ -30,9 +30,9 @@ def remove_lost_updates(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> Non
         place = _place(op)
         user = op
         while place is not None and (earlier := _only_update(user, live_ops, ends)) is not None:
-            lost = _place(earlier)
-            if lost is not None and all(
-                a <= c and d <= b for (a, b), (c, d) in zip(place, lost, strict=True)
+            old_place = _place(earlier)
+            if old_place is not None and all(
+                a <= c and d <= b for (a, b), (c, d) in zip(place, old_place, strict=True)
             ):
                 user._update_input(0, earlier.inputs[0])
                 live_ops.discard(earlier)

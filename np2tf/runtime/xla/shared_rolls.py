@@ -73,7 +73,7 @@ def _rolls(graph: tf.Graph, outputs: Sequence[tf.Tensor]) -> dict[tf.Operation, 
 
 def _roll(op: tf.Operation) -> _Roll | None:
     """Return the array that a concatenation of its end and its beginning rolls, and the places."""
-    end, beginning, axis_tensor = op.inputs
+    end, head, axis_tensor = op.inputs
     axis = tf.get_static_value(axis_tensor)
     array = end.op.inputs[0] if end.op.type == "StridedSlice" else None
     whole = op.outputs[0]
@@ -85,14 +85,10 @@ def _roll(op: tf.Operation) -> _Roll | None:
     ):
         return None
     axis, size = int(axis) % whole.shape.rank, array.shape.as_list()
-    if (
-        size != whole.shape.as_list()
-        or beginning.op.type != "StridedSlice"
-        or beginning.op.inputs[0] is not array
-    ):
+    if size != whole.shape.as_list() or head.op.type != "StridedSlice" or head.op.inputs[0] is not array:
         return None
     length, amount = size[axis], end.shape[axis]
-    if _cut(end, array, axis) != length - amount or _cut(beginning, array, axis) != 0:
+    if _cut(end, array, axis) != length - amount or _cut(head, array, axis) != 0:
         return None
     move = [0] * len(size)
     move[axis] = amount if 2 * amount <= length else amount - length
@@ -137,6 +133,6 @@ def _with_margins(counter: tf.Tensor, array: tf.Tensor, margins: Sequence[int]) 
     for axis, margin in enumerate(margins):
         if margin:
             before = (slice(None),) * axis
-            end, beginning = array[(*before, slice(-margin, None))], array[(*before, slice(0, margin))]
-            array = tf.concat([end, array, beginning], axis)
+            end, head = array[(*before, slice(-margin, None))], array[(*before, slice(0, margin))]
+            array = tf.concat([end, array, head], axis)
     return pin_values(counter, [array])[0]
