@@ -109,7 +109,8 @@ class StagedLoop(DiscoveredLoop):
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
-        order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, self.rounds.maximum)
+        rounds = self.rounds.maximum if self.rounds.exact else None
+        order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
 
         def test(*variables: tf.Tensor) -> tf.Tensor:
             counter, *tensors = order.leave(variables)

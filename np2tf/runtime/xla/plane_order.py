@@ -10,8 +10,9 @@ import tensorflow as tf
 from np2tf.tnp._slicing.planes import array_of, axis_in_front, planes_of
 from np2tf.tnp._tensor.storage import Storage
 
-#: Smaller arrays stay in the processor's nearest cache.
-_LARGE = 2**14
+#: Smaller arrays stay in the processor's caches (tridiagonal systems, milliseconds with planes and without:
+#: 740 kB 2.3 and 1.9, 1.6 MB 4.6 and 5.3, 3.5 MB 13 and 30).
+LARGE_BYTES = 2**20
 #: Elements side by side of at least so many bytes are read as fast as whole planes.
 _CACHE_LINE = 64
 
@@ -108,7 +109,9 @@ def _plane_axis(
         None if the loop takes other parts as well, or would not gain.
     """
     shape = array.shape
-    if not shape.is_fully_defined() or shape.rank < 2 or shape.num_elements() < _LARGE:
+    if not shape.is_fully_defined() or shape.rank < 2:
+        return None
+    if shape.num_elements() * array.dtype.size < LARGE_BYTES:
         return None
     states, axes, at_run_time = list(aliases.get(id(array), ())), set[int | None](), False
     for state in states:

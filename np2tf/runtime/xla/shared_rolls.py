@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from np2tf.runtime.xla.materialize import replace_uses
+from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._slicing.pins import pin_values
 from np2tf.tnp._tensor.graph_queries import KERNELS, ancestors, has_elements
 
@@ -33,6 +34,8 @@ def share_rolls(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Ten
         results: the results of the body.
     """
     outputs = list(results)
+    if surroundings.has_accelerator:
+        return outputs
     rolls = _rolls(counter.graph, outputs)
     roots = {id(root): root for root, _ in rolls.values()}
     live_ops = ancestors(outputs)

@@ -41,7 +41,10 @@ def reads_elsewhere(tensor: Any, base: Any, starts: Sequence[Any]) -> bool:
         base: an array with as many axes.
         starts: the place, which has the shape of `tensor`: its first element on every axis.
     """
-    if tensor is base or tensor.graph is not base.graph:
+    if tensor.graph is not base.graph:
+        # In a branch, the array is a placeholder.
+        base = next((inner for outer, inner in getattr(tensor.graph, "captures", ()) if outer is base), base)
+    if tensor is base:
         return False
     stack, operations = [tensor.op], {tensor.op}
     while stack:

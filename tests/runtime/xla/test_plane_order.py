@@ -9,6 +9,13 @@ import pytest
 from differential import HEAD, compare, load, translation
 
 import np2tf
+from np2tf.runtime.xla import plane_order
+
+
+@pytest.fixture(autouse=True)
+def _small_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plane_order, "LARGE_BYTES", 2**12)
+
 
 #: Statements of a function of two arrays of 20 × 20 × 44 and a length of 44.
 BODIES = {
@@ -140,6 +147,21 @@ def f(x, y):
 def test_an_index_out_of_bounds() -> None:
     source = "def f(x, n):\n    for k in range(n):\n        x[:, k] += x[:, k + 1]\n    return x\n"
     compare(HEAD + source, "np.ones((200, 100)), 100", ran=None)
+
+
+def test_loops_of_unknown_length_keep_the_order() -> None:
+    """The inner loop of Gram-Schmidt takes fewer columns each time: it would move all of them each time."""
+    source = """
+def f(x, n):
+    for k in range(n):
+        for j in range(k + 1, n):
+            x[:, j] -= x[:, k] * (x[:, k] @ x[:, j])
+    return x
+"""
+    kernel = load(translation(HEAD + source))["f"]
+    with np2tf.config.using(tier="compile"):
+        code = kernel.lower(np.ones((200, 100)), 100)
+    assert "f64[100,200]" not in code.hlo(optimized=True)
 
 
 @pytest.mark.parametrize(("rounds", "planes"), [(99, True), (20, False)])

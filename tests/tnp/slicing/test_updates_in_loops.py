@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from differential import HEAD, load, translation
+from differential import HEAD, compare, load, translation
 
 import np2tf
 
@@ -81,3 +81,16 @@ def test_no_copies_in_the_loop(source: str, most: int) -> None:
     arrays = r"= f64\[(19|20)\d,(19|20)\d\]\S* "
     assert not re.search(arrays + "copy", body)
     assert len(re.findall(arrays + "(fusion|dynamic-update-slice|conditional)", body)) <= most
+
+
+def test_writes_in_branches() -> None:
+    source = """
+def f(x, n):
+    for k in range(n):
+        if k % 2 == 0:
+            x[1:-1, 1:-1] = 0.25 * (x[1:-1, :-2] + x[2:, 1:-1]) + k
+        else:
+            x[1:, :] = x[:-1, :] * 0.5
+    return x
+"""
+    compare(HEAD + source, "np.cos(np.arange(4900.0)).reshape(70, 70), 7")
