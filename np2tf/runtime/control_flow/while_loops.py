@@ -25,12 +25,16 @@ from np2tf.runtime.structures.containers import containers, put_back
 from np2tf.runtime.structures.list_growth import trim_after_loop
 from np2tf.runtime.tracing.provenance import note_loop_result
 from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.xla.lost_updates import remove_lost_updates
+from np2tf.runtime.xla.plane_order import PlaneOrder
 from np2tf.runtime.xla.read_before_update import read_before_writes
+from np2tf.runtime.xla.shared_rolls import share_rolls
 from np2tf.runtime.xla.stencil_sharing import compute_once
 from np2tf.staging import (
     XlaShapeError,
 )
 from np2tf.tnp._array.ndarray import is_array, storage_of
+from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.storage import Storage, aliases, link_aliases, staging_scope
 
 
@@ -105,8 +109,11 @@ class StagedLoop(DiscoveredLoop):
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
+        rounds = self.rounds.maximum if self.rounds.exact else None
+        order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
 
-        def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
+        def test(*variables: tf.Tensor) -> tf.Tensor:
+            counter, *tensors = order.leave(variables)
             state = self._bind(tensors, LoopAnalysis(plan.forms))
             with staging_scope(self.trace):
                 outcome = self.test(counter, state)
@@ -116,7 +123,8 @@ class StagedLoop(DiscoveredLoop):
                     outcome = tf.logical_and(outcome, tf.logical_not(self.trace.violations.value))
                 return outcome
 
-        def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
+        def body(*variables: tf.Tensor) -> list[tf.Tensor]:
+            counter, *tensors = order.leave(variables)
             inner = LoopAnalysis(plan.forms)
             state = self._bind(tensors, inner)
             with staging_scope(self.trace, counter) as scope:
@@ -134,10 +142,22 @@ class StagedLoop(DiscoveredLoop):
                 storage_values = [storage.value for storage in plan.storages]
                 results = [*new, *numbers, *storage_values]
             if self.trace.xla:
-                results = read_before_writes(counter, compute_once(counter, results))
-            return [counter + 1, *results]
+                remove_lost_updates(counter, results)
+                results = compute_once(counter, share_rolls(counter, results))
+                results = read_before_writes(counter, results)
+            return order.keep([counter + 1, *results])
 
-        return tf.while_loop(test, body, list(inputs), shape_invariants=self._shapes(inputs))
+        shapes = order.shapes(self._shapes(inputs))
+        values_before = [(storage, storage.value) for storage in self._read_storages]
+        try:
+            return order.leave(tf.while_loop(test, body, order.enter(inputs), shape_invariants=shapes))
+        finally:
+            for storage, value in values_before:
+                storage.rebase(value)
+
+    def _trial_graphs(self) -> list[tf.Graph]:
+        """Return the graphs of an iteration for XLA on the processor."""
+        return self.plan.graphs if self.trace.xla and not surroundings.has_accelerator else []
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)

@@ -1,4 +1,4 @@
-"""Makes XLA compute values of a loop's body once, and not again in each kernel that uses them."""
+"""Changes of a loop's body: values that XLA computes once for all its kernels, and other values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.tnp._array.write_ordering import pin_values
+from np2tf.tnp._slicing.pins import pin_values
 
 
 def materialize(
@@ -34,3 +34,21 @@ def materialize(
         consumer._update_input(k, values[n])
     replacements = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
     return [replacements.get(id(result), result) for result in results]
+
+
+def replace_uses(old: tf.Tensor, new: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """Let all present uses of a tensor take another one.
+
+    Args:
+        old: the tensor.
+        new: the other tensor.
+        results: the results of the body.
+
+    Returns:
+        The new results of the body.
+    """
+    for consumer in list(old.consumers()):
+        for k, operand in enumerate(consumer.inputs):
+            if operand is old:
+                consumer._update_input(k, new)
+    return [new if result is old else result for result in results]

@@ -8,21 +8,16 @@ both from the last row of one array). Such a row is read once, before the update
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import tensorflow as tf
 
-from np2tf.runtime.xla.materialize import materialize
-from np2tf.tnp._tensor.graph_queries import ancestors, has_elements
+from np2tf.runtime.xla.materialize import materialize, replace_uses
+from np2tf.tnp._tensor.graph_queries import KERNELS, LOOPS, WRITES, ancestors, has_elements
 
 _READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice", "XlaDynamicSlice"})
-_WRITES = frozenset({"TensorScatterUpdate", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"})
-_LOOPS = frozenset({"StatelessWhile", "While"})
-#: The ops that XLA computes only once, whatever uses them.
-_ONCE = frozenset({
-    "All", "Any", "BatchMatMulV2", "Einsum", "If", "MatMul", "Max", "Mean", "Min", "Prod", "StatelessIf",
-    "Sum", *_LOOPS, *_WRITES,
-})  # fmt: skip
+_PARTS = frozenset({"StridedSlice", "XlaDynamicSlice"})
+_MASKS = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
 #: A copy of fewer elements takes less time than the conditional that avoids the copy (0.7 µs).
 _LARGE = 4096
 
@@ -34,7 +29,7 @@ def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list
         counter: the loop's counter, an integer that is never negative.
         results: the results of the body.
     """
-    outputs = list(results)
+    outputs = _merge_reads(counter, results)
     ends = set(map(id, outputs))
     # Some staged operations are not part of the results.
     live_ops = ancestors(outputs)
@@ -52,10 +47,36 @@ def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list
     return outputs
 
 
+def _merge_reads(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """Return the `results` of a loop's body in which equal reads of an array are one read.
+
+    XLA does the same, but later: it does not merge rows that were read early.
+    """
+    outputs = list(results)
+    live_ops = ancestors(outputs)
+    first_reads: dict[Hashable, tf.Operation] = {}
+    for op in [op for op in counter.graph.get_operations() if op in live_ops and op.type in _PARTS]:
+        first_read = first_reads.setdefault(_key(op), op)
+        if first_read is not op:
+            outputs = replace_uses(op.outputs[0], first_read.outputs[0], outputs)
+    return outputs
+
+
+def _key(op: tf.Operation) -> Hashable:
+    """Return a key of a read; reads with equal keys have the same result."""
+    places = [tf.get_static_value(operand) for operand in op.inputs[1:]]
+    keys = [
+        id(operand) if place is None else tuple(place.tolist())
+        for operand, place in zip(op.inputs[1:], places, strict=True)
+    ]
+    masks = [op.get_attr(f"{name}_mask") for name in _MASKS] if op.type == "StridedSlice" else []
+    return op.type, id(op.inputs[0]), tuple(keys), tuple(masks)
+
+
 def _updated_arrays(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
     """Return the large arrays that an operation may update in place."""
-    arrays = [op.inputs[0]] if op.type in _WRITES else []
-    if op.type in _LOOPS:
+    arrays = [op.inputs[0]] if op.type in WRITES else []
+    if op.type in LOOPS:
         # Its operands include arrays that it only reads; nothing uses their outputs.
         pairs = zip(op.inputs, op.outputs, strict=True)
         arrays = [before for before, after in pairs if after.consumers() or id(after) in ends]
@@ -77,7 +98,7 @@ def _is_used_late(
         consumers = tensor.consumers()
         if id(tensor) in ends or not after.isdisjoint(consumers):
             return True
-        fused_ops = [op for op in consumers if op in before and op.type not in _ONCE]
+        fused_ops = [op for op in consumers if op in before and op.type not in KERNELS]
         new = [output for op in fused_ops for output in op.outputs if id(output) not in ids]
         ids |= set(map(id, new))
         stack += new

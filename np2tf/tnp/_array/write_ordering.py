@@ -9,11 +9,11 @@ XLA computes them once, and keeps them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, storage_of
+from np2tf.tnp._slicing.pins import pin_values
+from np2tf.tnp._slicing.planes import planes_of
 from np2tf.tnp._tensor.graph_queries import depends_on
 from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 
@@ -42,28 +42,12 @@ def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = T
     # Inside a branch or a throw-away trace, the numbers of the loop's body would be replaced by tensors that
     # must not leave the branch or trace.
     inside = tf.compat.v1.get_default_graph() is not getattr(storage.value, "graph", None)
-    staged_numbers = [
-        number for number in alive if not inside and depends_on(storage_of(number).value, storage.value)
-    ]
+    origin = None if inside else planes_of(storage.value)
+    base = storage.value if origin is None else origin[0]
+    staged_numbers = [number for number in alive if not inside and depends_on(storage_of(number).value, base)]
     if not staged_numbers and not always:
         return values
     results = pin_values(scope.counter, [*values, *[storage_of(number).value for number in staged_numbers]])
     for number, tensor in zip(staged_numbers, results[len(values) :], strict=True):
         storage_of(number).rebase(tensor)
     return results[: len(values)]
-
-
-def pin_values(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Return `tensors`, each computed only once.
-
-    Args:
-        counter: the counter of the loop, an integer tensor that is never negative.
-        tensors: tensors of the loop's body.
-    """
-    # XLA neither fuses a conditional nor computes it twice, unless it knows that the predicate is true.
-    values = tf.cond(
-        counter >= 0,
-        lambda: [tf.identity(tensor) for tensor in tensors],
-        lambda: [tf.zeros_like(tensor) for tensor in tensors],
-    )
-    return list(values)

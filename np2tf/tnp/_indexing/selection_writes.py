@@ -9,7 +9,6 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.tnp._array.write_ordering import pin_values
 from np2tf.tnp._masked import chunked_loops
 from np2tf.tnp._masked.element_sources import PartialWrite, Round, place_of, sizes_of, starts_of
 from np2tf.tnp._masked.selection import (
@@ -23,6 +22,7 @@ from np2tf.tnp._masked.selection import (
     span,
 )
 from np2tf.tnp._slicing import slice_spec, slicing
+from np2tf.tnp._slicing.pins import pin_values
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.storage import current_scope
 

@@ -4,16 +4,22 @@ faster.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+from tensorflow.python.ops import gen_array_ops
 
+from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._slicing.pins import pin_values
+from np2tf.tnp._slicing.planes import read_plane, write_plane
 from np2tf.tnp._slicing.slice_spec import SliceSpec, span, stop_of, vector
 from np2tf.tnp._tensor import symint
-from np2tf.tnp._tensor.graph_queries import depends_on
+from np2tf.tnp._tensor.graph_queries import depends_on, reads_elsewhere
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.small_constants import constant
-from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import Int
 
 #: For smaller arrays the way of writing does not matter.
@@ -29,6 +35,9 @@ def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[
     array that a loop reads would be a part of the program, and every other index array would require a new
     compilation.
     """
+    plane = read_plane(base, starts, sizes)
+    if plane is not None:
+        return plane
     return gen_xla_ops.xla_dynamic_slice(base, _vector(starts), constant(tuple(sizes)))
 
 
@@ -38,13 +47,16 @@ def _vector(starts: tf.Tensor | list[int]) -> tf.Tensor:
 
 def update_under_xla(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -> tf.Tensor:
     if all(axis.step == 1 for axis in axes):
-        if _is_most(base, value) and not any(axis.dynamic for axis in axes):
-            if depends_on(value, base):
+        if _is_most(base, value.shape) and not any(axis.dynamic for axis in axes):
+            counter = _counter()
+            if counter is not None:
+                if reads_elsewhere(value, base, [axis.start for axis in axes]):
+                    value = pin_values(counter, [value])[0]
+            elif depends_on(value, base):
                 return _update_surrounded(base, axes, value)
-            if base.op.type == "Placeholder":
+            elif base.op.type == "Placeholder":
                 return _update_by_selection(base, axes, value)
-        starts = _vector(vector([axis.start for axis in axes]))
-        return gen_xla_ops.xla_dynamic_update_slice(base, value, starts)
+        return _update_in_place(base, [axis.start for axis in axes], value)
     if any(axis.dynamic for axis in axes):
         return update_dynamic_size(base, axes, value)
     mask = np.ones((), bool)
@@ -56,6 +68,37 @@ def update_under_xla(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -
     return tf.where(tf.constant(mask), value, base)
 
 
+def _counter() -> tf.Tensor | None:
+    """Return the counter of the innermost loop if an accelerator does not run it."""
+    scope = current_scope()
+    return None if scope is None or surroundings.has_accelerator else scope.counter
+
+
+def _update_in_place(base: tf.Tensor, starts: list[Int], value: tf.Tensor) -> tf.Tensor:
+    """Return `base` with `value` at `starts`, as one update."""
+    after = write_plane(base, starts, value)
+    if after is not None:
+        return after
+    if len(starts) < 2 or starts != list(range(len(starts))):
+        return gen_xla_ops.xla_dynamic_update_slice(base, value, _vector(vector(starts)))
+    # XLA makes the constant 0, 1, … to an iota, whose elements it does not know. Then it would not see that a
+    # kernel reads the elements that it writes, and would copy them. This op has a constant for each axis.
+    stops = [start + size for start, size in zip(range(len(starts)), value.shape, strict=True)]
+    ends = [constant(tuple(end)) for end in (starts, stops, [1] * len(starts))]
+    return gen_array_ops.tensor_strided_slice_update(base, *ends, value)
+
+
+def update_of(op: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, Any] | None:
+    """Return the array before an update, the new part, and its place (None if it is not known)."""
+    if op.type == "XlaDynamicUpdateSlice":
+        before, value, starts = op.inputs
+    elif op.type == "TensorStridedSliceUpdate":
+        before, starts, _, _, value = op.inputs
+    else:
+        return None
+    return before, value, tf.get_static_value(starts)
+
+
 def part_before_updates(base: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tensor, bool]:
     """Find the part that `axes` take where it was written, or in an array from before updates of other parts.
 
@@ -65,14 +108,16 @@ def part_before_updates(base: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tens
     Returns:
         The part, with all axes, and True; or an array that has the same part in the same place, and False.
     """
+    if _is_most(base, tf.TensorShape([axis.size for axis in axes])):
+        return base, False
     graph = tf.compat.v1.get_default_graph()
     earliest = base
     for _ in range(_MOST_UPDATES):
         # Another tensor of an outer graph would be one more capture.
-        if earliest.op.type != "XlaDynamicUpdateSlice" or earliest.graph is not graph:
+        last = update_of(earliest.op) if earliest.graph is graph else None
+        if last is None:
             return earliest, False
-        before, update, starts = earliest.op.inputs
-        static_starts = tf.get_static_value(starts)
+        before, update, static_starts = last
         if static_starts is None or not update.shape.is_fully_defined():
             return base, False
         if not _are_apart(axes, static_starts, update.shape):
@@ -96,8 +141,8 @@ def _are_apart(axes: list[SliceSpec], starts: np.ndarray, sizes: tf.TensorShape)
     return False
 
 
-def _is_most(base: tf.Tensor, value: tf.Tensor) -> bool:
-    return 2 * value.shape.num_elements() > base.shape.num_elements() >= _LARGE_ARRAY
+def _is_most(base: tf.Tensor, part: tf.TensorShape) -> bool:
+    return 2 * part.num_elements() > base.shape.num_elements() >= _LARGE_ARRAY
 
 
 def _update_by_selection(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -> tf.Tensor:
