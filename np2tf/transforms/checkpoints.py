@@ -111,7 +111,7 @@ def _tensors_from_outside(inner_tensors: Sequence[tf.Tensor]) -> Iterator[list[t
     outside: dict[int, tf.Tensor] = {}
 
     def note(
-        kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None
+        kind: str, inputs: Any, attributes: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
         for tensor in inputs:
             is_new = id(tensor) not in inner_ids and isinstance(tensor, tf.Tensor)
