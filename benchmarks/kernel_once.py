@@ -36,19 +36,26 @@ def once(system: str, name: str, size: str) -> dict[str, Any]:
     return {"import": imported - start, "call": perf_counter() - imported}
 
 
+def environment_with(cache: str) -> dict[str, str]:
+    """Return the environment of a new process that runs kernels, with np2tf's cache in this folder."""
+    path = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
+    environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "NP2TF_CACHE_DIR": cache}
+    # An installed package has bytecode; without it, every process would compile np2tf's modules.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
+
+
 def started(system: str, name: str, size: str, cache: str, limit: float) -> dict[str, Any]:
     """Return the seconds of importing, and of the single call, in a new process.
 
     Raises:
         RuntimeError: the process fails, or exceeds the time limit.
     """
-    path = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
-    environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "NP2TF_CACHE_DIR": cache}
-    # An installed package has bytecode; without it, every process would compile np2tf's modules.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, str(HERE / "kernel_once.py"), system, name, size]
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit)
+        done = subprocess.run(
+            command, env=environment_with(cache), capture_output=True, text=True, timeout=limit
+        )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"{name}: {system} took more than {limit:g} s") from None
     if done.returncode:
