@@ -15,7 +15,7 @@ import tensorflow as tf
 from np2tf.runtime.xla.materialize import replace_uses
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._slicing.pins import pin_values
-from np2tf.tnp._tensor.graph_queries import KERNELS, ancestors, has_elements
+from np2tf.tnp._tensor.graph_queries import KERNELS, ancestors, begin_of, has_elements
 
 #: For smaller arrays, and for fewer rolls, the margin costs more than it saves.
 _LARGE, _LEAST_ROLLS = 4096, 2
@@ -102,16 +102,11 @@ def _cut(part: tf.Tensor, array: tf.Tensor, axis: int) -> int | None:
     """Return the place along an axis at which a slice begins that takes all elements of the other axes; else
     None.
     """
-    begin, _, strides = (tf.get_static_value(operand) for operand in part.op.inputs[1:])
-    masks = (part.op.get_attr(f"{name}_mask") for name in ("shrink_axis", "new_axis", "ellipsis"))
     sizes = zip(part.shape, array.shape, strict=True)
-    if any(masks) or begin is None or strides is None or any(strides != 1):
-        return None
     if any(size != length for k, (size, length) in enumerate(sizes) if k != axis):
         return None
-    if axis >= len(begin) or part.op.get_attr("begin_mask") >> axis & 1:
-        return 0
-    return int(begin[axis]) % array.shape[axis]
+    begin = begin_of(part.op)
+    return None if begin is None else begin[axis]
 
 
 def _is_read(

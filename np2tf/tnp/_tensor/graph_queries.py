@@ -14,6 +14,7 @@ KERNELS = frozenset({
     "All", "Any", "BatchMatMulV2", "Einsum", "If", "MatMul", "Max", "Mean", "Min", "Prod", "StatelessIf",
     "Sum", *LOOPS, *WRITES,
 })  # fmt: skip
+_AXIS_MASKS = ("shrink_axis", "new_axis", "ellipsis")
 #: The number of ops to look back. Ops that are further back are assumed not to matter.
 _HORIZON = 400
 
@@ -61,17 +62,29 @@ def reads_elsewhere(tensor: Any, base: Any, starts: Sequence[Any]) -> bool:
 
 def _takes(op: Any, starts: Sequence[Any], shape: Any) -> bool:
     """Return whether an operation takes exactly the part of its operand that begins at `starts`."""
-    if op.type != "StridedSlice" or op.outputs[0].shape.as_list() != shape.as_list():
-        return False
-    masks = (op.get_attr(f"{name}_mask") for name in ("shrink_axis", "new_axis", "ellipsis"))
-    begin = get_static_value(op.inputs[1])
-    if any(masks) or begin is None or len(begin) != len(starts) or len(starts) != shape.rank:
-        return False
-    open_begin = op.get_attr("begin_mask")
-    return all(
-        (0 if open_begin >> k & 1 else first) == start
-        for k, (first, start) in enumerate(zip(begin, starts, strict=True))
-    )
+    begin = begin_of(op)
+    return begin is not None and begin == list(starts) and op.outputs[0].shape.as_list() == shape.as_list()
+
+
+def begin_of(op: Any) -> list[int] | None:
+    """Return the place of the first element that a slice takes.
+
+    Args:
+        op: an operation.
+
+    Returns:
+        None for other operations, and for slices that remove or insert axes, skip or reverse elements, or have a
+        place that is not known.
+    """
+    if op.type != "StridedSlice" or any(op.get_attr(f"{name}_mask") for name in _AXIS_MASKS):
+        return None
+    begin, _, strides = map(get_static_value, op.inputs[1:])
+    open_begin, shape = op.get_attr("begin_mask"), op.inputs[0].shape
+    if begin is None or strides is None or any(strides != 1) or not shape.is_fully_defined():
+        return None
+    places = [0 if open_begin >> k & 1 else int(first) for k, first in enumerate(begin)]
+    places += [0] * (shape.rank - len(places))
+    return [place + size if place < 0 else place for place, size in zip(places, shape, strict=True)]
 
 
 def has_elements(tensor: Any, least: int) -> bool:
