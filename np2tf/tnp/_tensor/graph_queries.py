@@ -73,8 +73,8 @@ def begin_of(op: Any) -> list[int] | None:
         op: an operation.
 
     Returns:
-        None for other operations, and for slices that remove or insert axes, skip or reverse elements, or begin
-        at a place that is not known.
+        None for other operations, and for slices that remove or insert axes, skip or reverse elements,
+        or begin where the graph does not tell.
     """
     if op.type != "StridedSlice" or any(op.get_attr(f"{name}_mask") for name in _AXIS_MASKS):
         return None
