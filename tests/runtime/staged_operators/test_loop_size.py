@@ -67,6 +67,14 @@ def _functions(body: str) -> tuple[Any, dict[str, Any]]:
     return load(source)["f"], load(translation(source))
 
 
+def _call_both(body: str, count: int) -> tuple[dict[str, Any], np.ndarray]:
+    """Compare one call with NumPy's, and return np2tf's functions and the call's array."""
+    numpys, space = _functions(body)
+    x = np.random.default_rng(0).random(40)
+    np.testing.assert_allclose(space["f"](x, count), numpys(x, count), rtol=1e-12)
+    return space, x
+
+
 @pytest.fixture(autouse=True)
 def compile_at_once(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(loop_size, "MOST_OPS", 400)
@@ -77,9 +85,8 @@ def compile_at_once(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", GROWTH)
 def test_a_large_loop_runs_on_the_host(name: str) -> None:
-    numpys, space = _functions(GROWTH[name])
-    own, x = space["f"], np.random.default_rng(0).random(40)
-    np.testing.assert_allclose(own(x, 20), numpys(x, 20), rtol=1e-12)
+    space, x = _call_both(GROWTH[name], 20)
+    own = space["f"]
     assert own.compiled_count + own.graph_count == 0
     assert own.explain(x, 20).code == "NP2TF559"
     assert "change their shapes" in own.explain(x, 20).reason
@@ -91,18 +98,16 @@ def test_a_large_loop_runs_on_the_host(name: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", GROWTH)
 def test_a_small_loop_is_compiled(name: str) -> None:
-    numpys, space = _functions(GROWTH[name])
-    own, x = space["f"], np.random.default_rng(0).random(40)
-    np.testing.assert_allclose(own(x, 3), numpys(x, 3), rtol=1e-12)
+    space, _ = _call_both(GROWTH[name], 3)
+    own = space["f"]
     assert own.compiled_count + own.graph_count == 1
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CONSTANT_SHAPES)
 def test_a_loop_over_equal_shapes_is_compiled(name: str) -> None:
-    numpys, space = _functions(CONSTANT_SHAPES[name])
-    own, x = space["f"], np.random.default_rng(0).random(40)
-    np.testing.assert_allclose(own(x, 40), numpys(x, 40), rtol=1e-12)
+    space, x = _call_both(CONSTANT_SHAPES[name], 40)
+    own = space["f"]
     assert own.compiled_count + own.graph_count == 1
     assert own.explain(x, 40).code == ""
 
