@@ -28,7 +28,7 @@ from np2tf.runtime.tracing.op_creation import table_of_operations
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
-from np2tf.runtime.xla.fast_call import ConcreteCall, borrow_memory
+from np2tf.runtime.xla.fast_call import ConcreteCall, input_of
 from np2tf.runtime.xla.op_placement import device_kind, ops_against_xla, ops_of, xla_pays
 from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
 from np2tf.staging import AliasingError, RecursionLimitError, StagingError, TextTypeError, UnrollingError
@@ -346,9 +346,9 @@ class ConcreteFunction:
         streams: StreamsOfCall | None,
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
-        take = _as_input if on_tensors or not self._lends else _as_borrowed_input
+        may_borrow = self._lends and not on_tensors
         inputs = [
-            take(self._open_arrays.pad(k, array) if k in self._open_arrays else array)
+            input_of(self._open_arrays.pad(k, array) if k in self._open_arrays else array, may_borrow)
             for k, array in enumerate(arrays)
         ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
@@ -391,14 +391,3 @@ class ConcreteFunction:
 
 def _dtype_of(array: Any) -> tf.DType:
     return tf.as_dtype(array.dtype)
-
-
-def _as_input(array: Any) -> tf.Tensor:
-    if is_array(array):
-        return array.tensor
-    return tf.convert_to_tensor(array)
-
-
-def _as_borrowed_input(array: Any) -> tf.Tensor:
-    """Return an input that may share the array's memory, because no reference to it outlives the call."""
-    return borrow_memory(array) if isinstance(array, np.ndarray) else tf.constant(array)

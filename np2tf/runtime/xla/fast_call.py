@@ -12,6 +12,8 @@ from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
+from np2tf.tnp._array.ndarray import is_array
+
 
 class ConcreteCall:
     """Calls a concrete function without binding its arguments by name and type again.
@@ -59,3 +61,16 @@ def borrow_memory(array: np.ndarray) -> tf.Tensor:
     if not array.flags.c_contiguous:
         array = array.copy()
     return ops.EagerTensor(array, context.context().device_name, None)
+
+
+def input_of(array: Any, may_borrow: bool) -> tf.Tensor:
+    """Return an array as an input of a call.
+
+    Args:
+        array: an array on the host or on TensorFlow, or a NumPy scalar.
+        may_borrow: whether the input may share the memory of an array on the host, because no reference to it
+            outlives the call.
+    """
+    if may_borrow and isinstance(array, np.ndarray):
+        return borrow_memory(array)
+    return array.tensor if is_array(array) else tf.convert_to_tensor(array)
