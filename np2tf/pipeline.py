@@ -111,18 +111,22 @@ def translate(source: Source, options: Options) -> Result:
             plan.tnp_name = imports.name_for_tnp(facts)
         for rewrite in TARGETS[options.target]:
             rewrite(facts, plan, report, options)
-        tree = plan.apply(source.module)
-        text = source.text_of(tree)
+        return result_of(source, facts, plan, report)
     except RecursionError:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
+
+
+def result_of(source: Source, facts: Facts, plan: Plan, report: Report) -> Result:
+    """Apply the plan of a file, and return the translation."""
+    tree = plan.apply(source.module)
+    text = source.text_of(tree)
     compiler_functions = frozenset(
         node.name.value for node in facts.compiler_nodes if isinstance(node, cst.FunctionDef)
     )
-    changed = text != before
     fields = (
         list(report),
-        changed,
+        text != source.original,
         tree,
         plan.origins,
         plan.touched_nodes,

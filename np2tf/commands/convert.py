@@ -17,7 +17,6 @@ from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import TARGETS
 from np2tf.conversion.file_batch import convert_files
-from np2tf.conversion.importers import files_with_importer
 from np2tf.conversion.passed_on import passed_on
 from np2tf.conversion.tasks import Task, TaskResult
 from np2tf.conversion.trees import TargetError, copy, targets
@@ -185,14 +184,8 @@ def _deliver(
     """Translate the files, and print or write each translation."""
     outcomes: list[TaskResult] = []
     cache = UnchangedFiles(not choices["no_cache"])
-    is_alone = any(task.options.target == "tf" for task in tasks)
-    importers = files_with_importer((task.path, task.data) for task in tasks) if is_alone else {}
     with Bar(len(tasks), not choices["quiet"]) as bar:
         for task, result in zip(tasks, convert_files(tasks, choices["jobs"], cache)):
-            if task.options.target == "tf" and result.changed and task.path in importers:
-                # The module that imports the file is not translated with it, and would get tensors.
-                args = (("other", str(importers[task.path])),)
-                result = TaskResult(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
             if sys.stdout.isatty():
                 bar.hide()
             outcome = deliver(delivery, task, result)

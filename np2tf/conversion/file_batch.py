@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 
-from np2tf.conversion.tasks import Task, TaskResult, failure, run_task
+from np2tf.conversion.import_groups import import_groups
+from np2tf.conversion.tasks import Task, TaskResult, failure, run_tasks
 from np2tf.conversion.unchanged_files import UnchangedFiles
 
 #: The number of bytes that one process translates in 0.2 s, the time that workers take to start.
@@ -22,24 +24,50 @@ def convert_files(
         jobs: the number of processes; None takes one per processor if the files are large enough.
         unchanged_files: the files that a translation is known not to change.
     """
-    lookups = [unchanged_files.find(task) for task in tasks]
-    new_tasks = [task for task, result in zip(tasks, lookups) if result is None]
-    with closing(_worked_on(new_tasks, jobs)) as results:
-        for task, result in zip(tasks, lookups):
-            if result is None:
-                result = next(results)
-                unchanged_files.keep(task, result)
-            yield result
+    known_results: dict[Path, TaskResult] = {}
+    new_groups: list[list[Task]] = []
+    for group in _groups(tasks):
+        # The cache knows files that are translated alone.
+        result = unchanged_files.find(group[0]) if len(group) == 1 else None
+        if result is None:
+            new_groups.append(group)
+        else:
+            known_results[group[0].path] = result
+    with closing(_worked_on(new_groups, jobs)) as results:
+        waiting_groups = iter(new_groups)
+        for task in tasks:
+            while task.path not in known_results:
+                group, group_results = next(waiting_groups), next(results)
+                known_results.update((result.path, result) for result in group_results)
+                if len(group) == 1:
+                    unchanged_files.keep(group[0], group_results[0])
+            yield known_results.pop(task.path)
 
 
-def _worked_on(tasks: Sequence[Task], jobs: int | None) -> Generator[TaskResult, None, None]:
-    """Yield the results of files that the cache does not know."""
+def _groups(tasks: Sequence[Task]) -> list[list[Task]]:
+    """Return the files that are translated together: for `--target tf`, those that import one another."""
+    if not any(task.options.target == "tf" for task in tasks):
+        return [[task] for task in tasks]
+    positions = [position for position, task in enumerate(tasks) if _is_module_for_tensorflow(task)]
+    groups = import_groups([(tasks[position].path, tasks[position].data) for position in positions])
+    every = [[positions[index] for index in group] for group in groups]
+    every += [[position] for position in range(len(tasks)) if position not in set(positions)]
+    return [[tasks[position] for position in group] for group in sorted(every)]
+
+
+def _is_module_for_tensorflow(task: Task) -> bool:
+    return task.options.target == "tf" and task.path.suffix == ".py"
+
+
+def _worked_on(groups: Sequence[list[Task]], jobs: int | None) -> Generator[list[TaskResult], None, None]:
+    """Yield the results of the files that the cache does not know."""
     from np2tf.conversion.workers import cores, in_order  # not loaded where all is known
 
     if jobs is None:
-        jobs = cores() if sum(len(task.data) for task in tasks) > _WORTH_WORKERS else 1
-    yield from in_order(run_task, _crash_result, tasks, max(1, min(jobs, len(tasks))))
+        size = sum(len(task.data) for group in groups for task in group)
+        jobs = cores() if size > _WORTH_WORKERS else 1
+    yield from in_order(run_tasks, _crash_results, groups, max(1, min(jobs, len(groups))))
 
 
-def _crash_result(task: Task, error: BaseException) -> TaskResult:
-    return failure(task.path, error)
+def _crash_results(tasks: Sequence[Task], error: BaseException) -> list[TaskResult]:
+    return [failure(task.path, error) for task in tasks]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from np2tf.diagnostics import Diagnostic
-from np2tf.disk.outcome import has_failed, is_own_fault, problem, reason_of
+from np2tf.disk.outcome import Outcome, has_failed, is_own_fault, problem, reason_of
 from np2tf.disk.patches import patch_of, patch_text
 from np2tf.linking.summary import ModuleSummary
 from np2tf.options import Options
@@ -54,9 +55,27 @@ class TaskResult:
 
 def run_task(task: Task) -> TaskResult:
     """Do a task. Every failure becomes a diagnostic."""
-    from np2tf.files import summary_of, translated_bytes  # loads the translator
+    from np2tf.files import translated_bytes  # loads the translator
 
     outcome = translated_bytes(task.data, task.path, task.root, task.options, task.is_safe)
+    return _result(task, outcome)
+
+
+def run_tasks(tasks: Sequence[Task]) -> list[TaskResult]:
+    """Do the tasks of files that are translated together. Every failure becomes a diagnostic."""
+    if len(tasks) == 1:
+        return [run_task(tasks[0])]
+    from np2tf.files import translated_together  # loads the translator
+
+    files = [(task.data, task.path, task.root) for task in tasks]
+    outcomes = translated_together(files, [task.options for task in tasks], tasks[0].is_safe)
+    return [_result(task, outcome) for task, outcome in zip(tasks, outcomes)]
+
+
+def _result(task: Task, outcome: Outcome) -> TaskResult:
+    """Return the outcome of a task as plain data."""
+    from np2tf.files import summary_of
+
     summary = summary_of(outcome, task.options) if task.options.target == "np2tf" else None
     if not outcome.changed:
         return TaskResult(task.path, outcome.diagnostics, summary=summary)

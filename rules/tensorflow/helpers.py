@@ -671,8 +671,10 @@ def _from_start(part, count):
 
 
 def _set_item(x, key, value):
-    """The array after `x[key] = value`; where an element is chosen twice, the last value stays."""
-    x = _tensor(x)
+    """What `x` is after `x[key] = value`; where an element is chosen twice, the last value stays."""
+    if not tf.is_tensor(x):  # A list, a dictionary or a NumPy array of a caller elsewhere sees the write.
+        x[key] = value
+        return x
     parts = key if isinstance(key, tuple) else (key,)
     numbers = [type(part) is int or _is_number(part) for part in parts]
     if len(parts) == len(x.shape) and all(numbers):
@@ -710,8 +712,10 @@ def _updated(old, new):
 
 
 def _update_item(x, key, new):
-    """The array after `x[key] += v`, for new x[key] + v."""
-    return _set_item(x, key, _updated(_tensor(x)[key], new))
+    """What `x` is after `x[key] += v`, for new x[key] + v."""
+    if not tf.is_tensor(x) and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")) and not hasattr(x, "dtype"):
+        raise TypeError("an object in a container is not changed in place")
+    return _set_item(x, key, _updated(x[key], new))
 
 
 def _scattered(x, indices, values, function):

@@ -236,7 +236,11 @@ REFUSED = {
         "NP2TF603",
     ),
     "an array and None": (main_of("x = np.zeros(2)\nreturn x == None"), "NP2TF606"),
-    "array or list": (main_of("return f", "def f(x):\n    x[0] = 1\n"), "NP2TF605"),
+    "array or list": (main_of("return f", "def f(x):\n    x += 1\n"), "NP2TF605"),
+    "an array that a container may hold": (
+        main_of("return g", "def g(x):\n    t = np.zeros(2)\n    x[0] = t\n    t[0] = 1\n    return t.sum()\n"),
+        "NP2TF604",
+    ),
     "random": (main_of("return np.random.rand(3)"), "NP2TF601"),
     "small integers": (main_of("return np.zeros(3, np.uint8) - 1"), "NP2TF601"),
     "out": (main_of("x = np.ones(3)\nnp.add(x, 1, out=x)\nreturn x"), "NP2TF602"),

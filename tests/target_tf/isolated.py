@@ -8,9 +8,11 @@ shapes, types of containers, what is printed.
 """
 
 import contextlib
+import importlib
 import io
 import json
 import sys
+import tempfile
 import types
 import warnings
 from pathlib import Path
@@ -89,13 +91,36 @@ def array_difference(first, second):
     return "" if is_equal else f"{first!r:.90} is {second!r:.90}"
 
 
+def module_of(source, name):
+    """Run a program, or the module `program` of a project's files, and return the module."""
+    if isinstance(source, str):
+        module = types.ModuleType("program")
+        exec(compile(source, name, "exec"), module.__dict__)
+        return module
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in source.items():
+            (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / path).write_text(text)
+        program = next(path for path in source if path.endswith("program.py"))
+        before = set(sys.modules)
+        sys.path.insert(0, str((Path(folder) / program).parent))
+        try:
+            return importlib.import_module("program")
+        finally:
+            sys.path.pop(0)
+            importlib.invalidate_caches()
+            for added in set(sys.modules) - before:
+                if str(getattr(sys.modules[added], "__file__", "")).startswith(folder):
+                    del sys.modules[added]
+
+
 def outcome(source, name):
     """Run a program's main function; return its result or its error, and the text that it prints."""
-    module, printed = types.ModuleType("program"), io.StringIO()
-    module.__dict__["__name__"] = "program"
+    printed = io.StringIO()
+    module = None
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            exec(compile(source, name, "exec"), module.__dict__)
+            module = module_of(source, name)
             result = described(module.main()) if hasattr(module, "main") else ("plain", "nothing", None)
     except Exception as error:
         return ("raised", f"{type(error).__name__}: {error}"), printed.getvalue()

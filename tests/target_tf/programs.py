@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from small_programs import Maker
 
@@ -73,10 +74,14 @@ def random_programs() -> dict[str, tuple[str, Result]]:
     return found
 
 
-def every_translation() -> list[tuple[str, str, str]]:
-    """Name, source and translation of all that is translated."""
+def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str, str]]]:
+    """Name, source and translation of all programs and projects that are translated."""
     from cases import LOUD, TRANSLATED
+    from projects import every_project
 
-    made = [(name, fixtures()[name][0], fixtures()[name][1].text) for name in translated_fixtures()]
+    made: list[tuple[str, Any, Any]] = [
+        (name, fixtures()[name][0], fixtures()[name][1].text) for name in translated_fixtures()
+    ]
     made += [(name, text, for_tensorflow(text).text) for name, text in {**TRANSLATED, **LOUD}.items()]
-    return made + [(name, text, result.text) for name, (text, result) in random_programs().items()]
+    made += [(name, text, result.text) for name, (text, result) in random_programs().items()]
+    return made + [(name, files, texts) for name, (files, texts) in every_project().items()]

@@ -51,20 +51,30 @@ def test_ignore_comments_do_not_help(tmp_path: Path) -> None:
     assert converted("--target", "tf", "--write", file).exit_code == 1
 
 
-def test_modules_that_others_import(tmp_path: Path) -> None:
-    """A module that another module of the project imports stays on NumPy, in whatever form it is imported."""
+def test_modules_that_import_one_another(tmp_path: Path) -> None:
+    """Modules that import one another, in whatever form, are translated together; a module that cannot be
+    translated keeps the modules connected with it on NumPy, and no other module.
+    """
     package = tmp_path / "pack"
     package.mkdir()
     for name in ("first", "second", "third", "alone"):
         (package / f"{name}.py").write_text(GOOD)
     (package / "__init__.py").write_text("from . import third\n")
-    (package / "user.py").write_text("from .first import half\nimport pack.second\n")
+    (package / "user.py").write_text("from .first import half\nimport pack.second as second\n")
+    sources = {path: path.read_text() for path in package.glob("*.py")}
+    for jobs in ("1", "2"):
+        done = converted("--target", "tf", "--write", "--jobs", jobs, tmp_path)
+        assert done.exit_code == 0, done.output
+        changed = {path.stem for path in package.glob("*.py") if "tensorflow" in path.read_text()}
+        assert changed == {"first", "second", "third", "alone"}
+        for path, text in sources.items():
+            path.write_text(text)
+    (package / "first.py").write_text(BAD)
     done = converted("--target", "tf", "--write", tmp_path)
     assert done.exit_code == 1
     changed = {path.stem for path in package.glob("*.py") if "tensorflow" in path.read_text()}
-    assert changed == {"alone"}
-    assert done.stderr.count("NP2TF610") == 3
-    assert converted("--target", "np2tf", "--check", package / "first.py").exit_code == 1
+    assert changed == {"alone", "third"}
+    assert done.stderr.count("NP2TF610") == 2  # second, and user, which imports both
 
 
 def test_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

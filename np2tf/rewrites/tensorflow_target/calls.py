@@ -22,6 +22,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
 from np2tf.rewrites.tensorflow_target.numpy_calls import numpy_call
+from np2tf.tree.names import dotted_name
 
 Evaluate = Callable[[cst.CSTNode, Frame], Value]
 
@@ -32,7 +33,7 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     qualified_name = world.facts.imports.numpy_name(func)
     if qualified_name is not None:
         return numpy_call(node, qualified_name, frame, evaluate)
-    if isinstance(func, cst.Attribute):
+    if isinstance(func, cst.Attribute) and not is_member(func, frame, evaluate):
         return method_call(node, frame, evaluate)
     if isinstance(func, cst.Name) and _is_builtin(func, frame):
         return builtin_calls.builtin_call(node, func.value, frame, evaluate)
@@ -48,6 +49,13 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     if path.split(".")[0] in ("math", "cmath"):
         return plain("int", "float", "bool")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
+
+
+def is_member(func: cst.CSTNode, frame: Frame, evaluate: Evaluate) -> bool:
+    """Return whether an expression is an attribute of a module of the program."""
+    if not isinstance(func, cst.Attribute) or dotted_name(func.value) is None:
+        return False
+    return bool(evaluate(func.value, frame).modules)
 
 
 def _is_builtin(func: cst.Name, frame: Frame) -> bool:
@@ -91,15 +99,16 @@ def bind_arguments(
     return arguments
 
 
-def is_open(function: cst.FunctionDef | cst.Lambda, frame: Frame) -> bool:
-    """Return whether code outside the module may call a function, with any arguments."""
-    scope = frame.world.facts.scopes.of(function)
+def is_open(summary: Summary) -> bool:
+    """Return whether code outside the program may call a function, with any arguments."""
+    function = summary.node
+    scope = summary.world.facts.scopes.of(function)
     is_hidden = isinstance(function, cst.FunctionDef) and function.name.value.startswith("_")
     return scope.is_module and not is_hidden
 
 
 def module_call(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) -> Value:
-    """Return the value of a call of functions that the module defines."""
+    """Return the value of a call of functions that the program defines."""
     world = frame.world
     results: list[Value | None] = []
     for function in value.functions:
@@ -120,7 +129,7 @@ def learn_arguments(summary: Summary, arguments: Mapping[str, Value], frame: Fra
         root = ("param", function, name)
         memory = frozenset([root]) if value.memory or value.may_be_array else frozenset()
         in_own_memory = in_memory(replace(value, memory=memory), memory)
-        certain = in_own_memory.certain and not is_open(function, frame)
+        certain = in_own_memory.certain and not is_open(summary)
         frame.world.learn(summary.parameters, name, replace(in_own_memory, certain=certain))
 
 
@@ -132,11 +141,13 @@ def _for_caller(summary: Summary, arguments: Mapping[str, Value], node: cst.Call
 
     def root_for_caller(root: object) -> frozenset[object]:
         if isinstance(root, tuple) and root[0] == "param" and root[1] is summary.node:
-            return arguments[root[2]].memory if root[2] in arguments else frozenset([("global", root[2])])
+            return (
+                arguments[root[2]].memory if root[2] in arguments else frozenset([("global", root[2], None)])
+            )
         if isinstance(root, tuple):
-            here = frame.function if root[0] == "global" else None
-            is_own = here is None if root[0] == "global" else root[2] is frame.function
-            value = frame.env.get(root[1]) if is_own and root[0] != "param" else None
+            by_module = root[0] == "global" and frame.function is None and root[2] is frame.world
+            by_function = root[0] == "outer" and root[2] is frame.function
+            value = frame.env.get(root[1]) if by_module or by_function else None
             return frozenset([root]) | (value.memory if value is not None else frozenset())
         return frozenset([CallMemory(node, root.place if isinstance(root, CallMemory) else root)])
 

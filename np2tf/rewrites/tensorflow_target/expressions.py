@@ -19,6 +19,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     Value,
     array,
     broadcast_rank,
+    in_outer_memory,
     join,
     list_value,
     plain,
@@ -63,24 +64,15 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     if owner is None:
         if name in world.facts.imports.builtins:
             return plain("function", "other")
-        return plain("str") if name in ("__name__", "__file__") else unknown(("global", name))
-    if not owner.is_module and owner.node in world.summaries:
-        value = world.summaries[owner.node].history.get(name)
-        return _read(node, _outside(value, ("outer", name, owner.node)), frame)
-    return _read(node, _outside(world.globals.get(name), ("global", name)), frame)
+        return plain("str") if name in ("__name__", "__file__") else unknown(("global", name, world))
+    if not owner.is_module and owner.node in world.program.summaries:
+        value = world.program.summaries[owner.node].history.get(name)
+        outer = NO_VALUE if value is None else in_outer_memory(value, ("outer", name, owner.node))
+        return _read(node, outer, frame)
+    return _read(node, world.read_global(name), frame)
 
 
-def _outside(value: Value | None, root: object) -> Value:
-    """Return a value that is bound outside the function: its memory, if it has any, belongs to other code."""
-    if value is None:
-        return NO_VALUE
-    memory = frozenset([root]) if value.may_be_array or value.memory else frozenset()
-    return Value(
-        value.kinds, value.dtype, value.rank, value.items, value.item, memory, value.certain, value.functions
-    )
-
-
-def _read(node: cst.Name, value: Value, frame: Frame) -> Value:
+def _read(node: cst.Name | cst.Attribute, value: Value, frame: Frame) -> Value:
     """Read a name. A function that is not called at once counts as a value."""
     up = frame.world.facts.parents[node]
     if value.functions and not (isinstance(up, cst.Call) and up.func is node):
@@ -120,6 +112,11 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     base, name = evaluate(node.value, frame), node.attr.value
     if base.is_undetermined:
         return NO_VALUE
+    if base.modules:
+        member = world.program.member(base, name) if len(base.modules) == 1 else None
+        if member is None:
+            return world.refuse(node, "NP2TF607", name=world.facts.code(node))
+        return _read(node, member, frame)
     if base.only("module"):
         return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
     if not base.may_be_array or not base.may(*ARRAYS):

@@ -1,4 +1,4 @@
-"""Follows the module and its functions in rounds, until a round finds no new fact (a fixed point)."""
+"""Follows the modules and their functions in rounds, until a round finds no new fact (a fixed point)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from np2tf.facts import Facts
 from np2tf.facts.dataflow.liveness import Jumps, inner_blocks, live_before, live_when_left
 from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, block, free_names, reads
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.model.program import Program
 from np2tf.rewrites.tensorflow_target.model.shared_names import shared_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World
@@ -23,26 +24,32 @@ from np2tf.tree.walk import walk
 _ROUNDS = 30
 
 
-def follow_module(facts: Facts) -> World:
-    """Follow a module until its facts do not change any more, and return them."""
-    world = World(facts)
+def add_module(program: Program, facts: Facts, file: str) -> None:
+    """Add a module to a program that has not been followed."""
+    world = World(facts, program, file)
     world.shared_owners = shared_names(facts)
     world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)
+    program.worlds[file] = world
+
+
+def follow(program: Program) -> None:
+    """Follow the modules of a program until the facts about them do not change any more."""
     for _ in range(_ROUNDS):
-        world.changed = False
-        _round(world)
-        if not world.changed and not _open_up(world):
-            return world
-    world.refuse(facts.module, "NP2TF603", what="a module whose values do not settle")
-    return world
-
-
-def _round(world: World) -> None:
-    module = world.facts.module
-    run(module.body, Frame(world, None, {}, {}, NO_NAMES))
-    for summary in list(world.summaries.values()):
-        if isinstance(summary.node, cst.FunctionDef) and _is_known(summary):
-            _follow(summary, summary.node, world)
+        program.changed = False
+        for world in program.worlds.values():
+            run(world.facts.module.body, Frame(world, None, {}, {}, NO_NAMES))
+        for summary in list(program.summaries.values()):
+            if isinstance(summary.node, cst.FunctionDef) and _is_known(summary):
+                _follow(summary, summary.node)
+        if not program.changed and not _open_up(program):
+            break
+    else:
+        for world in program.worlds.values():
+            world.refuse(world.facts.module, "NP2TF603", what="a module whose values do not settle")
+    cycle = program.import_in_cycle()
+    if cycle is not None:
+        file, node = cycle
+        program.worlds[file].refuse(node, "NP2TF603", what="modules that import one another")
 
 
 def _is_known(summary: Summary) -> bool:
@@ -50,12 +57,12 @@ def _is_known(summary: Summary) -> bool:
     return all(name in summary.parameters for name in parameter_names(summary.node))
 
 
-def _open_up(world: World) -> bool:
-    """Let the parameters that no call in the module has set be anything: other modules may call the
+def _open_up(program: Program) -> bool:
+    """Let the parameters that no call in the program has set be anything: other programs may call the
     function. Return whether there was such a parameter.
     """
     found = False
-    for summary in world.summaries.values():
+    for summary in program.summaries.values():
         function = summary.node
         for name in parameter_names(function):
             if name not in summary.parameters or (
@@ -68,7 +75,8 @@ def _open_up(world: World) -> bool:
     return found
 
 
-def _follow(summary: Summary, function: cst.FunctionDef, world: World) -> None:
+def _follow(summary: Summary, function: cst.FunctionDef) -> None:
+    world = summary.world
     env: dict[str, Value] = {}
     for name in parameter_names(function):
         value = summary.parameters[name]

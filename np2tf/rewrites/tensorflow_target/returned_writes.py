@@ -17,6 +17,16 @@ from np2tf.tree.walk import walk
 MayWrite = Callable[[str, Value, cst.CSTNode, cst.CSTNode, Frame], bool]
 
 
+def can_be_set(name: str, value: Value, frame: Frame) -> bool:
+    """Return whether `x = _set_item(x, key, value)` does what `x[key] = value` does.
+
+    It does for arrays, and for a parameter that may be anything: the helper writes to a list, dictionary or NumPy
+    array itself.
+    """
+    is_parameter = value.memory == {("param", frame.function, name)}
+    return value.only("array") or (value.may("any") and is_parameter)
+
+
 def written_in_order(summary: Summary) -> list[str]:
     """Return the parameters that a function writes to, in the order of its parameters."""
     return [name for name in parameter_names(summary.node) if name in summary.writes]
@@ -86,7 +96,7 @@ def return_writes_of_call(
             if other_parameter != parameter and not evaluate(argument, frame).memory.isdisjoint(value.memory):
                 world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(argument)}`")
                 return
-        if not value.only("array"):
+        if not can_be_set(place.value, value, frame):
             world.refuse(node, "NP2TF605", name=place.value)
             return
         if not may_write(place.value, value, node, statement, frame):

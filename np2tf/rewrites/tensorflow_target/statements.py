@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,12 +10,12 @@ import libcst as cst
 from np2tf.facts.dataflow.reads_writes import block
 from np2tf.rewrites.tensorflow_target import guarded_blocks, writes
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
+from np2tf.rewrites.tensorflow_target.imported_names import follow_import
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import refuse_shared
 from np2tf.rewrites.tensorflow_target.model.turns import Turns
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, list_value, plain
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Passage, merge
-from np2tf.tree.names import dotted_name
 
 Env = dict[str, Value]
 #: The values of a loop's names settle in fewer rounds.
@@ -99,7 +98,7 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
         writes.store(target, value, frame, statement)
     elif isinstance(target, cst.Attribute):
         base = evaluate(target.value, frame)
-        if not base.is_plain or not value.is_plain:
+        if base.modules or not base.is_plain or not value.is_plain:
             frame.world.refuse(target, "NP2TF603", what="an attribute that is written")
     else:
         frame.world.refuse(target, "NP2TF603", what="such a target")
@@ -222,39 +221,6 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
     frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
 
 
-def _import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
-    """Bind imported names. Only modules of the standard library are known to leave arrays unchanged."""
-    if isinstance(node.names, cst.ImportStar):
-        frame.world.refuse(node, "NP2TF607", name="*")
-        return
-    numpy_aliases = {
-        alias for statement in frame.world.facts.imports.statements for alias in statement.aliases
-    }
-    for alias in node.names:
-        if alias in numpy_aliases:
-            continue
-        module = alias.evaluated_name if isinstance(node, cst.Import) else _module(node)
-        bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
-        if not _is_standard(module):
-            frame.world.refuse(alias, "NP2TF607", name=module or bound_name)
-        kinds = ("module",) if isinstance(node, cst.Import) else ("function", "other")
-        if (
-            isinstance(node, cst.ImportFrom)
-            and module in ("math", "cmath")
-            and bound_name in ("pi", "e", "inf", "tau", "nan")
-        ):
-            kinds = ("float",)
-        frame.bind(bound_name, plain(*kinds))
-
-
-def _module(node: cst.ImportFrom) -> str:
-    return "." * len(node.relative) + (dotted_name(node.module) or "")
-
-
-def _is_standard(module: str) -> bool:
-    return module.split(".")[0] in sys.stdlib_module_names
-
-
 def _pass(node: cst.CSTNode, frame: Frame) -> None:
     """Follow a statement that binds no name."""
 
@@ -274,8 +240,8 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
     cst.Assert: _assert,
     cst.Del: _delete,
     cst.FunctionDef: _function,
-    cst.Import: _import,
-    cst.ImportFrom: _import,
+    cst.Import: follow_import,
+    cst.ImportFrom: follow_import,
     cst.Pass: _pass,
     cst.Global: _pass,
     cst.Nonlocal: _pass,

@@ -10,6 +10,7 @@ import libcst as cst
 from np2tf.facts.dataflow.reads_writes import bound_targets
 from np2tf.rewrites.mutation.order import Effect, effect, may_swap
 from np2tf.rewrites.tensorflow_target.assigned_parts import assign_parts, part_of, taken_apart
+from np2tf.rewrites.tensorflow_target.calls import is_member
 from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
 from np2tf.rewrites.tensorflow_target.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
@@ -17,7 +18,7 @@ from np2tf.rewrites.tensorflow_target.model.operations import choose, element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.returned_writes import return_with, return_writes_of_call
+from np2tf.rewrites.tensorflow_target.returned_writes import can_be_set, return_with, return_writes_of_call
 
 Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
 _OUTSIDE = "memory of others"
@@ -47,7 +48,7 @@ def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) 
     if not outside:
         return None
     own_root = ("param", frame.function, name)
-    if frame.function is None and set(outside) == {("global", name)}:
+    if frame.function is None and set(outside) == {("global", name, frame.world)}:
         return None
     if outside == [own_root] and len(value.memory) == 1 and isinstance(frame.function, cst.FunctionDef):
         summary = frame.world.summary(frame.function)
@@ -64,13 +65,6 @@ def _bound_outright(statement: cst.CSTNode, frame: Frame) -> frozenset[str]:
         return frozenset()
     names = {name for target in statement.targets for name in bound_targets(target.target)}
     return frozenset(names) - frame.always_live
-
-
-def _is_array_for_sure(value: Value) -> bool:
-    """Return whether a helper may get a value. (At run time the helper refuses other values from outside,
-    with an error.)
-    """
-    return value.only("array")
 
 
 def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
@@ -131,7 +125,7 @@ def store(
             target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
         )
         return
-    if not _is_array_for_sure(base):
+    if not can_be_set(name, base, frame):
         world.refuse(target, "NP2TF605", name=name)
         return
     wrong = _unwritable(base, value)
@@ -144,8 +138,17 @@ def store(
     ):
         world.refuse(target, "NP2TF604", name=name, other="the statement's other parts")
         return
+    if base.may("any"):
+        _keep(value, base, frame)
     if may_write(name, base, target, statement, frame) and not is_part:
         world.edit(statement, edits.item_assignment(world.helper("_set_item")), "_set_item")
+
+
+def _keep(value: Value, container: Value, frame: Frame) -> None:
+    """Let the names of a value share the memory of what may be a container, and may hold the value from now on."""
+    for name, other_value in list(frame.env.items()):
+        if not other_value.memory.isdisjoint(value.memory) and other_value.memory.isdisjoint(container.memory):
+            frame.bind(name, replace(other_value, memory=other_value.memory | container.memory))
 
 
 def _unwritable(base: Value, value: Value) -> str | None:
@@ -239,7 +242,7 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         )
         return
     name = target.value.value
-    if not _is_array_for_sure(base):
+    if not can_be_set(name, base, frame):
         world.refuse(target, "NP2TF605", name=name)
         return
     old = choose(base, target.slice, key, node)
@@ -293,7 +296,7 @@ def _record_write(
     base = evaluate(place, frame)
     if not isinstance(place, cst.Name):
         world.refuse(call, "NP2TF604", name=world.facts.code(place), other="the statement's other parts")
-    elif not _is_array_for_sure(base):
+    elif not base.only("array"):
         world.refuse(call, "NP2TF605", name=place.value)
     elif any(arg.keyword is not None or arg.star for arg in call.args):
         world.refuse(
@@ -328,8 +331,9 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
 
 
 def _callees(node: cst.Call, frame: Frame) -> list[cst.FunctionDef]:
-    """Return the functions of the module that a call may run."""
-    if frame.world.facts.imports.numpy_name(node.func) is not None or not isinstance(node.func, cst.Name):
+    """Return the functions of the program that a call may run."""
+    is_named = isinstance(node.func, cst.Name) or is_member(node.func, frame, evaluate)
+    if frame.world.facts.imports.numpy_name(node.func) is not None or not is_named:
         return []
     return list(evaluate(node.func, frame).functions)
 

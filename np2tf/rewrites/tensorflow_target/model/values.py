@@ -60,6 +60,8 @@ class Value:
     other arguments.
     """
     functions: frozenset[cst.FunctionDef] = frozenset()
+    modules: frozenset[str] = frozenset()
+    """The file of the module that the value is, if it is a module of the program."""
 
     def may(self, *kinds: str) -> bool:
         """Return whether the value can be of one of these kinds."""
@@ -95,6 +97,14 @@ def in_memory(value: Value, memory: frozenset[object]) -> Value:
     items = value.items and tuple(in_memory(item, memory) for item in value.items)
     item = value.item and in_memory(value.item, memory)
     return replace(value, memory=memory if value.memory else frozenset(), items=items, item=item)
+
+
+def in_outer_memory(value: Value, root: object) -> Value:
+    """Return a value that is bound outside the function: its memory, if it has any, belongs to other code."""
+    items = value.items and tuple(in_outer_memory(item, root) for item in value.items)
+    item = value.item and in_outer_memory(value.item, root)
+    memory = frozenset([root]) if value.may_be_array or value.memory else frozenset()
+    return replace(value, memory=memory, items=items, item=item)
 
 
 def plain(*kinds: str) -> Value:
@@ -157,6 +167,7 @@ def join(left: Value | None, right: Value | None) -> Value | None:
         left.memory | right.memory,
         left.certain and right.certain,
         left.functions | right.functions,
+        left.modules | right.modules,
     )
 
 

@@ -11,17 +11,27 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.reads_writes import Names
 from np2tf.rewrites.planning.plan import EditedNode
+from np2tf.rewrites.tensorflow_target.model.program import Program
 from np2tf.rewrites.tensorflow_target.model.table import Table, table
-from np2tf.rewrites.tensorflow_target.model.values import Value, join, union, unknown
+from np2tf.rewrites.tensorflow_target.model.values import (
+    NO_VALUE,
+    Value,
+    in_outer_memory,
+    join,
+    union,
+    unknown,
+)
 
 Edit = Callable[[Any], EditedNode]
 
 
 @dataclass
 class Summary:
-    """The facts about one function of the module."""
+    """The facts about one function."""
 
     node: cst.FunctionDef | cst.Lambda
+    world: World
+    """The module that defines the function."""
     parameters: dict[str, Value] = field(default_factory=dict)
     """The possible values of the parameters, joined over the calls so far."""
     result: Value | None = None
@@ -59,21 +69,26 @@ def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> 
 
 
 class World:
-    """A module and the facts that have been found out about it."""
+    """A module and the facts that have been found out about it.
 
-    def __init__(self, facts: Facts) -> None:
+    Args:
+        facts: the facts about the module's text.
+        program: the modules that are translated together with this module.
+        file: the path of the module's file.
+    """
+
+    def __init__(self, facts: Facts, program: Program, file: str) -> None:
         self.facts = facts
+        self.program = program
+        self.file = file
         self.table: Table = table()
         self.tf = facts.fresh_name(facts.module, "tf")
         self.tnp = facts.fresh_name(facts.module, "tnp")
-        self.summaries: dict[cst.CSTNode, Summary] = {}
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
         self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
         """Names that several functions bind: function and name -> the owner; None is the module."""
-        self.changed = False
-        """Whether this round has found a new fact."""
         self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
         self._helper_names: dict[str, str] = {}
         self._names: dict[tuple[cst.CSTNode, str], str] = {}
@@ -110,9 +125,31 @@ class World:
             self._names[node, base_name] = self.facts.fresh_name(where, base_name)
         return self._names[node, base_name]
 
+    @property
+    def changed(self) -> bool:
+        """Whether this round has found a new fact in a module of the program."""
+        return self.program.changed
+
+    @changed.setter
+    def changed(self, changed: bool) -> None:
+        self.program.changed = changed
+
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
-        """Return the known facts of a function."""
-        return self.summaries.setdefault(node, Summary(node))
+        """Return the known facts of a function; a function that has none yet is a function of this module."""
+        summaries = self.program.summaries
+        if node not in summaries:
+            summaries[node] = Summary(node, self)
+        return summaries[node]
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """The functions of this module."""
+        return [summary for summary in self.program.summaries.values() if summary.world is self]
+
+    def read_global(self, name: str) -> Value:
+        """Return the value of a global variable for code outside of the module's own statements."""
+        value = self.globals.get(name)
+        return NO_VALUE if value is None else in_outer_memory(value, ("global", name, self))
 
     def learn(self, known_values: dict[str, Value], name: str, value: Value | None) -> None:
         """Add a value to the possible values of a name."""

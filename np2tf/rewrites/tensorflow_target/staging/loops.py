@@ -282,7 +282,7 @@ class _Planner:
         if function in self._computing:
             return self._computing[function]
         self._computing[function] = False  # also where a function calls itself
-        summary = self.world.summaries.get(function)
+        summary = self.world.program.summaries.get(function)
         known = summary is not None and not summary.writes and not function.decorators
         fits = known and all(map(self._only_computes, block(function.body)))
         self._computing[function] = fits

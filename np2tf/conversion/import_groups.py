@@ -1,4 +1,4 @@
-"""The imports among the files of a project: an untranslated file must get no tensors from translated files.
+"""The files of a project that import one another: `--target tf` translates them together.
 
 Imports are found by names alone, so a module of the same name in another folder counts, too.
 """
@@ -8,23 +8,43 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _IMPORT = re.compile(rb"(?:from|import)\s+([\w.]+)")
 
 
-def files_with_importer(files: Iterable[tuple[Path, bytes]]) -> dict[Path, Path]:
-    """Return the files that another file imports, each with an importing file."""
-    every = list(files)
-    modules = {path: _parts(path) for path, _ in every}
-    importers: dict[Path, Path] = {}
-    for importer, data in every:
-        for parts in _imports(importer, data):
-            for path, module_parts in modules.items():
-                if path != importer and module_parts[-len(parts) :] == parts:
-                    importers.setdefault(path, importer)
-    return importers
+def import_groups(files: Sequence[tuple[Path, bytes]]) -> list[list[int]]:
+    """Return the groups of files that are connected by imports, in the order of their first files.
+
+    Args:
+        files: the path and the bytes of each file.
+
+    Returns:
+        The positions of each group's files.
+    """
+    named_files: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    for position, (path, _) in enumerate(files):
+        parts = _parts(path)
+        named_files.setdefault(parts[-1], []).append((position, parts))
+    leaders = list(range(len(files)))
+    for position, (path, data) in enumerate(files):
+        for imported_parts in _imports(path, data):
+            for imported, parts in named_files.get(imported_parts[-1], ()):
+                if parts[-len(imported_parts) :] == imported_parts:
+                    first, second = sorted((_leader(leaders, position), _leader(leaders, imported)))
+                    leaders[second] = first
+    groups: dict[int, list[int]] = {}
+    for position in range(len(files)):
+        groups.setdefault(_leader(leaders, position), []).append(position)
+    return list(groups.values())
+
+
+def _leader(leaders: list[int], position: int) -> int:
+    """Return the position that stands for the group of a file."""
+    while leaders[position] != position:
+        position = leaders[position]
+    return position
 
 
 def _parts(path: Path) -> tuple[str, ...]:

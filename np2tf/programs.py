@@ -1,0 +1,106 @@
+"""The translation of modules that import one another, for `--target tf`: all of them, or none.
+
+A module that stays on NumPy must not get tensors, and a translated module must not get arrays. So if np2tf
+refuses a module, it also refuses the modules that import it or that it imports. A module to which no array can
+get (neither it nor what it imports uses NumPy) is an exception: it may stay as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from np2tf.diagnostics import Diagnostic, Report
+from np2tf.facts import Facts
+from np2tf.pipeline import Result, result_of
+from np2tf.rewrites.planning.plan import Plan
+from np2tf.rewrites.tensorflow_target.functions import add_module, follow
+from np2tf.rewrites.tensorflow_target.model.program import Program
+from np2tf.rewrites.tensorflow_target.plan import plan_module, refused
+from np2tf.tree.memo import forget
+from np2tf.tree.source import Source
+
+
+def translate_together(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
+    """Translate modules that import one another.
+
+    Args:
+        sources: the modules.
+        roots: for each module the folder that its file was found under.
+
+    Returns:
+        For each module its translation, or the unchanged text with the reasons.
+    """
+    forget()
+    try:
+        return _translated(sources, roots)
+    except RecursionError:
+        return [
+            Result(source.original, [Diagnostic("NP2TF903", source.path, 1, 1, ())]) for source in sources
+        ]
+
+
+def _translated(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
+    files = [(source.path, root) for source, root in zip(sources, roots)]
+    foreign_files: frozenset[str] = frozenset()
+    while True:
+        program = Program(files, foreign_files)
+        for source in sources:  # Facts hand out unused names, so that each attempt needs new facts.
+            add_module(program, Facts.of(source.module, source.path), source.path)
+        follow(program)
+        reports = {source.path: Report.of(source.path, source.text) for source in sources}
+        refused_files = {
+            file for file, world in program.worlds.items() if refused(world, reports[file])
+        } - foreign_files
+        without_arrays = refused_files & _without_numpy(program)
+        if not without_arrays:
+            break
+        foreign_files |= without_arrays
+    causes = _causes(program, refused_files)
+    return [_result(source, program, reports[source.path], causes) for source in sources]
+
+
+def _result(source: Source, program: Program, report: Report, causes: Mapping[str, str]) -> Result:
+    file, facts = source.path, program.worlds[source.path].facts
+    if file in program.foreign_files:
+        return Result(source.original, facts=facts)
+    cause = causes.get(file)
+    if cause is not None and cause != file:
+        report.add("NP2TF610", 1, 1, other=cause)
+    if cause is not None:
+        return Result(source.original, list(report), facts=facts)
+    plan = Plan(facts.parents, facts.compiler_nodes)
+    plan_module(program.worlds[file], plan, report)
+    return result_of(source, facts, plan, report)
+
+
+def _without_numpy(program: Program) -> set[str]:
+    """Return the modules that neither use NumPy nor import a module that does."""
+    users = {file for file, world in program.worlds.items() if world.facts.imports.imports_numpy}
+    imports = program.imports
+    return {file for file in program.worlds if users.isdisjoint(_reachable(file, imports))}
+
+
+def _causes(program: Program, refused_files: Collection[str]) -> dict[str, str]:
+    """Return for each module that must stay as it is the refused module for which it must: often itself."""
+    exchanges: dict[str, set[str]] = {file: set() for file in program.worlds}
+    for file, imported_files in program.imports.items():
+        for imported_file in imported_files:
+            if program.foreign_files.isdisjoint((file, imported_file)):
+                exchanges[file].add(imported_file)
+                exchanges[imported_file].add(file)
+    causes = {file: file for file in refused_files}
+    for cause in sorted(refused_files):
+        for file in _reachable(cause, exchanges):
+            causes.setdefault(file, cause)
+    return causes
+
+
+def _reachable(file: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the files that edges lead to from a file, and the file itself."""
+    found, waiting_files = {file}, [file]
+    while waiting_files:
+        for neighbour in edges.get(waiting_files.pop(), ()):
+            if neighbour not in found:
+                found.add(neighbour)
+                waiting_files.append(neighbour)
+    return found
