@@ -101,7 +101,7 @@ def translate(source: Source, options: Options) -> Result:
                 facts, options
             )
         else:
-            has_work = facts.imports.imports_numpy
+            has_work = facts.imports.imports_numpy and not tensorflow_target.is_translated(facts)
         if not has_work and not options.everything:
             if options.target == "np2tf":
                 names.report_only(facts, report)

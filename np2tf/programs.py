@@ -15,7 +15,7 @@ from np2tf.pipeline import Result, result_of
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.rewrites.tensorflow_target.functions import add_module, follow
 from np2tf.rewrites.tensorflow_target.model.program import Program
-from np2tf.rewrites.tensorflow_target.plan import plan_module, refused
+from np2tf.rewrites.tensorflow_target.plan import is_translated, plan_module, refused
 from np2tf.tree.memo import forget
 from np2tf.tree.source import Source
 
@@ -75,7 +75,11 @@ def _result(source: Source, program: Program, report: Report, causes: Mapping[st
 
 def _without_numpy(program: Program) -> set[str]:
     """Return the modules that neither use NumPy nor import a module that does."""
-    users = {file for file, world in program.worlds.items() if world.facts.imports.imports_numpy}
+    users = {
+        file
+        for file, world in program.worlds.items()
+        if world.facts.imports.imports_numpy and not is_translated(world.facts)
+    }
     imports = program.imports
     return {file for file in program.worlds if users.isdisjoint(_reachable(file, imports))}
 

@@ -600,6 +600,11 @@ def _flatten(a):
     return tf.reshape(a, [-1])
 
 
+def _copy(x):
+    """A copy of an array, or of a list or dictionary of a caller elsewhere."""
+    return tnp.copy(x) if tf.is_tensor(x) else x.copy()
+
+
 def _item(a):
     """The only element, as Python's number."""
     if not tf.is_tensor(a):
@@ -619,6 +624,18 @@ def _host(value):
     if type(value) in (list, tuple):
         return type(value)(_host(one) for one in value)
     return value.numpy() if tf.is_tensor(value) else value
+
+
+def _drawn(value):
+    """What a random generator of NumPy's has drawn, as a tensor; Python's numbers stay."""
+    return tf.constant(value) if hasattr(value, "dtype") else value
+
+
+def _shuffled(shuffle, x, **keywords):
+    """The array after a generator's `shuffle`, which exchanges its parts."""
+    values = _tensor(x).numpy().copy()
+    shuffle(values, **keywords)
+    return tf.constant(values)
 
 
 def _tensor(x):

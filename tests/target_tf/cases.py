@@ -54,6 +54,20 @@ TRANSLATED = {
         "return u, biggest, v, sweep(np.zeros(4), f)",
         SWEEP,
     ),
+    "functions that return what they write to": main_of(
+        "x = np.zeros(3)\ny = put(x, 0)\nput(x, 1)\nz = put(np.ones(2), 1) * 2\nx = put(x, 2)\nreturn x, z",
+        "def put(x, k):\n    if k > 5:\n        return x\n    x[k] = k + 1\n    return x\n",
+    ),
+    "random numbers": main_of(
+        "rng = np.random.default_rng(0)\nx = rng.random((3, 4))\nx[0] += rng.integers(0, 5, size=4)\n"
+        "order = rng.permutation(3)\ny = x[order]\nrng.shuffle(y)\nk, z = rng.integers(10), rng.random()\n"
+        "c = rng.choice(x[0], 2)\nw = np.random.RandomState(1).randn(2, 2)\nnp.random.seed(4)\n"
+        "v = np.random.rand(3)\nnp.random.shuffle(v)\nu = rng.normal(x.mean(), x, size=x.shape)\n"
+        "print(rng.normal(size=2), float(z))\n"
+        "return x, y, k, z, c, w, v, u, walk(5), walk(3, rng), rng.uniform(0, x), rng.choice(5, size=(2, 2))",
+        "def walk(n, rng=None):\n    if rng is None:\n        rng = np.random.default_rng(3)\n"
+        "    steps = rng.normal(size=(n, 2))\n    steps[0] = 0\n    return np.cumsum(steps, axis=0)\n",
+    ),
     "aliases that nobody reads": main_of(
         "x = np.arange(4.0)\ny = x\ny[0] = 5\nz = y[1:]\nz += 1\nreturn z.sum()"
     ),
@@ -238,7 +252,9 @@ REFUSED = {
     "an array and None": (main_of("x = np.zeros(2)\nreturn x == None"), "NP2TF606"),
     "array or list": (main_of("return f", "def f(x):\n    x += 1\n"), "NP2TF605"),
     "an array that a container may hold": (
-        main_of("return g", "def g(x):\n    t = np.zeros(2)\n    x[0] = t\n    t[0] = 1\n    return t.sum()\n"),
+        main_of(
+            "return g", "def g(x):\n    t = np.zeros(2)\n    x[0] = t\n    t[0] = 1\n    return t.sum()\n"
+        ),
         "NP2TF604",
     ),
     "random": (main_of("return np.random.rand(3)"), "NP2TF601"),

@@ -60,7 +60,7 @@ def test_text_of_loops() -> None:
 
 def test_random_programs(results: dict[str, Any]) -> None:
     """Random programs with aliases and writes are right or refused; most of them are translated."""
-    made = {name: told for name, told in results["programs"].items() if name.startswith("random ")}
+    made = {name: told for name, told in results["programs"].items() if re.match(r"random \d", name)}
     assert {name: told for name, told in made.items() if told} == {}
     assert len(made) == len(random_programs()) > 50
 
@@ -79,13 +79,17 @@ def test_most_fixtures_are_decided() -> None:
     """As many fixtures as before are translated; all other fixtures are refused with codes of this target."""
     codes = Counter(code for _, made in fixtures().values() for code in set(refusals(made)))
     assert set(codes) <= {f"NP2TF{number}" for number in range(601, 611)}
-    assert len(translated_fixtures()) >= 132
+    assert len(translated_fixtures()) >= 134
 
 
 def test_text() -> None:
-    """A translation names neither np2tf nor NumPy, and its own translation changes nothing."""
+    """A translation does not name np2tf, of NumPy it names generators alone, and its own translation changes
+    nothing.
+    """
     for name in translated_fixtures():
         text = fixtures()[name][1].text
-        assert not re.search(r"^\s*(import|from) (np2tf|numpy)\b", text, re.MULTILINE), name
+        assert not re.search(r"^\s*(import|from) np2tf\b", text, re.MULTILINE), name
+        if re.search(r"^\s*(import|from) numpy\b", text, re.MULTILINE):
+            assert not re.search(r"\bnp\.(?!random\b)", text), name
         assert "import tensorflow as tf" in text, name
         assert for_tensorflow(text).text == text, name

@@ -8,6 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.rewrites.tensorflow_target import builtin_calls
+from np2tf.rewrites.tensorflow_target.draws import is_random_name, random_call
 from np2tf.rewrites.tensorflow_target.methods import method_call
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
@@ -31,6 +32,8 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     """Return the value of a call."""
     world, func = frame.world, node.func
     qualified_name = world.facts.imports.numpy_name(func)
+    if qualified_name is not None and is_random_name(qualified_name, frame):
+        return random_call(node, qualified_name.rpartition(".")[2], frame, evaluate)
     if qualified_name is not None:
         return numpy_call(node, qualified_name, frame, evaluate)
     if isinstance(func, cst.Attribute) and not is_member(func, frame, evaluate):

@@ -88,7 +88,7 @@ def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame
     world = frame.world
     name = qualified_name.removeprefix("numpy").removeprefix(".")
     up = world.facts.parents[node]
-    if isinstance(up, cst.Attribute) and up.value is node and name in ("", "linalg", "fft"):
+    if isinstance(up, cst.Attribute) and up.value is node and name in ("", "linalg", "fft", "random"):
         return plain("module")
     if name in world.table.constants:
         text = world.table.constants[name]

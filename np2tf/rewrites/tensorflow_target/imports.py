@@ -13,7 +13,9 @@ from np2tf.rewrites.planning.uses import uses
 from np2tf.rewrites.tensorflow_target.model.edits import rename_to
 from np2tf.rewrites.tensorflow_target.model.table import helpers_with
 from np2tf.rewrites.tensorflow_target.model.world import World
+from np2tf.tree.names import root_of
 from np2tf.tree.templates import Statement
+from np2tf.tree.walk import walk
 
 
 def plan_annotations(world: World) -> None:
@@ -61,22 +63,46 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
     imports.
     """
     facts = world.facts
-    first = next((line for line in facts.module.body if _only_numpy(line, facts)), None)
+    needed, body = _needed_aliases(world), facts.module.body
+
+    def goes_away(line: cst.CSTNode) -> bool:
+        return _only_numpy(line, facts) and needed.isdisjoint(_aliases_in(line))
+
+    first = next((line for line in body if goes_away(line)), None)
     for statement in facts.imports.statements:
-        numpy_aliases = set(statement.aliases)
+        numpy_aliases = set(statement.aliases) - needed
         names = statement.node.names
         kept_aliases = (
             []
             if isinstance(names, cst.ImportStar)
             else [alias for alias in names if alias not in numpy_aliases]
         )
-        if kept_aliases:
+        if kept_aliases and len(kept_aliases) < len(names):  # type: ignore[arg-type]
             last = kept_aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
             new_aliases = [*kept_aliases[:-1], last]
             plan.add(statement.node, lambda node, aliases=new_aliases: node.with_changes(names=aliases))  # type: ignore[misc]
+        elif kept_aliases:
+            continue
         elif first is None or facts.parents[statement.node] is not first:
             plan.add(statement.node, lambda updated_node: cst.RemoveFromParent())
-    _insert(world, plan, first, _head(world), _helpers(world, helpers))
+    lines = [line for line in _leading_imports(body) if line is first or not goes_away(line)]
+    _insert(plan, body, first, lines, _head(world), _helpers(world, helpers))
+
+
+def _needed_aliases(world: World) -> set[cst.CSTNode]:
+    """Return the imports of the names of NumPy that stay: its random generators."""
+    aliases: set[cst.CSTNode] = set()
+    for node, decision in world.decisions.items():
+        root = root_of(node) if decision.keeps_numpy else None
+        if isinstance(root, cst.Name):
+            owner = world.facts.scopes.of(root).owner_of(root.value)
+            aliases |= set(owner.bindings[root.value]) if owner is not None else set()
+    return aliases
+
+
+def _aliases_in(line: cst.CSTNode) -> list[cst.CSTNode]:
+    """Return the aliases of an import."""
+    return [node for node in walk(line) if isinstance(node, cst.ImportAlias)]
 
 
 def _only_numpy(line: cst.CSTNode, facts: Facts) -> bool:
@@ -89,10 +115,23 @@ def _only_numpy(line: cst.CSTNode, facts: Facts) -> bool:
 
 
 def _insert(
-    world: World, plan: Plan, first: cst.CSTNode | None, head: list[Statement], helpers: list[Statement]
+    plan: Plan,
+    body: Sequence[cst.CSTNode],
+    first: cst.CSTNode | None,
+    lines: Sequence[cst.CSTNode],
+    head: list[Statement],
+    helpers: list[Statement],
 ) -> None:
-    body = world.facts.module.body
-    lines = [line for line in _leading_imports(body) if line is first or not _only_numpy(line, world.facts)]
+    """Plan the head and the helpers.
+
+    Args:
+        plan: gets the edits.
+        body: the statements of the module.
+        first: the statement that the head replaces; None if there is none.
+        lines: the imports at the top of the module that stay, and `first`.
+        head: the imports of TensorFlow.
+        helpers: the statements that follow the imports.
+    """
     last = lines[-1] if lines else None
     if first is not None and first not in lines:
         last = first

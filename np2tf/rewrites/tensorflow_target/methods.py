@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from np2tf.rewrites.tensorflow_target.draws import is_generator_method, random_call
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
@@ -41,9 +42,14 @@ def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
         for arg in node.args:
             evaluate(arg.value, frame)
         return NO_VALUE
+    if is_generator_method(base, name, frame):
+        return random_call(node, name, frame, evaluate, base)
     is_array = base.only(*ARRAYS) or (base.may("any") and name != "copy")
     if is_array and name in world.table.methods:
         return _array_method(node, name, base, frame, evaluate)
+    if name == "copy" and base.only("any") and not node.args:
+        world.edit(node, edits.function_of(world.helper("_copy")), "_copy")
+        return unknown(node, certain=False)
     if base.may(*ARRAYS):
         for arg in node.args:
             evaluate(arg.value, frame)

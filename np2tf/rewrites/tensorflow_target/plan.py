@@ -8,7 +8,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.planning.plan import Plan
-from np2tf.rewrites.planning.uses import quoted_annotations
+from np2tf.rewrites.planning.uses import quoted_annotations, uses
 from np2tf.rewrites.tensorflow_target.functions import add_module, follow
 from np2tf.rewrites.tensorflow_target.imports import left_over, passed_on, plan_annotations, plan_imports
 from np2tf.rewrites.tensorflow_target.model.program import Program
@@ -24,6 +24,16 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     (world,) = program.worlds.values()
     if not refused(world, report):
         plan_module(world, plan, report)
+
+
+def is_translated(facts: Facts) -> bool:
+    """Return whether a module uses TensorFlow, and of NumPy nothing but random generators."""
+    of_tensorflow = any(
+        alias.evaluated_name.split(".")[0] == "tensorflow" for alias in facts.nodes(cst.ImportAlias)
+    )
+    return of_tensorflow and all(
+        use.is_module or use.qualified_name.startswith("numpy.random.") for use in uses(facts)
+    )
 
 
 def refused(world: World, report: Report) -> bool:

@@ -6,25 +6,30 @@ from collections.abc import Callable, Sequence
 
 import libcst as cst
 
+from np2tf.facts.dataflow.reads_writes import block
 from np2tf.rewrites.tensorflow_target.calls import parameter_names
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
+from np2tf.rewrites.tensorflow_target.model.edits import assigned_to
 from np2tf.rewrites.tensorflow_target.model.values import Value
-from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
+from np2tf.rewrites.tensorflow_target.model.world import Edit, Frame, Summary
 from np2tf.tree.names import target_names
 from np2tf.tree.templates import expression
 from np2tf.tree.walk import walk
 
+#: The expressions that make new objects.
+_NEW = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
 MayWrite = Callable[[str, Value, cst.CSTNode, cst.CSTNode, Frame], bool]
 
 
 def can_be_set(name: str, value: Value, frame: Frame) -> bool:
     """Return whether `x = _set_item(x, key, value)` does what `x[key] = value` does.
 
-    It does for arrays, and for a parameter that may be anything: the helper writes to a list, dictionary or NumPy
-    array itself.
+    It does for arrays, and for a parameter or a new object that may be anything: the helper writes to a list,
+    dictionary or NumPy array itself.
     """
     is_parameter = value.memory == {("param", frame.function, name)}
-    return value.only("array") or (value.may("any") and is_parameter)
+    is_new = len(value.memory) == 1 and all(isinstance(root, _NEW) for root in value.memory)
+    return value.only("array") or (value.may("any") and (is_parameter or (is_new and value.only("any"))))
 
 
 def written_in_order(summary: Summary) -> list[str]:
@@ -32,8 +37,23 @@ def written_in_order(summary: Summary) -> list[str]:
     return [name for name in parameter_names(summary.node) if name in summary.writes]
 
 
+def returns_written(summary: Summary) -> bool:
+    """Return whether the result of a function is the one array that it writes to, by each of its `return`s."""
+    function = summary.node
+    if len(summary.writes) != 1 or not isinstance(function, cst.FunctionDef):
+        return False
+    (name,) = summary.writes
+    body = block(function.body)
+    last = body[-1].body[-1] if isinstance(body[-1], cst.SimpleStatementLine) else None
+    returns = [node for statement in body for node in walk(statement) if isinstance(node, cst.Return)]
+    of_name = all(isinstance(node.value, cst.Name) and node.value.value == name for node in returns)
+    return isinstance(last, cst.Return) and of_name
+
+
 def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
     """`return v` -> `return v, x`, or `return x` in a function that returns no value."""
+    if returns_written(summary):
+        return
     names = written_in_order(summary)
 
     def edit(updated_node: cst.Return) -> cst.Return:
@@ -126,7 +146,8 @@ def inline_call(
         if place is None or not _is_left_behind(place, arguments, statement, frame, may_write):
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
-    world.edit(node, lambda updated_node: expression("{call}[0]", call=updated_node))
+    if not returns_written(summary):
+        world.edit(node, lambda updated_node: expression("{call}[0]", call=updated_node))
 
 
 def _is_left_behind(
@@ -163,6 +184,13 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
         for name in names
     }
 
+    if returns_written(summary):
+        if isinstance(statement, cst.Expr):
+            frame.world.edit(statement, assigned_to(names[0]))
+        elif names[0] not in targets:
+            frame.world.edit(statement, _also_assigned_to(names[0]))
+        return
+
     def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
         if isinstance(updated_node, cst.Assign) and len(updated_node.targets) == 1:
             first: list[cst.BaseExpression] = [_parenthesize(updated_node.targets[0].target)]
@@ -179,6 +207,15 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
         frame.world.refuse(statement, "NP2TF608", name="a function without a result")
         return
     frame.world.edit(statement, edit)
+
+
+def _also_assigned_to(name: str) -> Edit:
+    """`y = f(x)` -> `y = x = f(x)`."""
+
+    def edit(updated_node: cst.Assign) -> cst.Assign:
+        return updated_node.with_changes(targets=[*updated_node.targets, cst.AssignTarget(cst.Name(name))])
+
+    return edit
 
 
 def _parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:

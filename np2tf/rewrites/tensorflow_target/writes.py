@@ -11,6 +11,7 @@ from np2tf.facts.dataflow.reads_writes import bound_targets
 from np2tf.rewrites.mutation.order import Effect, effect, may_swap
 from np2tf.rewrites.tensorflow_target.assigned_parts import assign_parts, part_of, taken_apart
 from np2tf.rewrites.tensorflow_target.calls import is_member
+from np2tf.rewrites.tensorflow_target.draws import shuffle_edit, shuffled_argument
 from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
 from np2tf.rewrites.tensorflow_target.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
@@ -147,7 +148,9 @@ def store(
 def _keep(value: Value, container: Value, frame: Frame) -> None:
     """Let the names of a value share the memory of what may be a container, and may hold the value from now on."""
     for name, other_value in list(frame.env.items()):
-        if not other_value.memory.isdisjoint(value.memory) and other_value.memory.isdisjoint(container.memory):
+        if not other_value.memory.isdisjoint(value.memory) and other_value.memory.isdisjoint(
+            container.memory
+        ):
             frame.bind(name, replace(other_value, memory=other_value.memory | container.memory))
 
 
@@ -268,6 +271,10 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     """Follow a statement if it calls a writing function or method of NumPy; return whether it does."""
     world, func = frame.world, call.func
     qualified_name = world.facts.imports.numpy_name(func)
+    shuffled = shuffled_argument(call, frame, evaluate)
+    if shuffled is not None and not evaluate(shuffled, frame).only("list"):
+        _record_write(node, call, shuffled, "_shuffled", frame)
+        return True
     if qualified_name is not None:
         helper = world.table.writes.get(qualified_name)
         place = call.args[0].value if call.args and not call.args[0].star else None
@@ -304,7 +311,11 @@ def _record_write(
         )
     elif may_write(place.value, base, call, node, frame):
         name = world.helper(helper)
-        if world.facts.imports.numpy_name(call.func) is not None:
+        if helper == "_shuffled":
+            if world.facts.imports.numpy_name(call.func) is not None:
+                world.keep(call.func)
+            world.edit(call, shuffle_edit(name), helper)
+        elif world.facts.imports.numpy_name(call.func) is not None:
             world.edit(call.func, edits.rename_to(name), helper)
         else:
             world.edit(call, edits.function_of(name), helper)

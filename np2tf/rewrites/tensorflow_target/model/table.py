@@ -25,6 +25,18 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """The facts about one method of NumPy's random generators, or function of `numpy.random`."""
+
+    dtype: str
+    """The dtype of its result; nothing if the dtype is that of the first argument."""
+    size: int | None
+    """The position of the parameter `size`; None if the positional arguments are the lengths of the axes."""
+    axes: int
+    """The number of axes of one draw."""
+
+
+@dataclass(frozen=True)
 class Table:
     """The contents of rules/tensorflow/functions.toml, without the examples."""
 
@@ -33,6 +45,9 @@ class Table:
     dtypes: Mapping[str, str]
     methods: frozenset[str]
     writes: Mapping[str, str]
+    draws: Mapping[str, Draw]
+    generators: frozenset[str]
+    """The functions and classes of `numpy.random` that make generators and their seeds."""
 
 
 @lru_cache(maxsize=1)
@@ -48,7 +63,14 @@ def table() -> Table:
                 name, tuple(group["parameters"]), group["result"], helper_name, helper == "with arrays"
             )
     methods = frozenset(data["methods"]["names"])
-    return Table(functions, data["constants"], data["dtypes"], methods, data["writes"])
+    random = rules.read_table("tensorflow/draws")
+    draws = {
+        name: Draw(group.get("dtype", ""), group.get("size"), group.get("axes", 0))
+        for group in random["draws"]
+        for name in group["names"]
+    }
+    generators = frozenset(random["generators"]["names"])
+    return Table(functions, data["constants"], data["dtypes"], methods, data["writes"], draws, generators)
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ import libcst as cst
 from np2tf.tree.names import words
 
 #: Python's types that cannot contain an array.
-PLAIN = words("int float bool complex str none range function module dtype shape")
+PLAIN = words("int float bool complex str none range function module dtype shape generator")
 NUMBERS = words("int float bool complex")
 #: An array with axes, and a NumPy scalar, which is an array without axes in TensorFlow.
 ARRAYS = words("array scalar")

@@ -51,6 +51,8 @@ class Decision:
     edits: list[Edit] = field(default_factory=list)
     helpers: set[str] = field(default_factory=set)
     refusals: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    keeps_numpy: bool = False
+    """Whether the node is a name of NumPy that stays."""
 
 
 @dataclass
@@ -106,6 +108,10 @@ class World:
         decision = self.decisions.setdefault(node, Decision())
         decision.edits.append(edit)
         decision.helpers.update(helpers)
+
+    def keep(self, node: cst.CSTNode) -> None:
+        """Let a name of NumPy stay, with its import."""
+        self.decisions.setdefault(node, Decision()).keeps_numpy = True
 
     def refuse(self, node: cst.CSTNode, code: str, **words: str) -> Value:
         """Refuse a node, and return an unknown value for it."""
