@@ -687,6 +687,36 @@ def _from_start(part, count):
     return part + count if part < 0 else part
 
 
+def _is_plain_slice(part):
+    """Whether a part of a key is a slice whose ends are known and whose step is one."""
+    return type(part) is slice and part.step in (None, 1) and {type(part.start), type(part.stop)} <= {int, type(None)}
+
+
+def _with_part(x, parts, value):
+    """The array after a write to the part that whole numbers and slices choose."""
+    begin, end, open_begin, open_end, single = [], [], 0, 0, 0
+    for axis, part in enumerate(parts):
+        if type(part) is int:
+            single |= 1 << axis
+            start, stop = part, part + 1 if part != -1 else None
+        else:
+            start, stop = part.start, part.stop
+        open_begin |= (start is None) << axis
+        open_end |= (stop is None) << axis
+        begin.append(start or 0)
+        end.append(stop or 0)
+    return tf.raw_ops.TensorStridedSliceUpdate(
+        input=x,
+        begin=begin,
+        end=end,
+        strides=[1] * len(parts),
+        value=value,
+        begin_mask=open_begin,
+        end_mask=open_end,
+        shrink_axis_mask=single,
+    )
+
+
 def _set_item(x, key, value):
     """What `x` is after `x[key] = value`; where an element is chosen twice, the last value stays."""
     if not tf.is_tensor(x):  # A list, a dictionary or a NumPy array of a caller elsewhere sees the write.
@@ -697,6 +727,8 @@ def _set_item(x, key, value):
     if len(parts) == len(x.shape) and all(numbers):
         place = [_from_start(part, count) for part, count in zip(parts, x.shape)]
         return tf.tensor_scatter_nd_update(x, [place], tf.reshape(_spread(value, (), x.dtype), [1]))
+    if all(type(part) is int or _is_plain_slice(part) for part in parts):
+        return _with_part(x, parts, _spread(value, x[key].shape, x.dtype))
     positions = _positions(x, key)
     values = tf.reshape(_spread(value, positions.shape, x.dtype), [-1])
     positions = tf.reshape(positions, [-1])
