@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number
-from np2tf.rewrites.tensorflow_target.calls import call
+from np2tf.rewrites.tensorflow_target.called.calls import call, property_functions, run_property
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
@@ -19,7 +19,6 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     Value,
     array,
     broadcast_rank,
-    in_outer_memory,
     join,
     list_value,
     plain,
@@ -28,6 +27,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.objects.attributes import read_attribute
 from np2tf.tree.walk import walk
 
 _LITERALS = {"None": "none", "True": "bool", "False": "bool"}
@@ -67,7 +67,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
         return plain("str") if name in ("__name__", "__file__") else unknown(("global", name, world))
     if not owner.is_module and owner.node in world.program.summaries:
         value = world.program.summaries[owner.node].history.get(name)
-        outer = NO_VALUE if value is None else in_outer_memory(value, ("outer", name, owner.node))
+        outer = NO_VALUE if value is None else world.outer_value(value, ("outer", name, owner.node))
         return _read(node, outer, frame)
     return _read(node, world.read_global(name), frame)
 
@@ -112,6 +112,11 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     base, name = evaluate(node.value, frame), node.attr.value
     if base.is_undetermined:
         return NO_VALUE
+    if base.may("object", "class") and not base.may("any"):
+        properties = [] if base.only("class") else property_functions(node, base, frame)
+        if properties:
+            return union(run_property(node, function, base, frame) for function in properties)
+        return _read(node, read_attribute(node, base, frame), frame)
     if base.modules:
         member = world.program.member(base, name) if len(base.modules) == 1 else None
         if member is None:
@@ -140,6 +145,8 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
     key = [key_part(element, frame) for element in node.slice]
     if base.is_undetermined:
         return NO_VALUE
+    if base.may("object", "class") and not base.may("any"):
+        return frame.world.refuse(node, "NP2TF603", what="a special method of objects")
     if base.only("module", "function", "other", "dtype") or base.only("str"):
         return plain("str") if base.only("str") else plain("other")
     result: Value | None = None
@@ -214,6 +221,10 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
                 world.refuse(node, "NP2TF606", what="`is`")
         elif isinstance(operator, (cst.In, cst.NotIn)) and not _may_be_in(before, side):
             world.refuse(node, "NP2TF606", what="`in`")
+    if any(side.may("object", "class") and not side.may("any") for side in sides) and not all(
+        isinstance(target.operator, (cst.Is, cst.IsNot)) for target in node.comparisons
+    ):
+        return world.refuse(node, "NP2TF603", what="a special method of objects")
     membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
     on_arrays = any(side.may(*ARRAYS) for side in sides)
     if membership or not on_arrays or any(side.only("dtype") for side in sides):

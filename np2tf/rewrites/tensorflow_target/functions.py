@@ -10,7 +10,7 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.liveness import Jumps, inner_blocks, live_before, live_when_left
 from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, block, free_names, reads
-from np2tf.rewrites.tensorflow_target.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.called.calls import parameter_names
 from np2tf.rewrites.tensorflow_target.model.program import Program
 from np2tf.rewrites.tensorflow_target.model.shared_names import shared_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
@@ -35,7 +35,7 @@ def add_module(program: Program, facts: Facts, file: str) -> None:
 def follow(program: Program) -> None:
     """Follow the modules of a program until the facts about them do not change any more."""
     for _ in range(_ROUNDS):
-        program.changed = False
+        program.begin_round()
         for world in program.worlds.values():
             run(world.facts.module.body, Frame(world, None, {}, {}, NO_NAMES))
         for summary in list(program.summaries.values()):
@@ -72,6 +72,10 @@ def _open_up(program: Program) -> bool:
                 value = summary.parameters.get(name)
                 summary.parameters[name] = join(value, unknown(root, certain=False)) or unknown(root)
                 found = True
+    if not found:  # All functions have been followed, so that no text sets these attributes.
+        for key in list(program.classes.unset_attributes()):
+            program.classes.learn(key, unknown(key, certain=False))
+            found = True
     return found
 
 

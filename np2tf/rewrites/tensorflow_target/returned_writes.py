@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from np2tf.facts.dataflow.reads_writes import block
-from np2tf.rewrites.tensorflow_target.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.called.calls import has_receiver, parameter_names
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
 from np2tf.rewrites.tensorflow_target.model.edits import assigned_to
 from np2tf.rewrites.tensorflow_target.model.values import Value
@@ -100,7 +100,7 @@ def return_writes_of_call(
     """`r = f(x)` -> `r, x = f(x)`, where f writes to x."""
     world = frame.world
     summary = world.summary(function)
-    arguments = _arguments(node, function)
+    arguments = _arguments(node, function, summary.owner is not None)
     # A handler would see the elements that the function wrote before it raised an exception.
     if arguments is None or frame.raise_states:
         world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
@@ -130,8 +130,8 @@ def inline_call(
 ) -> None:
     """`f(x)` in an expression -> `f(x)[0]`, where nobody needs the array afterwards that f writes to."""
     world, statement = frame.world, frame.statement
-    arguments = _arguments(node, functions[0])
     summary = world.summary(functions[0])
+    arguments = _arguments(node, functions[0], summary.owner is not None)
     if (
         len(functions) != 1
         or frame.raise_states
@@ -224,10 +224,14 @@ def _parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:
     return target
 
 
-def _arguments(node: cst.Call, function: cst.FunctionDef) -> dict[str, cst.BaseExpression] | None:
+def _arguments(
+    node: cst.Call, function: cst.FunctionDef, is_method: bool
+) -> dict[str, cst.BaseExpression] | None:
     """Return the argument of each parameter; None if `*` hides the arguments."""
     params = function.params
     positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    if is_method and has_receiver(function):
+        positions = positions[1:]
     arguments: dict[str, cst.BaseExpression] = {}
     for position, arg in enumerate(node.args):
         if arg.star or (arg.keyword is None and position >= len(positions)):

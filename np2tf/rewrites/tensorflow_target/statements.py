@@ -16,12 +16,14 @@ from np2tf.rewrites.tensorflow_target.model.shared_names import refuse_shared
 from np2tf.rewrites.tensorflow_target.model.turns import Turns
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, list_value, plain
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Passage, merge
+from np2tf.rewrites.tensorflow_target.objects.attributes import exchange_attributes, key_of, set_attribute
+from np2tf.rewrites.tensorflow_target.objects.definitions import follow_class
+from np2tf.tree.names import dotted_name
 
 Env = dict[str, Value]
 #: The values of a loop's names settle in fewer rounds.
 _ROUNDS = 12
 _REFUSALS: dict[type[cst.CSTNode], str] = {
-    cst.ClassDef: "a class",
     cst.TryStar: "`except*`",
     cst.TypeAlias: "a type alias",
 }
@@ -64,11 +66,33 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
 
 
 def _assign(node: cst.Assign, frame: Frame) -> None:
+    if _exchange(node, frame):
+        return
     value = writes.value_of(node, node.value, frame)
     if writes.in_parts(node, value, frame, bind):
         return
     for target in node.targets:
         bind(target.target, value, frame, node)
+
+
+def _exchange(node: cst.Assign, frame: Frame) -> bool:
+    """Follow an assignment that exchanges attributes; return whether it is one."""
+    target, value = node.targets[0].target, node.value
+    if not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple) or len(node.targets) > 1:
+        return False
+    places = [element.value for element in target.elements]
+    if not all(isinstance(place, cst.Attribute) and dotted_name(place) is not None for place in places):
+        return False
+    names = [dotted_name(element.value) for element in value.elements]
+    if sorted(map(str, names)) != sorted(str(dotted_name(place)) for place in places):
+        return False
+    bases = [evaluate(place.value, frame) for place in places]  # type: ignore[attr-defined]
+    keys = [key_of(base, place.attr.value, frame) for base, place in zip(bases, places)]  # type: ignore[attr-defined]
+    if not all(base.only("object") for base in bases) or len({*keys, None}) <= len(keys):
+        return False
+    values = [evaluate(element.value, frame) for element in value.elements]
+    exchange_attributes([key for key in keys if key is not None], values, frame)
+    return True
 
 
 def _annotated_assignment(node: cst.AnnAssign, frame: Frame) -> None:
@@ -98,7 +122,12 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
         writes.store(target, value, frame, statement)
     elif isinstance(target, cst.Attribute):
         base = evaluate(target.value, frame)
-        if base.modules or not base.is_plain or not value.is_plain:
+        key = key_of(base, target.attr.value, frame) if base.only("object") else None
+        if key is not None and not frame.world.program.classes.methods(*key):
+            set_attribute(key, value, frame)
+        elif base.is_undetermined:
+            return
+        elif base.modules or not base.is_plain or not value.is_plain:
             frame.world.refuse(target, "NP2TF603", what="an attribute that is written")
     else:
         frame.world.refuse(target, "NP2TF603", what="such a target")
@@ -207,8 +236,15 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
     world = frame.world
     if node.decorators or node.asynchronous is not None:
         world.refuse(node, "NP2TF603", what="a decorated or asynchronous function")
-    summary = world.summary(node)
-    params = node.params
+    learn_defaults(node, frame)
+    if (frame.function, node.name.value) in world.shared_owners:
+        world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
+    frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
+
+
+def learn_defaults(node: cst.FunctionDef, frame: Frame) -> None:
+    """Add the defaults of a function's parameters to their possible values."""
+    world, summary, params = frame.world, frame.world.summary(node), node.params
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
         if param.default is not None:
             default = evaluate(param.default, frame)
@@ -216,9 +252,6 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
                 world.refuse(param.default, "NP2TF603", what="an array or container as a default")
             value = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
             world.learn(summary.parameters, param.name.value, value)
-    if (frame.function, node.name.value) in world.shared_owners:
-        world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
-    frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
 
 
 def _pass(node: cst.CSTNode, frame: Frame) -> None:
@@ -240,6 +273,7 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
     cst.Assert: _assert,
     cst.Del: _delete,
     cst.FunctionDef: _function,
+    cst.ClassDef: lambda node, frame: follow_class(node, frame, evaluate, learn_defaults),
     cst.Import: follow_import,
     cst.ImportFrom: follow_import,
     cst.Pass: _pass,

@@ -10,16 +10,18 @@ import libcst as cst
 from np2tf.facts.dataflow.reads_writes import bound_targets
 from np2tf.rewrites.mutation.order import Effect, effect, may_swap
 from np2tf.rewrites.tensorflow_target.assigned_parts import assign_parts, part_of, taken_apart
-from np2tf.rewrites.tensorflow_target.calls import is_member
-from np2tf.rewrites.tensorflow_target.draws import shuffle_edit, shuffled_argument
+from np2tf.rewrites.tensorflow_target.called.calls import called_functions
+from np2tf.rewrites.tensorflow_target.called.draws import shuffle_edit, shuffled_argument
 from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
-from np2tf.rewrites.tensorflow_target.methods import put_into
+from np2tf.rewrites.tensorflow_target.called.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import choose, element_of, helper_of, result_of, unfit
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.objects.attributes import key_of, may_write_attribute, set_attribute
 from np2tf.rewrites.tensorflow_target.returned_writes import can_be_set, return_with, return_writes_of_call
+from np2tf.tree.names import dotted_name
 
 Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
 _OUTSIDE = "memory of others"
@@ -118,7 +120,7 @@ def store(
             if base.may("dict") and not all(value.is_plain for value in key):
                 world.refuse(target, "NP2TF606", what="a dictionary's key")
         return
-    name = target.value.value if isinstance(target.value, cst.Name) else None
+    name = _place_name(target.value, frame)
     targets = statement.targets if isinstance(statement, cst.Assign) else []
     alone = len(targets) == 1 and targets[0].target is target
     if name is None or not (alone or is_part):
@@ -126,7 +128,7 @@ def store(
             target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
         )
         return
-    if not can_be_set(name, base, frame):
+    if not _can_be_set(target.value, base, frame):
         world.refuse(target, "NP2TF605", name=name)
         return
     wrong = _unwritable(base, value)
@@ -141,8 +143,33 @@ def store(
         return
     if base.may("any"):
         _keep(value, base, frame)
-    if may_write(name, base, target, statement, frame) and not is_part:
+    if _may_write(target.value, base, target, statement, frame) and not is_part:
         world.edit(statement, edits.item_assignment(world.helper("_set_item")), "_set_item")
+
+
+def _place_name(place: cst.BaseExpression, frame: Frame) -> str | None:
+    """Return the text of a name, or of an attribute of a named object, that can be bound; None otherwise."""
+    if isinstance(place, cst.Name):
+        return place.value
+    if isinstance(place, cst.Attribute) and dotted_name(place.value) is not None:
+        base = evaluate(place.value, frame)
+        if key_of(base, place.attr.value, frame) is not None and base.only("object"):
+            return dotted_name(place)
+    return None
+
+
+def _can_be_set(place: cst.BaseExpression, value: Value, frame: Frame) -> bool:
+    return can_be_set(place.value, value, frame) if isinstance(place, cst.Name) else value.only("array")
+
+
+def _may_write(
+    place: cst.BaseExpression, value: Value, node: cst.CSTNode, statement: cst.CSTNode, frame: Frame
+) -> bool:
+    """Return whether a name or attribute can be bound to a new array, because nothing else shows the write."""
+    if isinstance(place, cst.Name):
+        return may_write(place.value, value, node, statement, frame)
+    assert isinstance(place, cst.Attribute)
+    return may_write_attribute(place, evaluate(place.value, frame), statement, frame)
 
 
 def _keep(value: Value, container: Value, frame: Frame) -> None:
@@ -170,6 +197,8 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
     target = node.target
     if isinstance(target, cst.Name):
         _augmented_name(node, target, right, frame)
+    elif isinstance(target, cst.Attribute) and _place_name(target, frame) is not None:
+        _augmented_attribute(node, target, right, frame)
     elif isinstance(target, cst.Subscript):
         _augmented_item(node, target, right, frame)
     else:
@@ -215,6 +244,40 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
 
 
+def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Value, frame: Frame) -> None:
+    """Follow `x.name += v`."""
+    world, name = frame.world, frame.world.facts.code(target)
+    base, old = evaluate(target.value, frame), evaluate(target, frame)
+    wrong = unfit(node.operator, old, right)
+    if wrong is not None:
+        world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
+        return
+    if old.is_undetermined:
+        return
+    is_list = old.may("list", "dict") and not old.may("any", *ARRAYS)
+    if old.may("any", "object", "class") or (old.may("list", "dict") and not is_list):
+        world.refuse(node, "NP2TF605", name=name)
+        return
+    if is_list:
+        put_into(node, old, element_of(right), frame)
+        return
+    key = key_of(base, target.attr.value, frame)
+    assert key is not None
+    helper = helper_of(node.operator, [old, right])
+    operation = world.helper(helper) if helper is not None else None
+    helpers = () if helper is None else (helper,)
+    new = result_of(node.operator, old, right, node).doubtful(old, right)
+    if not old.may("array"):
+        if operation is not None:
+            world.edit(node, edits.augment_with(None, operation), *helpers)
+        set_attribute(key, new, frame)
+        return
+    if may_write_attribute(target, base, node, frame):
+        if not old.only("array"):
+            set_attribute(key, new, frame)
+        world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
+
+
 def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
     """Return whether the result has the array's dtype and shape for all arguments of a caller."""
     if not old.certain or not right.certain or old.dtype is None or not right.only(*NUMBERS, "scalar"):
@@ -239,13 +302,13 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         else:
             put_into(target, base, result_of(node.operator, item, right, node), frame)
         return
-    if not isinstance(target.value, cst.Name) or not _is_pure(target, frame):
+    name = _place_name(target.value, frame)
+    if name is None or not _is_pure(target, frame):
         world.refuse(
             target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
         )
         return
-    name = target.value.value
-    if not can_be_set(name, base, frame):
+    if not _can_be_set(target.value, base, frame):
         world.refuse(target, "NP2TF605", name=name)
         return
     old = choose(base, target.slice, key, node)
@@ -253,7 +316,7 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
         return
-    if may_write(name, base, target, node, frame):
+    if _may_write(target.value, base, target, node, frame):
         helper = helper_of(node.operator, [old, right])
         operation = world.helper(helper) if helper is not None else None
         helpers = () if helper is None else (helper,)
@@ -300,16 +363,16 @@ def _record_write(
     other_args = [arg for arg in call.args if arg.value is not place]
     for arg in other_args:
         evaluate(arg.value, frame)
-    base = evaluate(place, frame)
-    if not isinstance(place, cst.Name):
+    base, place_name = evaluate(place, frame), _place_name(place, frame)
+    if place_name is None:
         world.refuse(call, "NP2TF604", name=world.facts.code(place), other="the statement's other parts")
     elif not base.only("array"):
-        world.refuse(call, "NP2TF605", name=place.value)
+        world.refuse(call, "NP2TF605", name=place_name)
     elif any(arg.keyword is not None or arg.star for arg in call.args):
         world.refuse(
             call, "NP2TF602", name=world.facts.code(call.func), why="its keywords are not translated"
         )
-    elif may_write(place.value, base, call, node, frame):
+    elif _may_write(place, base, call, node, frame):
         name = world.helper(helper)
         if helper == "_shuffled":
             if world.facts.imports.numpy_name(call.func) is not None:
@@ -319,7 +382,7 @@ def _record_write(
             world.edit(call.func, edits.rename_to(name), helper)
         else:
             world.edit(call, edits.function_of(name), helper)
-        world.edit(node, edits.assigned_to(place.value))
+        world.edit(node, edits.assigned_to(place_name))
 
 
 def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
@@ -331,7 +394,7 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
     frame.writing_call = node
     value = evaluate(node, frame)
     frame.writing_call = None
-    functions = _callees(node, frame)
+    functions = called_functions(node, frame, evaluate)
     writes = {(function, name) for function in functions for name in frame.world.summary(function).writes}
     if not writes:
         return value
@@ -339,14 +402,6 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
         return frame.world.refuse(node, "NP2TF608", name=frame.world.facts.code(node.func))
     return_writes_of_call(statement, node, functions[0], frame, may_write)
     return value
-
-
-def _callees(node: cst.Call, frame: Frame) -> list[cst.FunctionDef]:
-    """Return the functions of the program that a call may run."""
-    is_named = isinstance(node.func, cst.Name) or is_member(node.func, frame, evaluate)
-    if frame.world.facts.imports.numpy_name(node.func) is not None or not is_named:
-        return []
-    return list(evaluate(node.func, frame).functions)
 
 
 def return_writes(node: cst.Return, frame: Frame) -> None:

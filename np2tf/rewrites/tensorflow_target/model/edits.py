@@ -95,11 +95,11 @@ def item_assignment(helper: str) -> Edit:
         (target,) = updated_node.targets
         place = target.target
         assert isinstance(place, cst.Subscript)
-        assert isinstance(place.value, cst.Name)
+        assert isinstance(place.value, (cst.Name, cst.Attribute))
         call = expression(
             "{f}({x}, {key}, {value})",
             f=name_node(helper),
-            x=place.value,
+            x=place.value.deep_clone(),
             key=key_expression(place.slice),
             value=argument(updated_node.value),
         )
@@ -139,10 +139,10 @@ def augment_with(helper: str | None, operation: str | None) -> Edit:
     """`x += v` -> `x = helper(x, x + v)`, or `x = x + v` without a helper."""
 
     def edit(updated_node: cst.AugAssign) -> cst.Assign:
-        assert isinstance(updated_node.target, cst.Name)
-        new = combine(updated_node, cst.Name(updated_node.target.value), operation)
+        assert isinstance(updated_node.target, (cst.Name, cst.Attribute))
+        new = combine(updated_node, updated_node.target.deep_clone(), operation)
         if helper is not None:
-            old = cst.Name(updated_node.target.value)
+            old = updated_node.target.deep_clone()
             new = expression("{f}({x}, {new})", f=name_node(helper), x=old, new=new)
         return cst.Assign([cst.AssignTarget(updated_node.target)], new, semicolon=updated_node.semicolon)
 
@@ -155,26 +155,25 @@ def augmented_item(helper: str, operation: str | None) -> Edit:
     def edit(updated_node: cst.AugAssign) -> cst.Assign:
         place = updated_node.target
         assert isinstance(place, cst.Subscript)
-        assert isinstance(place.value, cst.Name)
+        assert isinstance(place.value, (cst.Name, cst.Attribute))
         call = expression(
             "{f}({x}, {key}, {new})",
             f=name_node(helper),
-            x=place.value,
+            x=place.value.deep_clone(),
             key=key_expression(place.slice),
             new=combine(updated_node, place.deep_clone(), operation),
         )
-        target = cst.AssignTarget(cst.Name(place.value.value))
+        target = cst.AssignTarget(place.value)
         return cst.Assign([target], call, semicolon=updated_node.semicolon)
 
     return edit
 
 
-def assigned_to(name: str) -> Edit:
-    """Return an edit that makes an expression statement an assignment."""
+def assigned_to(place: str) -> Edit:
+    """Return an edit that makes an expression statement an assignment to a name or attribute."""
 
     def edit(updated_node: cst.Expr) -> cst.Assign:
-        return cst.Assign(
-            [cst.AssignTarget(cst.Name(name))], updated_node.value, semicolon=updated_node.semicolon
-        )
+        target = cst.AssignTarget(name_node(place))  # type: ignore[arg-type]
+        return cst.Assign([target], updated_node.value, semicolon=updated_node.semicolon)
 
     return edit

@@ -45,7 +45,7 @@ def element_of(value: Value) -> Value:
     element: Value | None = None
     if value.is_undetermined:
         return NO_VALUE
-    if value.may(ANY_KIND):
+    if value.may(ANY_KIND, "object", "class"):
         element = unknown(*value.memory, certain=False)
     if value.may("array"):
         rank = None if value.rank is None else value.rank - 1
@@ -95,6 +95,8 @@ def _symbol(operator: cst.CSTNode) -> str:
 def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
     """Return why TensorFlow's result for these operands may differ from NumPy's; None if it does not."""
     sides = (left, right)
+    if any(side.may("object", "class") and not side.may(ANY_KIND) for side in sides):
+        return "an object has operators of its own"
     arrays = any(side.may("array", "scalar") and not side.may(ANY_KIND) for side in sides)
     if arrays and any(side.only("list", "tuple") for side in sides):
         return "an array stands beside a list"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from np2tf.linking.modules import Modules
+from np2tf.rewrites.tensorflow_target.model.classes import Classes
 from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, plain
 
 if TYPE_CHECKING:
@@ -35,8 +36,18 @@ class Program:
         """The modules by their files."""
         self.summaries: dict[cst.CSTNode, Summary] = {}
         """The functions of all modules."""
-        self.changed = False
+        self.classes = Classes()
+        """The classes of all modules."""
+        self.has_new_facts = False
+
+    @property
+    def changed(self) -> bool:
         """Whether this round has found a new fact."""
+        return self.has_new_facts or self.classes.changed
+
+    def begin_round(self) -> None:
+        """Begin a round, which has found no new fact."""
+        self.has_new_facts = self.classes.changed = False
 
     def module(self, name: str, file: str) -> Value | None:
         """Return the module that a file imports by a name; None if it is no module of the program.

@@ -60,6 +60,8 @@ class Value:
     other arguments.
     """
     functions: frozenset[cst.FunctionDef] = frozenset()
+    classes: frozenset[cst.ClassDef] = frozenset()
+    """The class that the value is, or the class at the top of the bases of an object's class."""
     modules: frozenset[str] = frozenset()
     """The file of the module that the value is, if it is a module of the program."""
 
@@ -85,7 +87,7 @@ class Value:
     @property
     def is_plain(self) -> bool:
         """Return whether the value certainly contains no array, for every caller."""
-        return self.certain and not self.may_be_array
+        return self.certain and not self.may_be_array and not self.may("object", "class")
 
     def doubtful(self, *other_values: Value) -> Value:
         """Return this value, which is certain only if the other values are."""
@@ -167,6 +169,7 @@ def join(left: Value | None, right: Value | None) -> Value | None:
         left.memory | right.memory,
         left.certain and right.certain,
         left.functions | right.functions,
+        left.classes | right.classes,
         left.modules | right.modules,
     )
 

@@ -11,6 +11,7 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.reads_writes import Names
 from np2tf.rewrites.planning.plan import EditedNode
+from np2tf.rewrites.tensorflow_target.model.classes import AttributeKey, attributes_in
 from np2tf.rewrites.tensorflow_target.model.program import Program
 from np2tf.rewrites.tensorflow_target.model.table import Table, table
 from np2tf.rewrites.tensorflow_target.model.values import (
@@ -37,6 +38,10 @@ class Summary:
     result: Value | None = None
     writes: set[str] = field(default_factory=set)
     """The parameters that are arrays and that the function writes to."""
+    attribute_writes: set[AttributeKey] = field(default_factory=set)
+    """The attributes whose arrays the function, or a function that it calls, writes to."""
+    owner: cst.ClassDef | None = None
+    """The class, if the function is a method."""
     returns_value: bool = False
     is_value: bool = False
     """Whether the function is passed on as a value, so that its callers are unknown."""
@@ -89,6 +94,8 @@ class World:
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
+        self.method_runs: set[cst.CSTNode] = set()
+        """The calls and attributes that run a method of the program."""
         self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
         """Names that several functions bind: function and name -> the owner; None is the module."""
         self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
@@ -138,7 +145,7 @@ class World:
 
     @changed.setter
     def changed(self, changed: bool) -> None:
-        self.program.changed = changed
+        self.program.has_new_facts = changed
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
         """Return the known facts of a function; a function that has none yet is a function of this module."""
@@ -155,7 +162,15 @@ class World:
     def read_global(self, name: str) -> Value:
         """Return the value of a global variable for code outside of the module's own statements."""
         value = self.globals.get(name)
-        return NO_VALUE if value is None else in_outer_memory(value, ("global", name, self))
+        return NO_VALUE if value is None else self.outer_value(value, ("global", name, self))
+
+    def outer_value(self, value: Value, root: object) -> Value:
+        """Return the value of a variable of another scope. If the variable holds the array of an attribute,
+        calls cannot tell.
+        """
+        for key in attributes_in(value.memory):
+            self.program.classes.share(key)
+        return in_outer_memory(value, root)
 
     def learn(self, known_values: dict[str, Value], name: str, value: Value | None) -> None:
         """Add a value to the possible values of a name."""

@@ -212,11 +212,15 @@ class _Planner:
         )
         if isinstance(node, cst.Assign):
             targets = [assign_target.target for assign_target in node.targets]
+            if any(isinstance(part, cst.Attribute) for target in targets for part in _written_places(target)):
+                return False
             names = all(
                 isinstance(assign_target, cst.Name) or _is_names(assign_target) for assign_target in targets
             )
             return (names or is_write) and self._computes(node.value) and all(map(self._computes, targets))
         if isinstance(node, cst.AugAssign):
+            if any(isinstance(part, cst.Attribute) for part in _written_places(node.target)):
+                return False
             fits = isinstance(node.target, cst.Name) or is_write
             return fits and self._computes(node.value) and self._computes(node.target)
         if isinstance(node, cst.Expr):
@@ -226,6 +230,8 @@ class _Planner:
                 return name in self._lists and self._computes(node.value.args[0].value)
             call = node.value if isinstance(node.value, cst.Call) else None
             if call is None or not is_write:
+                return False
+            if any(isinstance(arg.value, cst.Attribute) for arg in call.args[:1]):
                 return False
             of_numpy = self.facts.imports.numpy_name(call.func) is not None
             is_method = isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name)
@@ -259,7 +265,7 @@ class _Planner:
     def _computes(self, node: cst.CSTNode) -> bool:
         """Return whether an expression only computes."""
         for inner_node in walk(node):
-            if isinstance(inner_node, _NOT_COMPUTED):
+            if isinstance(inner_node, _NOT_COMPUTED) or inner_node in self.world.method_runs:
                 return False
             if isinstance(inner_node, cst.Call):
                 name = inner_node.func.attr if isinstance(inner_node.func, cst.Attribute) else inner_node.func
@@ -351,3 +357,10 @@ def _names(body: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
 def _is_first(above: cst.CSTNode | None, node: cst.CSTNode) -> bool:
     """Return whether a statement is the first of its block."""
     return isinstance(above, cst.IndentedBlock) and above.body[0] is node
+
+
+def _written_places(target: cst.BaseAssignTargetExpression) -> list[cst.CSTNode]:
+    """Return the names and attributes that an assignment to a target binds or writes to."""
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [place for element in target.elements for place in _written_places(element.value)]  # type: ignore[arg-type]
+    return [target.value if isinstance(target, cst.Subscript) else target]

@@ -20,7 +20,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     union,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate
+from np2tf.rewrites.tensorflow_target.called.numpy_calls import Evaluate
 from np2tf.tree.names import words
 
 #: Builtins that read or change state that the source text does not show.
@@ -42,6 +42,10 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
         return plain("none") if name == "print" else plain("str")
     if any(value.is_undetermined for value in arguments):
         return NO_VALUE
+    if name == "isinstance" and len(arguments) == 2 and arguments[0].only("object", "none"):
+        return plain("bool")
+    if any(value.may("object", "class") and not value.may("any") for value in arguments):
+        return world.refuse(node, "NP2TF603", what=f"`{name}` of an object")
     handler = _HANDLERS.get(name)
     if handler is not None:
         return handler(node, arguments, frame).doubtful(*arguments)

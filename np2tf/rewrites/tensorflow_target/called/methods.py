@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.draws import is_generator_method, random_call
+from np2tf.rewrites.tensorflow_target.called.draws import is_generator_method, random_call
 from np2tf.rewrites.tensorflow_target.model import edits
+from np2tf.rewrites.tensorflow_target.model.classes import attributes_in
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
@@ -22,7 +23,14 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate, arguments, dtype_value, result, target_of
+from np2tf.rewrites.tensorflow_target.called.numpy_calls import (
+    Evaluate,
+    arguments,
+    dtype_value,
+    result,
+    target_of,
+)
+from np2tf.rewrites.tensorflow_target.objects.attributes import put_into_attributes
 from np2tf.tree.names import words
 
 _TEXTS = words("split rsplit splitlines partition rpartition")
@@ -33,11 +41,11 @@ _SHAPE_METHODS = frozenset({"reshape", "transpose"})
 _HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
 
 
-def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
-    """Return the value of `base.name(…)`."""
+def method_call(node: cst.Call, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    """Return the value of `base.name(…)`, where `base` is no object of the program's classes."""
     world, func = frame.world, node.func
     assert isinstance(func, cst.Attribute)
-    base, name = evaluate(func.value, frame), func.attr.value
+    name = func.attr.value
     if base.is_undetermined:
         for arg in node.args:
             evaluate(arg.value, frame)
@@ -128,7 +136,9 @@ def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> No
     """Put an item into a container: every name of the container may now hold the item."""
     roots = base.memory
     outside = [root for root in roots if isinstance(root, tuple)]
-    if outside and (element.may_be_array or element.memory):
+    if outside and attributes_in(roots) and len(attributes_in(roots)) == len(outside):
+        put_into_attributes(base, element, frame)
+    elif outside and (element.may_be_array or element.memory):
         frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
     for name, value in list(frame.env.items()):
         if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):

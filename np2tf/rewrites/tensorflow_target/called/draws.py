@@ -9,7 +9,7 @@ from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.table import Draw
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, array, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.numpy_calls import Evaluate, dtype_value
+from np2tf.rewrites.tensorflow_target.called.numpy_calls import Evaluate, dtype_value
 
 _RANDOM = "numpy.random."
 #: Kinds of Python's numbers -> the dtype of an array of these.
