@@ -257,13 +257,13 @@ REFUSED = {
         ),
         "NP2TF604",
     ),
-    "random": (main_of("return np.random.rand(3)"), "NP2TF601"),
+    "random texts": (main_of("return np.random.choice(['a', 'b'])"), "NP2TF602"),
     "small integers": (main_of("return np.zeros(3, np.uint8) - 1"), "NP2TF601"),
     "out": (main_of("x = np.ones(3)\nnp.add(x, 1, out=x)\nreturn x"), "NP2TF602"),
     "half precision": (main_of("return np.sqrt(np.array([True, False]))"), "NP2TF602"),
     "a list beside an array": (main_of("return np.ones(2, np.float32) + [1.5, 2.5]"), "NP2TF602"),
     "shifts": (main_of("return np.arange(3) << 1"), "NP2TF602"),
-    "a class": (main_of("return np.ones(1)", "class A:\n    pass\n"), "NP2TF603"),
+    "a class": (main_of("return np.ones(1)", "class A(np.ndarray):\n    pass\n"), "NP2TF603"),
     "a finally that drops an exception": (
         main_of(
             "for k in range(2):\n    try:\n        x = np.ones(k)\n    finally:\n        break\nreturn x"

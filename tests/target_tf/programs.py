@@ -21,7 +21,7 @@ SMALLER = {
     "programs/jacobi_heat": {"n = 512": "n = 16"},
     "programs/wave_equation": {"n = 400": "n = 32", "steps=400": "steps=12"},
 }
-RANDOM = range(150)
+RANDOM = range(100)
 
 
 def for_tensorflow(text: str | bytes, path: str = "program.py") -> Result:
@@ -66,22 +66,27 @@ def translated_fixtures() -> list[str]:
 def random_programs() -> dict[str, tuple[str, Result]]:
     """Random programs that are translated."""
     found = {}
-    for seed in RANDOM:
-        text = Maker(seed).program()
-        made = for_tensorflow(text)
-        if not refusals(made):
-            found[f"random {seed}"] = (text, made)
+    for kind in ("random", "objects"):
+        for seed in RANDOM:
+            text = Maker(seed, with_objects=kind == "objects").program()
+            made = for_tensorflow(text)
+            if not refusals(made):
+                found[f"{kind} {seed}"] = (text, made)
     return found
 
 
 def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str, str]]]:
     """Name, source and translation of all programs and projects that are translated."""
     from cases import LOUD, TRANSLATED
+    from class_cases import TRANSLATED as WITH_CLASSES
     from projects import every_project
 
     made: list[tuple[str, Any, Any]] = [
         (name, fixtures()[name][0], fixtures()[name][1].text) for name in translated_fixtures()
     ]
-    made += [(name, text, for_tensorflow(text).text) for name, text in {**TRANSLATED, **LOUD}.items()]
+    made += [
+        (name, text, for_tensorflow(text).text)
+        for name, text in {**TRANSLATED, **WITH_CLASSES, **LOUD}.items()
+    ]
     made += [(name, text, result.text) for name, (text, result) in random_programs().items()]
     return made + [(name, files, texts) for name, (files, texts) in every_project().items()]

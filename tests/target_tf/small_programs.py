@@ -50,13 +50,80 @@ HELPERS = {
 }
 
 
-class Maker:
-    """Writes one program."""
+BOX = """
+class Box:
+    scale = 2.0
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, x, size=4):
+        self.x = x.copy()
+        self.y = np.zeros(size)
+        self.kept = []
+        self.count = 0
+
+    def step(self, k):
+        self.x[0] += k
+        self.y[1:] = self.x[:-1]
+        self.count += 1
+        return self.x[1] + k
+
+    def view(self):
+        return self.y[1:]
+
+    @property
+    def total(self):
+        return self.x.sum() * self.scale
+
+    def swap(self):
+        self.x, self.y = self.y, self.x
+
+    def store(self, p):
+        self.kept.append(p)
+        return len(self.kept)
+
+    def put(self, p, k):
+        p[k] = self.count
+        return p[0]
+
+
+class Double(Box):
+    def __init__(self, x):
+        super().__init__(x * 2)
+        self.z = x + 1
+
+    def step(self, k):
+        self.z -= k
+        return super().step(k) + self.z[0]
+"""
+OBJECTS = (
+    "box.step({n})", "{n} = box.step(1)", "{c} = box.x", "{c} = box.y", "{c} = box.view()", "{n} = box.total",
+    "box.swap()", "box.x[1] = {n}", "box.y[:2] = {a}[2:]", "box.y += {a}", "box.x *= 2", "box.x = {a}",
+    "box.y = {a} * 2", "box.y = {a}.copy()", "{n} = box.store({a})", "box.store({a} + 1)", "{c} = box.kept[-1] if box.kept else {a}",
+    "other = box", "other.step({n})", "other = Box({a})", "box = Double({b})", "{n} = box.put({a}, 1)", "{n} = box.x[0]",
+    "box.x, box.y = box.y, box.x", "box.x.sort()", "box.y.fill({n})", "held.append(box.x)", "held.append(box.x + 1)",
+    "both = [box, other]", "for one in [box, other]:\n    one.step(1)", "box.count += 2", "{c} = box.x + box.y",
+    "{c} = box.x + box.step(1)", "{c} = np.where(box.x > {n}, {a}, box.y)", "other.y = box.y", "box.step(box.x[2])",
+    "{n} = other.total + box.count", "{c} = [one.x for one in [box, other]][1]", "{a}[:] = box.x", "use(box, {n})",
+    "{n} = peek(box.x, box)", "while box.count < 5:\n    box.step(0.5)", "if box.x[0] > {n}:\n    box.step(2)",
+)  # fmt: skip
+OF_OBJECTS = {
+    "use": "def use(one, k):\n    one.step(k)\n",
+    "peek": "def peek(p, one):\n    one.step(1)\n    return p[0]\n",
+}
+
+
+class Maker:
+    """Writes one program.
+
+    Args:
+        seed: the seed of the random choices.
+        with_objects: whether the program has objects of a class.
+    """
+
+    def __init__(self, seed: int, with_objects: bool = False) -> None:
         self.random = random.Random(seed)
         self.arrays = ["u", "v"]
         self.numbers = ["n"]
+        self.with_objects = with_objects
 
     def filled(self, template: str) -> str:
         """A template with names in its holes."""
@@ -70,6 +137,8 @@ class Maker:
     def statement(self, depth: int) -> list[str]:
         """The lines of one statement."""
         kind = self.random.random()
+        if self.with_objects and self.random.random() < 0.6:
+            return self.filled(self.random.choice(OBJECTS)).split("\n")
         if kind < 0.2:
             return [self.filled(f"{{a}} = {self.random.choice(FRESH)}")]
         if kind < 0.3:
@@ -90,7 +159,10 @@ class Maker:
     def program(self) -> str:
         """A module with a function `main`."""
         lines = [line for _ in range(self.random.randint(3, 8)) for line in self.statement(0)]
-        shown = self.random.sample([*self.arrays, "n", "held", "m", "total"], self.random.randint(1, 3))
+        choices = [*self.arrays, "n", "held", "m", "total"]
+        if self.with_objects:
+            choices += ["box.x", "box.y", "other.x", "other.y", "box.kept", "box.count", "box.total"]
+        shown = self.random.sample(choices, self.random.randint(1, 3))
         start = [
             "u = np.arange(4.0)",
             "v = np.array([2.0, 0.5, 3.0, 1.0])",
@@ -98,6 +170,8 @@ class Maker:
             "held = []",
             "total = 0",
         ]
+        if self.with_objects:
+            start += ["box = Box(u)", "other = Double(v)"]
         text = "\n".join(lines)
         if "inner()" in text:
             start.append(
@@ -107,4 +181,6 @@ class Maker:
             start.append("def keep(p):\n        held.append(p)")
         body = "\n".join("    " + line for line in [*start, *lines, f"return [{', '.join(shown)}]"])
         helpers = "\n\n".join(text for name, text in HELPERS.items() if f"{name}(" in body)
+        if self.with_objects:
+            helpers += "\n\n".join([BOX, *(text for name, text in OF_OBJECTS.items() if f"{name}(" in body)])
         return f"import numpy as np\n\n\n{helpers}\n\ndef main():\n{body}\n"
