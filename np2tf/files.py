@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from np2tf.notebooks.magics import NoPlaceError
 from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
-from np2tf.programs import translate_together
 from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.control.summaries import summarise
 from np2tf.rewrites.planning.uses import uses
@@ -48,7 +46,7 @@ def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_
         return _page(data, path, root, options)
     try:
         source = Source.of(data, str(path))
-        return _outcome(source, translate(source, options), data, path, root, options, is_safe)
+        return outcome_of(source, translate(source, options), data, path, root, options, is_safe)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except UnsafeError as error:
@@ -59,7 +57,7 @@ def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 
-def _outcome(
+def outcome_of(
     source: Source, result: Result, data: bytes, path: Path, root: Path, options: Options, is_safe: bool
 ) -> Outcome:
     """Return the outcome of a file that has been translated."""
@@ -72,50 +70,6 @@ def _outcome(
         new_data = source.bytes_of(result.text)
     fields = (result.diagnostics, result.facts, result.suppressed_findings)
     return Outcome(path, root, source.original, result.text, new_data, *fields)
-
-
-def translated_together(
-    files: Sequence[tuple[bytes, Path, Path]], options: Sequence[Options], is_safe: bool = False
-) -> list[Outcome]:
-    """Translate files that import one another for `--target tf`.
-
-    Args:
-        files: the bytes, the path and the root of each file.
-        options: the options of each file.
-        is_safe: whether to have a second look at the translations. If one of them is wrong, the other files
-            stay unchanged, too.
-    """
-    try:
-        with not_collecting():
-            return _translated_together(files, options, is_safe)
-    except Exception as error:  # as above
-        return [
-            Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
-            for data, path, root in files
-        ]
-
-
-def _translated_together(
-    files: Sequence[tuple[bytes, Path, Path]], options: Sequence[Options], is_safe: bool
-) -> list[Outcome]:
-    sources: dict[Path, Source] = {}
-    outcomes: dict[Path, Outcome] = {}
-    for data, path, root in files:
-        try:
-            sources[path] = Source.of(data, str(path))
-        except SourceError as error:
-            outcomes[path] = Outcome(path, root, data=data, diagnostics=[error.diagnostic])
-    parsed = [(file, file_options) for file, file_options in zip(files, options) if file[1] in sources]
-    results = translate_together(list(sources.values()), [str(root) for (_, _, root), _ in parsed])
-    for ((data, path, root), file_options), result in zip(parsed, results):
-        outcomes[path] = _outcome(sources[path], result, data, path, root, file_options, is_safe)
-    wrong = next((outcome for outcome in outcomes.values() if outcome.crashed), None)
-    if wrong is not None:
-        for path, outcome in outcomes.items():
-            if outcome.changed:
-                cause = Diagnostic("NP2TF610", str(path), 1, 1, (("other", str(wrong.path)),))
-                outcomes[path] = Outcome(path, outcome.root, diagnostics=[cause])
-    return [outcomes[path] for _, path, _ in files]
 
 
 def _with_doctests(source: Source, result: Result, options: Options) -> Result:

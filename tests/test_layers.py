@@ -140,13 +140,18 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rewrites.mutation": ("np2tf.rewrites.planning", "np2tf.options", *FACTS),
     **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), ("np2tf.options", *FACTS)),
     "np2tf.rewrites.control": (*CONTROL, "np2tf.rewrites.planning", "np2tf.options", *FACTS),
-    "np2tf.rewrites.tensorflow_target.model": ("np2tf.rewrites.planning", *FACTS),
+    "np2tf.rewrites.tensorflow_target.model": ("np2tf.rewrites.planning", "np2tf.linking.modules", *FACTS),
+    "np2tf.rewrites.tensorflow_target.objects": ("np2tf.rewrites.tensorflow_target.model", *FACTS),
+    "np2tf.rewrites.tensorflow_target.calls": (
+        *within("np2tf.rewrites.tensorflow_target", "model", "objects"),
+        *FACTS,
+    ),
     "np2tf.rewrites.tensorflow_target.staging": (
         *("np2tf.rewrites.tensorflow_target.model", "np2tf.rewrites.planning", "np2tf.rewrites.mutation"),
         *FACTS,
     ),
     "np2tf.rewrites.tensorflow_target": (
-        *("np2tf.rewrites.tensorflow_target.model", "np2tf.rewrites.tensorflow_target.staging"),
+        *within("np2tf.rewrites.tensorflow_target", "model", "objects", "calls", "staging"),
         *("np2tf.rewrites.planning", "np2tf.rewrites.mutation"),
         *("np2tf.options", *FACTS),
     ),
@@ -158,7 +163,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.conversion": (
         *("np2tf.files", "np2tf.disk", "np2tf.options", "np2tf.linking.summary"),
         *within("np2tf.imports.cache", "store", "files", "fingerprint"),
-        *FLOOR,
+        *TRANSLATE,
     ),
     "np2tf.linking.summary": (),
     "np2tf.linking": ("np2tf.linking", "np2tf.linking.summary"),

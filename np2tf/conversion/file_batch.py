@@ -45,7 +45,7 @@ def convert_files(
 
 
 def _groups(tasks: Sequence[Task]) -> list[list[Task]]:
-    """Return the files that are translated together: for `--target tf`, those that import one another."""
+    """Return the files that are translated together: for `--target tf`, files that import one another."""
     if not any(task.options.target == "tf" for task in tasks):
         return [[task] for task in tasks]
     positions = [position for position, task in enumerate(tasks) if _is_module_for_tensorflow(task)]

@@ -30,9 +30,9 @@ def import_groups(files: Sequence[tuple[Path, bytes]]) -> list[list[int]]:
     leaders = list(range(len(files)))
     for position, (path, data) in enumerate(files):
         for imported_parts in _imports(path, data):
-            for imported, parts in named_files.get(imported_parts[-1], ()):
+            for other_position, parts in named_files.get(imported_parts[-1], ()):
                 if parts[-len(imported_parts) :] == imported_parts:
-                    first, second = sorted((_leader(leaders, position), _leader(leaders, imported)))
+                    first, second = sorted((_leader(leaders, position), _leader(leaders, other_position)))
                     leaders[second] = first
     groups: dict[int, list[int]] = {}
     for position in range(len(files)):

@@ -65,7 +65,7 @@ def run_tasks(tasks: Sequence[Task]) -> list[TaskResult]:
     """Do the tasks of files that are translated together. Every failure becomes a diagnostic."""
     if len(tasks) == 1:
         return [run_task(tasks[0])]
-    from np2tf.files import translated_together  # loads the translator
+    from np2tf.conversion.programs import translated_together  # loads the translator
 
     files = [(task.data, task.path, task.root) for task in tasks]
     outcomes = translated_together(files, [task.options for task in tasks], tasks[0].is_safe)

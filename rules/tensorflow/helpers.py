@@ -689,7 +689,8 @@ def _from_start(part, count):
 
 def _is_plain_slice(part):
     """Whether a part of a key is a slice whose ends are known and whose step is one."""
-    return type(part) is slice and part.step in (None, 1) and {type(part.start), type(part.stop)} <= {int, type(None)}
+    ends = (part.start, part.stop, part.step) if type(part) is slice else (part,)
+    return len(ends) == 3 and part.step in (None, 1) and all(end is None or type(end) is int for end in ends)
 
 
 def _with_part(x, parts, value):
@@ -762,7 +763,8 @@ def _updated(old, new):
 
 def _update_item(x, key, new):
     """What `x` is after `x[key] += v`, for new x[key] + v."""
-    if not tf.is_tensor(x) and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")) and not hasattr(x, "dtype"):
+    is_container = not tf.is_tensor(x) and not hasattr(x, "dtype")
+    if is_container and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")):
         raise TypeError("an object in a container is not changed in place")
     return _set_item(x, key, _updated(x[key], new))
 

@@ -95,15 +95,17 @@ class Double(Box):
         return super().step(k) + self.z[0]
 """
 OBJECTS = (
-    "box.step({n})", "{n} = box.step(1)", "{c} = box.x", "{c} = box.y", "{c} = box.view()", "{n} = box.total",
-    "box.swap()", "box.x[1] = {n}", "box.y[:2] = {a}[2:]", "box.y += {a}", "box.x *= 2", "box.x = {a}",
-    "box.y = {a} * 2", "box.y = {a}.copy()", "{n} = box.store({a})", "box.store({a} + 1)", "{c} = box.kept[-1] if box.kept else {a}",
-    "other = box", "other.step({n})", "other = Box({a})", "box = Double({b})", "{n} = box.put({a}, 1)", "{n} = box.x[0]",
-    "box.x, box.y = box.y, box.x", "box.x.sort()", "box.y.fill({n})", "held.append(box.x)", "held.append(box.x + 1)",
-    "both = [box, other]", "for one in [box, other]:\n    one.step(1)", "box.count += 2", "{c} = box.x + box.y",
-    "{c} = box.x + box.step(1)", "{c} = np.where(box.x > {n}, {a}, box.y)", "other.y = box.y", "box.step(box.x[2])",
-    "{n} = other.total + box.count", "{c} = [one.x for one in [box, other]][1]", "{a}[:] = box.x", "use(box, {n})",
-    "{n} = peek(box.x, box)", "while box.count < 5:\n    box.step(0.5)", "if box.x[0] > {n}:\n    box.step(2)",
+    "box.step({n})", "{n} = box.step(1)", "{c} = box.x", "{c} = box.y", "{c} = box.view()",
+    "{n} = box.total", "box.swap()", "box.x[1] = {n}", "box.y[:2] = {a}[2:]", "box.y += {a}", "box.x *= 2",
+    "box.x = {a}", "box.y = {a} * 2", "box.y = {a}.copy()", "{n} = box.store({a})", "box.store({a} + 1)",
+    "{c} = box.kept[-1] if box.kept else {a}", "other = box", "other.step({n})", "other = Box({a})",
+    "box = Double({b})", "{n} = box.put({a}, 1)", "{n} = box.x[0]", "box.x, box.y = box.y, box.x",
+    "box.x.sort()", "box.y.fill({n})", "held.append(box.x)", "held.append(box.x + 1)",
+    "both = [box, other]", "for one in [box, other]:\n    one.step(1)", "box.count += 2",
+    "{c} = box.x + box.y", "{c} = box.x + box.step(1)", "{c} = np.where(box.x > {n}, {a}, box.y)",
+    "other.y = box.y", "box.step(box.x[2])", "{n} = other.total + box.count",
+    "{c} = [one.x for one in [box, other]][1]", "{a}[:] = box.x", "use(box, {n})", "{n} = peek(box.x, box)",
+    "while box.count < 5:\n    box.step(0.5)", "if box.x[0] > {n}:\n    box.step(2)",
 )  # fmt: skip
 OF_OBJECTS = {
     "use": "def use(one, k):\n    one.step(k)\n",

@@ -129,12 +129,13 @@ def test_generators_stay(tmp_path: Path) -> None:
 
 
 def test_writes_to_parameters_of_callers_elsewhere(tmp_path: Path) -> None:
-    """A function that no code in the file calls writes to lists and NumPy arrays as before, and returns them."""
+    """A function that no code in the file calls writes to lists and NumPy arrays, and returns them."""
     source = "import numpy as np\n\n\ndef put(x, k):\n    x[k] = k + 1\n    x[k] += np.abs(-1)\n"
     done = converted("--target", "tf", "-", text=source)
     assert done.exit_code == 0
     script = done.stdout + (
-        "\nimport numpy\na, b, c = [0, 0], numpy.zeros(2), tf.zeros(2)\nassert put(a, 1) is a and put(b, 1) is b\n"
+        "\nimport numpy\na, b, c = [0, 0], numpy.zeros(2), tf.zeros(2)\n"
+        "assert put(a, 1) is a and put(b, 1) is b\n"
         "print([float(v) for v in a], b.tolist(), put(c, 1).numpy().tolist(), c.numpy().tolist())\n"
     )
     run = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=False)

@@ -51,3 +51,24 @@ ARRAY_ATTRIBUTES: dict[str, Callable[[cst.Attribute, Value, Frame], Value]] = {
     "imag": _real,
     "dtype": lambda node, base, frame: Value(frozenset(["dtype"]), base.dtype, certain=base.certain),
 }
+
+
+def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame) -> Value:
+    """Return the value of a name of NumPy that is not called."""
+    world = frame.world
+    name = qualified_name.removeprefix("numpy").removeprefix(".")
+    up = world.facts.parents[node]
+    if isinstance(up, cst.Attribute) and up.value is node and name in ("", "linalg", "fft", "random"):
+        return plain("module")
+    if name in world.table.constants:
+        text = world.table.constants[name]
+        world.edit(node, edits.rename_to(text.replace("tnp", world.tnp)))
+        return plain("none") if text == "None" else plain("float")
+    if name in world.table.dtypes:
+        world.edit(node, edits.rename_to(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
+        return Value(frozenset(["dtype"]), world.table.dtypes[name])
+    return world.refuse(node, "NP2TF601", name=world.facts.code(node))
+
+
+def _dtype_name(dtype: str) -> str:
+    return "bool_" if dtype == "bool" else dtype

@@ -7,8 +7,9 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number
-from np2tf.rewrites.tensorflow_target.called.calls import call, property_functions, run_property
+from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number, numpy_name
+from np2tf.rewrites.tensorflow_target.calls.dispatch import call
+from np2tf.rewrites.tensorflow_target.calls.object_calls import property_functions, run_property
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
@@ -78,30 +79,9 @@ def _read(node: cst.Name | cst.Attribute, value: Value, frame: Frame) -> Value:
     if value.functions and not (isinstance(up, cst.Call) and up.func is node):
         for function in value.functions:
             summary = frame.world.summary(function)
-            frame.world.changed |= not summary.is_value
+            frame.world.note_change(not summary.is_value)
             summary.is_value = True
     return value
-
-
-def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame) -> Value:
-    """Return the value of a name of NumPy that is not called."""
-    world = frame.world
-    name = qualified_name.removeprefix("numpy").removeprefix(".")
-    up = world.facts.parents[node]
-    if isinstance(up, cst.Attribute) and up.value is node and name in ("", "linalg", "fft", "random"):
-        return plain("module")
-    if name in world.table.constants:
-        text = world.table.constants[name]
-        world.edit(node, edits.rename_to(text.replace("tnp", world.tnp)))
-        return plain("none") if text == "None" else plain("float")
-    if name in world.table.dtypes:
-        world.edit(node, edits.rename_to(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
-        return Value(frozenset(["dtype"]), world.table.dtypes[name])
-    return world.refuse(node, "NP2TF601", name=world.facts.code(node))
-
-
-def _dtype_name(dtype: str) -> str:
-    return "bool_" if dtype == "bool" else dtype
 
 
 def _attribute(node: cst.Attribute, frame: Frame) -> Value:

@@ -10,14 +10,13 @@ import libcst as cst
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.liveness import Jumps, inner_blocks, live_before, live_when_left
 from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, block, free_names, reads
-from np2tf.rewrites.tensorflow_target.called.calls import parameter_names
+from np2tf.rewrites.tensorflow_target.calls.program_calls import parameter_names
 from np2tf.rewrites.tensorflow_target.model.program import Program
 from np2tf.rewrites.tensorflow_target.model.shared_names import shared_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary, World
 from np2tf.rewrites.tensorflow_target.returned_writes import end_with_return, inline_call
 from np2tf.rewrites.tensorflow_target.statements import run
-from np2tf.rewrites.tensorflow_target.writes import may_write
 from np2tf.tree.walk import walk
 
 #: Modules settle in a few rounds; a module that does not settle is refused.
@@ -28,7 +27,7 @@ def add_module(program: Program, facts: Facts, file: str) -> None:
     """Add a module to a program that has not been followed."""
     world = World(facts, program, file)
     world.shared_owners = shared_names(facts)
-    world.on_inline_write = lambda node, functions, frame: inline_call(node, functions, frame, may_write)
+    world.on_inline_write = inline_call
     program.worlds[file] = world
 
 
@@ -104,7 +103,7 @@ def _follow(summary: Summary, function: cst.FunctionDef) -> None:
     is_reachable = run(body, frame)
     if is_reachable:
         result = join(summary.result, plain("none"))
-        world.changed |= result != summary.result
+        world.note_change(result != summary.result)
         summary.result = result
     if summary.writes:
         _finish_writer(summary, function, is_reachable, frame)

@@ -52,7 +52,7 @@ def _member(node: cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> Value
     """`from module import name`. None if the module or the name is not known."""
     world, name = frame.world, alias.evaluated_name
     module_name = _module_name(node)
-    submodule = world.program.module(_joined(module_name, name), world.file)
+    submodule = world.program.module(_module_below(module_name, name), world.file)
     module = world.program.module(module_name, world.file)
     if module is not None:
         member = world.program.member(module, name)
@@ -68,7 +68,7 @@ def _member(node: cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> Value
     return plain("float") if is_number else plain("function", "other")
 
 
-def _joined(module: str, name: str) -> str:
+def _module_below(module: str, name: str) -> str:
     return module + name if module.endswith(".") else f"{module}.{name}"
 
 

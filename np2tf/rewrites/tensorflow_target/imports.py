@@ -63,14 +63,14 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
     imports.
     """
     facts = world.facts
-    needed, body = _needed_aliases(world), facts.module.body
+    aliases_to_keep, body = _needed_aliases(world), facts.module.body
 
     def goes_away(line: cst.CSTNode) -> bool:
-        return _only_numpy(line, facts) and needed.isdisjoint(_aliases_in(line))
+        return _only_numpy(line, facts) and aliases_to_keep.isdisjoint(_aliases_in(line))
 
     first = next((line for line in body if goes_away(line)), None)
     for statement in facts.imports.statements:
-        numpy_aliases = set(statement.aliases) - needed
+        numpy_aliases = set(statement.aliases) - aliases_to_keep
         names = statement.node.names
         kept_aliases = (
             []

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import libcst as cst
 
 from np2tf.facts.dataflow.reads_writes import block
-from np2tf.rewrites.tensorflow_target.called.calls import has_receiver, parameter_names
+from np2tf.rewrites.tensorflow_target.calls.program_calls import has_receiver, parameter_names
 from np2tf.rewrites.tensorflow_target.expressions import evaluate
 from np2tf.rewrites.tensorflow_target.model.edits import assigned_to
-from np2tf.rewrites.tensorflow_target.model.values import Value
 from np2tf.rewrites.tensorflow_target.model.world import Edit, Frame, Summary
+from np2tf.rewrites.tensorflow_target.places import can_be_set, name_may_be_written
 from np2tf.tree.names import target_names
 from np2tf.tree.templates import expression
 from np2tf.tree.walk import walk
-
-#: The expressions that make new objects.
-_NEW = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
-MayWrite = Callable[[str, Value, cst.CSTNode, cst.CSTNode, Frame], bool]
-
-
-def can_be_set(name: str, value: Value, frame: Frame) -> bool:
-    """Return whether `x = _set_item(x, key, value)` does what `x[key] = value` does.
-
-    It does for arrays, and for a parameter or a new object that may be anything: the helper writes to a list,
-    dictionary or NumPy array itself.
-    """
-    is_parameter = value.memory == {("param", frame.function, name)}
-    is_new = len(value.memory) == 1 and all(isinstance(root, _NEW) for root in value.memory)
-    return value.only("array") or (value.may("any") and (is_parameter or (is_new and value.only("any"))))
 
 
 def written_in_order(summary: Summary) -> list[str]:
@@ -38,7 +23,7 @@ def written_in_order(summary: Summary) -> list[str]:
 
 
 def returns_written(summary: Summary) -> bool:
-    """Return whether the result of a function is the one array that it writes to, by each of its `return`s."""
+    """Return whether each `return` of a function gives the one array that the function writes to."""
     function = summary.node
     if len(summary.writes) != 1 or not isinstance(function, cst.FunctionDef):
         return False
@@ -95,7 +80,6 @@ def return_writes_of_call(
     node: cst.Call,
     function: cst.FunctionDef,
     frame: Frame,
-    may_write: MayWrite,
 ) -> None:
     """`r = f(x)` -> `r, x = f(x)`, where f writes to x."""
     world = frame.world
@@ -119,15 +103,13 @@ def return_writes_of_call(
         if not can_be_set(place.value, value, frame):
             world.refuse(node, "NP2TF605", name=place.value)
             return
-        if not may_write(place.value, value, node, statement, frame):
+        if not name_may_be_written(place.value, value, node, statement, frame):
             return
         names.append(place.value)
     _bind_again(statement, names, summary, frame)
 
 
-def inline_call(
-    node: cst.Call, functions: Sequence[cst.FunctionDef], frame: Frame, may_write: MayWrite
-) -> None:
+def inline_call(node: cst.Call, functions: Sequence[cst.FunctionDef], frame: Frame) -> None:
     """`f(x)` in an expression -> `f(x)[0]`, where nobody needs the array afterwards that f writes to."""
     world, statement = frame.world, frame.statement
     summary = world.summary(functions[0])
@@ -143,7 +125,7 @@ def inline_call(
         return
     for parameter in written_in_order(summary):
         place = arguments.get(parameter)
-        if place is None or not _is_left_behind(place, arguments, statement, frame, may_write):
+        if place is None or not _is_left_behind(place, arguments, statement, frame):
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
     if not returns_written(summary):
@@ -155,7 +137,6 @@ def _is_left_behind(
     arguments: dict[str, cst.BaseExpression],
     statement: cst.CSTNode,
     frame: Frame,
-    may_write: MayWrite,
 ) -> bool:
     """Return whether no code can see an argument's array after the statement."""
     value = evaluate(place, frame)

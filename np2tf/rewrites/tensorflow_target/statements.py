@@ -144,7 +144,7 @@ def _return(node: cst.Return, frame: Frame) -> bool:
     summary = frame.summary
     if summary is not None:
         result = join(summary.result, value)
-        frame.world.changed |= result != summary.result
+        frame.world.note_change(result != summary.result)
         summary.result = result
         summary.returns_value |= node.value is not None
         writes.return_writes(node, frame)

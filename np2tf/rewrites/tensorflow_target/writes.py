@@ -7,67 +7,27 @@ from dataclasses import replace
 
 import libcst as cst
 
-from np2tf.facts.dataflow.reads_writes import bound_targets
 from np2tf.rewrites.mutation.order import Effect, effect, may_swap
 from np2tf.rewrites.tensorflow_target.assigned_parts import assign_parts, part_of, taken_apart
-from np2tf.rewrites.tensorflow_target.called.calls import called_functions
-from np2tf.rewrites.tensorflow_target.called.draws import shuffle_edit, shuffled_argument
+from np2tf.rewrites.tensorflow_target.calls.draws import shuffle_edit, shuffled_argument
+from np2tf.rewrites.tensorflow_target.calls.methods import put_into
 from np2tf.rewrites.tensorflow_target.expressions import evaluate, key_part
-from np2tf.rewrites.tensorflow_target.called.methods import put_into
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import choose, element_of, helper_of, result_of, unfit
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 from np2tf.rewrites.tensorflow_target.objects.attributes import key_of, may_write_attribute, set_attribute
-from np2tf.rewrites.tensorflow_target.returned_writes import can_be_set, return_with, return_writes_of_call
-from np2tf.tree.names import dotted_name
+from np2tf.rewrites.tensorflow_target.places import (
+    OUTSIDE,
+    name_may_be_written,
+    place_can_be_set,
+    place_may_be_written,
+    place_name,
+)
+from np2tf.rewrites.tensorflow_target.returned_writes import return_with, return_writes_of_call
 
 Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
-_OUTSIDE = "memory of others"
-
-
-def may_write(name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNode, frame: Frame) -> bool:
-    """Return whether a name can be bound to a new array, because no other name would show the write."""
-    owner = _other_owner(name, value, statement, frame)
-    if owner is None:
-        return True
-    frame.world.refuse(place, "NP2TF604", name=name, other=owner)
-    return False
-
-
-def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
-    """Return the other name or code that may see the memory of a name after a statement."""
-    if name not in frame.env or (frame.function, name) in frame.world.shared_owners:
-        return _OUTSIDE
-    if frame.is_returned:
-        return "the result that is returned"
-    live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
-    for other_name, other_value in frame.env.items():
-        is_needed = frame.function is None or other_name in live or other_name.startswith("<")
-        if other_name != name and is_needed and not other_value.memory.isdisjoint(value.memory):
-            return f"`{other_name}`" if not other_name.startswith("<") else "what a loop goes over"
-    outside = [root for root in value.memory if isinstance(root, tuple)]
-    if not outside:
-        return None
-    own_root = ("param", frame.function, name)
-    if frame.function is None and set(outside) == {("global", name, frame.world)}:
-        return None
-    if outside == [own_root] and len(value.memory) == 1 and isinstance(frame.function, cst.FunctionDef):
-        summary = frame.world.summary(frame.function)
-        if name not in summary.writes:
-            summary.writes.add(name)
-            frame.world.changed = True
-        return None
-    return _OUTSIDE
-
-
-def _bound_outright(statement: cst.CSTNode, frame: Frame) -> frozenset[str]:
-    """Return the names that an assignment binds to a new value in any case."""
-    if not isinstance(statement, cst.Assign):
-        return frozenset()
-    names = {name for target in statement.targets for name in bound_targets(target.target)}
-    return frozenset(names) - frame.always_live
 
 
 def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
@@ -120,7 +80,7 @@ def store(
             if base.may("dict") and not all(value.is_plain for value in key):
                 world.refuse(target, "NP2TF606", what="a dictionary's key")
         return
-    name = _place_name(target.value, frame)
+    name = place_name(target.value, frame)
     targets = statement.targets if isinstance(statement, cst.Assign) else []
     alone = len(targets) == 1 and targets[0].target is target
     if name is None or not (alone or is_part):
@@ -128,7 +88,7 @@ def store(
             target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
         )
         return
-    if not _can_be_set(target.value, base, frame):
+    if not place_can_be_set(target.value, base, frame):
         world.refuse(target, "NP2TF605", name=name)
         return
     wrong = _unwritable(base, value)
@@ -143,37 +103,12 @@ def store(
         return
     if base.may("any"):
         _keep(value, base, frame)
-    if _may_write(target.value, base, target, statement, frame) and not is_part:
+    if place_may_be_written(target.value, base, target, statement, frame) and not is_part:
         world.edit(statement, edits.item_assignment(world.helper("_set_item")), "_set_item")
 
 
-def _place_name(place: cst.BaseExpression, frame: Frame) -> str | None:
-    """Return the text of a name, or of an attribute of a named object, that can be bound; None otherwise."""
-    if isinstance(place, cst.Name):
-        return place.value
-    if isinstance(place, cst.Attribute) and dotted_name(place.value) is not None:
-        base = evaluate(place.value, frame)
-        if key_of(base, place.attr.value, frame) is not None and base.only("object"):
-            return dotted_name(place)
-    return None
-
-
-def _can_be_set(place: cst.BaseExpression, value: Value, frame: Frame) -> bool:
-    return can_be_set(place.value, value, frame) if isinstance(place, cst.Name) else value.only("array")
-
-
-def _may_write(
-    place: cst.BaseExpression, value: Value, node: cst.CSTNode, statement: cst.CSTNode, frame: Frame
-) -> bool:
-    """Return whether a name or attribute can be bound to a new array, because nothing else shows the write."""
-    if isinstance(place, cst.Name):
-        return may_write(place.value, value, node, statement, frame)
-    assert isinstance(place, cst.Attribute)
-    return may_write_attribute(place, evaluate(place.value, frame), statement, frame)
-
-
 def _keep(value: Value, container: Value, frame: Frame) -> None:
-    """Let the names of a value share the memory of what may be a container, and may hold the value from now on."""
+    """Let the names of a value share the memory of an object that may be a container, and then holds it."""
     for name, other_value in list(frame.env.items()):
         if not other_value.memory.isdisjoint(value.memory) and other_value.memory.isdisjoint(
             container.memory
@@ -197,7 +132,7 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
     target = node.target
     if isinstance(target, cst.Name):
         _augmented_name(node, target, right, frame)
-    elif isinstance(target, cst.Attribute) and _place_name(target, frame) is not None:
+    elif isinstance(target, cst.Attribute) and place_name(target, frame) is not None:
         _augmented_attribute(node, target, right, frame)
     elif isinstance(target, cst.Subscript):
         _augmented_item(node, target, right, frame)
@@ -209,7 +144,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     world, name = frame.world, target.value
     old = evaluate(target, frame)
     if name not in frame.env and not is_shared(target, frame):
-        world.refuse(node, "NP2TF604", name=name, other=_OUTSIDE)
+        world.refuse(node, "NP2TF604", name=name, other=OUTSIDE)
         return
     wrong = unfit(node.operator, old, right)
     if wrong is not None:
@@ -232,7 +167,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
         refuse_shared(node, name, new, frame)
         frame.bind(name, new)
         return
-    if not may_write(name, old, node, node, frame):
+    if not name_may_be_written(name, old, node, node, frame):
         return
     value = replace(old, certain=old.certain and right.certain)
     if old.only("array"):
@@ -302,13 +237,13 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         else:
             put_into(target, base, result_of(node.operator, item, right, node), frame)
         return
-    name = _place_name(target.value, frame)
+    name = place_name(target.value, frame)
     if name is None or not _is_pure(target, frame):
         world.refuse(
             target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
         )
         return
-    if not _can_be_set(target.value, base, frame):
+    if not place_can_be_set(target.value, base, frame):
         world.refuse(target, "NP2TF605", name=name)
         return
     old = choose(base, target.slice, key, node)
@@ -316,7 +251,7 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
         return
-    if _may_write(target.value, base, target, node, frame):
+    if place_may_be_written(target.value, base, target, node, frame):
         helper = helper_of(node.operator, [old, right])
         operation = world.helper(helper) if helper is not None else None
         helpers = () if helper is None else (helper,)
@@ -334,9 +269,9 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     """Follow a statement if it calls a writing function or method of NumPy; return whether it does."""
     world, func = frame.world, call.func
     qualified_name = world.facts.imports.numpy_name(func)
-    shuffled = shuffled_argument(call, frame, evaluate)
-    if shuffled is not None and not evaluate(shuffled, frame).only("list"):
-        _record_write(node, call, shuffled, "_shuffled", frame)
+    array_to_shuffle = shuffled_argument(call, frame, evaluate)
+    if array_to_shuffle is not None and not evaluate(array_to_shuffle, frame).only("list"):
+        _record_write(node, call, array_to_shuffle, "_shuffled", frame)
         return True
     if qualified_name is not None:
         helper = world.table.writes.get(qualified_name)
@@ -363,16 +298,16 @@ def _record_write(
     other_args = [arg for arg in call.args if arg.value is not place]
     for arg in other_args:
         evaluate(arg.value, frame)
-    base, place_name = evaluate(place, frame), _place_name(place, frame)
-    if place_name is None:
+    base, text = evaluate(place, frame), place_name(place, frame)
+    if text is None:
         world.refuse(call, "NP2TF604", name=world.facts.code(place), other="the statement's other parts")
     elif not base.only("array"):
-        world.refuse(call, "NP2TF605", name=place_name)
+        world.refuse(call, "NP2TF605", name=text)
     elif any(arg.keyword is not None or arg.star for arg in call.args):
         world.refuse(
             call, "NP2TF602", name=world.facts.code(call.func), why="its keywords are not translated"
         )
-    elif _may_write(place, base, call, node, frame):
+    elif place_may_be_written(place, base, call, node, frame):
         name = world.helper(helper)
         if helper == "_shuffled":
             if world.facts.imports.numpy_name(call.func) is not None:
@@ -382,7 +317,7 @@ def _record_write(
             world.edit(call.func, edits.rename_to(name), helper)
         else:
             world.edit(call, edits.function_of(name), helper)
-        world.edit(node, edits.assigned_to(place_name))
+        world.edit(node, edits.assigned_to(text))
 
 
 def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
@@ -394,13 +329,13 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
     frame.writing_call = node
     value = evaluate(node, frame)
     frame.writing_call = None
-    functions = called_functions(node, frame, evaluate)
+    functions = frame.world.called_functions.get(node, [])
     writes = {(function, name) for function in functions for name in frame.world.summary(function).writes}
     if not writes:
         return value
     if len(functions) != 1:
         return frame.world.refuse(node, "NP2TF608", name=frame.world.facts.code(node.func))
-    return_writes_of_call(statement, node, functions[0], frame, may_write)
+    return_writes_of_call(statement, node, functions[0], frame)
     return value
 
 
@@ -411,5 +346,5 @@ def return_writes(node: cst.Return, frame: Frame) -> None:
         for name in summary.writes:
             value = frame.env.get(name)
             if value is None or value.memory != {("param", summary.node, name)}:
-                frame.world.refuse(node, "NP2TF604", name=name, other=_OUTSIDE)
+                frame.world.refuse(node, "NP2TF604", name=name, other=OUTSIDE)
         return_with(node, summary, frame)

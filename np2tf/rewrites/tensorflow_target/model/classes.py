@@ -26,9 +26,9 @@ class ClassFacts:
     is_dataclass: bool = False
 
     @property
-    def family(self) -> cst.ClassDef:
+    def root_class(self) -> cst.ClassDef:
         """The class at the top of the bases."""
-        return self.node if self.base is None else self.base.family
+        return self.node if self.base is None else self.base.root_class
 
     def find(self, name: str) -> cst.FunctionDef | None:
         """Return the method of this name, of the class or of its bases."""
@@ -42,7 +42,7 @@ class ClassFacts:
 
 
 def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> list[str]:
-    """Return the last names of the decorators; "" for one that has none."""
+    """Return the last names of the decorators; "" for a decorator without a name."""
     names = []
     for decorator in node.decorators:
         func = decorator.decorator
@@ -55,17 +55,17 @@ def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> list[str]:
 class Classes:
     """The classes of a program.
 
-    `changed` tells whether this round has found a new fact.
+    `has_new_facts` tells whether this round has found a new fact.
     """
 
     def __init__(self) -> None:
         self._facts: dict[cst.ClassDef, ClassFacts] = {}
         self._values: dict[AttributeKey, Value] = {}
-        self._read: set[AttributeKey] = set()
-        self._shared: set[AttributeKey] = set()
+        self._keys_read: set[AttributeKey] = set()
+        self._shared_keys: set[AttributeKey] = set()
         self._groups: dict[AttributeKey, frozenset[AttributeKey]] = {}
         self._origins: dict[object, set[AttributeKey]] = {}
-        self.changed = False
+        self.has_new_facts = False
 
     def add(self, facts: ClassFacts) -> None:
         """Record the facts about a class."""
@@ -75,26 +75,27 @@ class Classes:
         """Return the facts about a class."""
         return self._facts[node]
 
-    def family(self, value: Value) -> cst.ClassDef | None:
+    def root_class(self, value: Value) -> cst.ClassDef | None:
         """Return the class at the top of the bases of an object's class, or of a class; None if there may be
         several.
         """
-        if len(value.classes) != 1 or not (value.only("object") or value.only("class")):
+        is_object = value.only("object", "none") and value.may("object")
+        if len(value.classes) != 1 or not (is_object or value.only("class")):
             return None
         (node,) = value.classes
-        return self._facts[node].family
+        return self._facts[node].root_class
 
-    def methods(self, family: cst.ClassDef, name: str) -> list[cst.FunctionDef]:
+    def methods(self, root_class: cst.ClassDef, name: str) -> list[cst.FunctionDef]:
         """Return the methods of this name, of all classes that derive from a class."""
         return [
             facts.methods[name]
             for facts in self._facts.values()
-            if facts.family is family and name in facts.methods
+            if facts.root_class is root_class and name in facts.methods
         ]
 
     def read(self, key: AttributeKey) -> Value:
         """Return the possible values of an attribute; its memory belongs to the attribute."""
-        self._read.add(key)
+        self._keys_read.add(key)
         return self._values.get(key, NO_VALUE)
 
     def learn(self, key: AttributeKey, value: Value) -> None:
@@ -105,13 +106,13 @@ class Classes:
         after = join(before, in_outer_memory(value, attribute_root(key)))
         if after is not None and after != before:
             self._values[key] = after
-            self.changed = True
+            self.has_new_facts = True
 
     def share(self, key: AttributeKey) -> None:
         """Record that another name or object may keep the arrays of an attribute."""
-        if key not in self._shared:
-            self._shared.add(key)
-            self.changed = True
+        if key not in self._shared_keys:
+            self._shared_keys.add(key)
+            self.has_new_facts = True
 
     def keep(self, key: AttributeKey, memory: frozenset[object]) -> None:
         """Record that an attribute keeps arrays; attributes that keep the same array share it."""
@@ -126,20 +127,20 @@ class Classes:
         """Record that attributes exchange their arrays."""
         group = frozenset(member for key in keys for member in self.group(key))
         for key in group:
-            self.changed |= self.group(key) != group
+            self.has_new_facts |= self.group(key) != group
             self._groups[key] = group
 
     def group(self, key: AttributeKey) -> frozenset[AttributeKey]:
-        """Return the attributes that may hold an array of an attribute, because these exchange their arrays."""
+        """Return the attributes that exchange arrays with an attribute, and the attribute itself."""
         return self._groups.get(key, frozenset([key]))
 
     def is_shared(self, key: AttributeKey) -> bool:
         """Return whether another name or object may keep the arrays of an attribute."""
-        return not self._shared.isdisjoint(self.group(key))
+        return not self._shared_keys.isdisjoint(self.group(key))
 
     def unset_attributes(self) -> Iterator[AttributeKey]:
         """Yield the attributes that the program reads and never sets."""
-        yield from (key for key in self._read if key not in self._values)
+        yield from (key for key in self._keys_read if key not in self._values)
 
 
 def attribute_root(key: AttributeKey) -> tuple[str, cst.ClassDef, str]:

@@ -39,15 +39,16 @@ class Program:
         self.classes = Classes()
         """The classes of all modules."""
         self.has_new_facts = False
+        """Whether this round has found a new fact that is not about a class."""
 
     @property
     def changed(self) -> bool:
-        """Whether this round has found a new fact."""
-        return self.has_new_facts or self.classes.changed
+        """Return whether this round has found a new fact."""
+        return self.has_new_facts or self.classes.has_new_facts
 
     def begin_round(self) -> None:
         """Begin a round, which has found no new fact."""
-        self.has_new_facts = self.classes.changed = False
+        self.has_new_facts = self.classes.has_new_facts = False
 
     def module(self, name: str, file: str) -> Value | None:
         """Return the module that a file imports by a name; None if it is no module of the program.
@@ -56,12 +57,14 @@ class Program:
             name: the name; a name relative to the file's package begins with dots.
             file: the importing file.
         """
-        found = self._modules.relative(file, name) if name.startswith(".") else self._modules.absolute(name)
-        return self._value_of(found)
+        is_relative = name.startswith(".")
+        path = self._modules.relative(file, name) if is_relative else self._modules.absolute(name)
+        return self._value_of(path)
 
     def member(self, module: Value, name: str) -> Value | None:
-        """Return the value of a module's attribute: a global variable, or a module of the package. None if the
-        program does not show such an attribute.
+        """Return the value of a module's attribute: a global variable, or a module of the package.
+
+        None if the program does not show such an attribute.
         """
         (file,) = module.modules
         world = self.worlds[file]

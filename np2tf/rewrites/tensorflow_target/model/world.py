@@ -94,6 +94,8 @@ class World:
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
+        self.called_functions: dict[cst.Call, list[cst.FunctionDef]] = {}
+        """Call -> the functions of the program that it may run."""
         self.method_runs: set[cst.CSTNode] = set()
         """The calls and attributes that run a method of the program."""
         self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
@@ -138,14 +140,9 @@ class World:
             self._names[node, base_name] = self.facts.fresh_name(where, base_name)
         return self._names[node, base_name]
 
-    @property
-    def changed(self) -> bool:
-        """Whether this round has found a new fact in a module of the program."""
-        return self.program.changed
-
-    @changed.setter
-    def changed(self, changed: bool) -> None:
-        self.program.has_new_facts = changed
+    def note_change(self, is_change: bool = True) -> None:
+        """Record whether this round has found a new fact."""
+        self.program.has_new_facts |= is_change
 
     def summary(self, node: cst.FunctionDef | cst.Lambda) -> Summary:
         """Return the known facts of a function; a function that has none yet is a function of this module."""
@@ -178,7 +175,7 @@ class World:
         after = join(before, value)
         if after is not None and after != before:
             known_values[name] = after
-            self.changed = True
+            self.note_change()
 
 
 @dataclass

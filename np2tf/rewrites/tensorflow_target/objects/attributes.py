@@ -14,8 +14,8 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 def key_of(base: Value, name: str, frame: Frame) -> AttributeKey | None:
     """Return the key of an attribute; None if the objects may be of classes without a common base."""
-    family = frame.world.program.classes.family(base)
-    return None if family is None else (family, name)
+    root_class = frame.world.program.classes.root_class(base)
+    return None if root_class is None else (root_class, name)
 
 
 def read_attribute(node: cst.Attribute, base: Value, frame: Frame) -> Value:
@@ -81,12 +81,14 @@ def record_write(key: AttributeKey, frame: Frame) -> None:
     summary = frame.summary
     if summary is not None and key not in summary.attribute_writes:
         summary.attribute_writes.add(key)
-        frame.world.changed = True
+        frame.world.note_change()
 
 
 def put_into_attributes(container: Value, element: Value, frame: Frame) -> None:
     """Put an item into a container that an attribute holds: the attribute may hold the item."""
     for key in attributes_in(container.memory):
-        kept = replace(container, items=None, item=element, memory=container.memory | element.memory)
-        set_attribute(key, kept, frame)
+        container_with_item = replace(
+            container, items=None, item=element, memory=container.memory | element.memory
+        )
+        set_attribute(key, container_with_item, frame)
         frame.world.program.classes.share(key)

@@ -113,7 +113,7 @@ def _follow_method(
     params = [*node.params.posonly_params, *node.params.params]
     if "staticmethod" in names or not params:
         return
-    kind, classes = ("class", facts.node) if "classmethod" in names else ("object", facts.family)
+    kind, classes = ("class", facts.node) if "classmethod" in names else ("object", facts.root_class)
     receiver = Value(frozenset([kind]), classes=frozenset([classes]))
     world.learn(summary.parameters, params[0].name.value, receiver)
 
@@ -137,5 +137,5 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame, 
         world.refuse(node, "NP2TF603", what="a class attribute that others are computed from")
     value = evaluate(node.value, frame)
     if value.memory or value.may_be_array:
-        world.program.classes.share((facts.family, target.value))
-    world.program.classes.learn((facts.family, target.value), value)
+        world.program.classes.share((facts.root_class, target.value))
+    world.program.classes.learn((facts.root_class, target.value), value)

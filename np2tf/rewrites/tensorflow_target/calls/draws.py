@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import libcst as cst
 
+from np2tf.rewrites.tensorflow_target.calls.numpy_calls import Evaluate, dtype_value
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.table import Draw
 from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, array, join, plain, unknown
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.called.numpy_calls import Evaluate, dtype_value
 
 _RANDOM = "numpy.random."
 #: Kinds of Python's numbers -> the dtype of an array of these.
@@ -96,25 +96,27 @@ def _dtype(node: cst.Call, values: list[Value], draw: Draw) -> str | None:
 
 def _result(node: cst.Call, values: list[Value], draw: Draw, dtype: str) -> Value:
     """Return the possible values of a draw: Python's or NumPy's number, or an array."""
-    known = dtype or None
+    dtype_or_none = dtype or None
     if draw.size is None and not draw.dtype:  # a permutation
         first = values[0]
-        return array(known, 1 if first.only("int", "list", "range") else first.rank, [node])
+        return array(dtype_or_none, 1 if first.only("int", "list", "range") else first.rank, [node])
     if draw.size is None:
         if any(arg.star for arg in node.args):
-            return array(known, None, [node], scalar=True)
-        return array(known, len(node.args), [node]) if node.args else plain("float")
+            return array(dtype_or_none, None, [node], scalar=True)
+        return array(dtype_or_none, len(node.args), [node]) if node.args else plain("float")
     size = _size(node, values, draw.size)
     is_of_numbers = all(value.only(*NUMBERS, "none", "dtype", "str") for value in values)
     if size is None or size.only("none"):
         if is_of_numbers and not draw.axes:
-            return join(plain("int" if known == "int64" else "float"), array(known, 0)) or array(known, 0)
-        return array(known, draw.axes or None, [node], scalar=not draw.axes)
+            return join(
+                plain("int" if dtype_or_none == "int64" else "float"), array(dtype_or_none, 0)
+            ) or array(dtype_or_none, 0)
+        return array(dtype_or_none, draw.axes or None, [node], scalar=not draw.axes)
     if size.only("int", "scalar"):
-        return array(known, 1 + draw.axes, [node])
+        return array(dtype_or_none, 1 + draw.axes, [node])
     if size.only("tuple") and size.items is not None:
-        return array(known, len(size.items) + draw.axes, [node])
-    return array(known, None, [node], scalar=True)
+        return array(dtype_or_none, len(size.items) + draw.axes, [node])
+    return array(dtype_or_none, None, [node], scalar=True)
 
 
 def _size(node: cst.Call, values: list[Value], position: int) -> Value | None:

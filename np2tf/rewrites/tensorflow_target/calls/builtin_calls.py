@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from np2tf.rewrites.tensorflow_target.calls.numpy_calls import Evaluate
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, element_of
 from np2tf.rewrites.tensorflow_target.model.values import (
@@ -20,7 +21,6 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     union,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.called.numpy_calls import Evaluate
 from np2tf.tree.names import words
 
 #: Builtins that read or change state that the source text does not show.

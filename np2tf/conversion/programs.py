@@ -1,23 +1,28 @@
 """The translation of modules that import one another, for `--target tf`: all of them, or none.
 
 A module that stays on NumPy must not get tensors, and a translated module must not get arrays. So if np2tf
-refuses a module, it also refuses the modules that import it or that it imports. A module to which no array can
-get (neither it nor what it imports uses NumPy) is an exception: it may stay as it is.
+refuses a module, it also refuses the modules that import it or that it imports. A module without arrays is an
+exception: if neither it nor a module that it imports uses NumPy, it may stay as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
+from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
+from np2tf.files import outcome_of
+from np2tf.garbage import not_collecting
+from np2tf.options import Options
 from np2tf.pipeline import Result, result_of
 from np2tf.rewrites.planning.plan import Plan
 from np2tf.rewrites.tensorflow_target.functions import add_module, follow
 from np2tf.rewrites.tensorflow_target.model.program import Program
 from np2tf.rewrites.tensorflow_target.plan import is_translated, plan_module, refused
 from np2tf.tree.memo import forget
-from np2tf.tree.source import Source
+from np2tf.tree.source import Source, SourceError
 
 
 def translate_together(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
@@ -32,14 +37,14 @@ def translate_together(sources: Sequence[Source], roots: Sequence[str]) -> list[
     """
     forget()
     try:
-        return _translated(sources, roots)
+        return _translation(sources, roots)
     except RecursionError:
         return [
             Result(source.original, [Diagnostic("NP2TF903", source.path, 1, 1, ())]) for source in sources
         ]
 
 
-def _translated(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
+def _translation(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
     files = [(source.path, root) for source, root in zip(sources, roots)]
     foreign_files: frozenset[str] = frozenset()
     while True:
@@ -101,10 +106,54 @@ def _causes(program: Program, refused_files: Collection[str]) -> dict[str, str]:
 
 def _reachable(file: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
     """Return the files that edges lead to from a file, and the file itself."""
-    found, waiting_files = {file}, [file]
+    files, waiting_files = {file}, [file]
     while waiting_files:
         for neighbour in edges.get(waiting_files.pop(), ()):
-            if neighbour not in found:
-                found.add(neighbour)
+            if neighbour not in files:
+                files.add(neighbour)
                 waiting_files.append(neighbour)
-    return found
+    return files
+
+
+def translated_together(
+    files: Sequence[tuple[bytes, Path, Path]], options: Sequence[Options], is_safe: bool = False
+) -> list[Outcome]:
+    """Translate files that import one another for `--target tf`.
+
+    Args:
+        files: the bytes, the path and the root of each file.
+        options: the options of each file.
+        is_safe: whether to have a second look at the translations. If one of them is wrong, the other files
+            stay unchanged, too.
+    """
+    try:
+        with not_collecting():
+            return _translated_together(files, options, is_safe)
+    except Exception as error:  # reported as a fault of np2tf
+        return [
+            Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+            for data, path, root in files
+        ]
+
+
+def _translated_together(
+    files: Sequence[tuple[bytes, Path, Path]], options: Sequence[Options], is_safe: bool
+) -> list[Outcome]:
+    sources: dict[Path, Source] = {}
+    outcomes: dict[Path, Outcome] = {}
+    for data, path, root in files:
+        try:
+            sources[path] = Source.of(data, str(path))
+        except SourceError as error:
+            outcomes[path] = Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+    modules = [(file, file_options) for file, file_options in zip(files, options) if file[1] in sources]
+    results = translate_together(list(sources.values()), [str(root) for (_, _, root), _ in modules])
+    for ((data, path, root), file_options), result in zip(modules, results):
+        outcomes[path] = outcome_of(sources[path], result, data, path, root, file_options, is_safe)
+    wrong = next((outcome for outcome in outcomes.values() if outcome.crashed), None)
+    if wrong is not None:
+        for path, outcome in outcomes.items():
+            if outcome.changed:
+                cause = Diagnostic("NP2TF610", str(path), 1, 1, (("other", str(wrong.path)),))
+                outcomes[path] = Outcome(path, outcome.root, diagnostics=[cause])
+    return [outcomes[path] for _, path, _ in files]

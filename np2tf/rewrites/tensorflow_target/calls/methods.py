@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.called.draws import is_generator_method, random_call
+from np2tf.rewrites.tensorflow_target.calls.draws import is_generator_method, random_call
+from np2tf.rewrites.tensorflow_target.calls.numpy_calls import (
+    Evaluate,
+    arguments,
+    dtype_value,
+    result,
+    target_of,
+)
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.classes import attributes_in
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
@@ -23,13 +30,6 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     unknown,
 )
 from np2tf.rewrites.tensorflow_target.model.world import Frame
-from np2tf.rewrites.tensorflow_target.called.numpy_calls import (
-    Evaluate,
-    arguments,
-    dtype_value,
-    result,
-    target_of,
-)
 from np2tf.rewrites.tensorflow_target.objects.attributes import put_into_attributes
 from np2tf.tree.names import words
 
