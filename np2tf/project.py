@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from np2tf.conversion.import_groups import translation_groups
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file
@@ -92,16 +93,29 @@ class Project:
             jobs: the number of processes that translate files. This process joins their summaries.
         """
         tasks = [(path, root, self._options_of(path)) for path, root in self._files]
-        work = partial(_read, with_fates=self._with_fates)
+        work = partial(_read_group, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
-        with closing(in_order(work, _crash_result, tasks, max(1, min(jobs, len(tasks))))) as results:
-            for result in results:
+        positions = translation_groups([(path, options) for path, _, options in tasks], self._data)
+        groups = [[tasks[position] for position in group] for group in positions]
+        facts_by_file: dict[Path, _FileFacts] = {}
+        with closing(in_order(work, _crash_results, groups, max(1, min(jobs, len(groups))))) as results:
+            for path, _, _ in tasks:
+                while path not in facts_by_file:
+                    facts_by_file.update((facts.path, facts) for facts in next(results))
+                result = facts_by_file.pop(path)
                 if not result.outcome.failed:
                     self.add(result.path, result.summary, result.outcome.before)
                 self._fates[result.path] = result.fates
                 self.names[result.path] = result.names
                 yield result.outcome
+
+    def _data(self, position: int) -> bytes:
+        """Return the bytes of a file; none if the file cannot be read, which its translation reports."""
+        try:
+            return self._files[position][0].read_bytes()
+        except OSError:
+            return b""
 
     def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
         """Record a file that was translated, or in which nothing can be translated.
@@ -167,22 +181,38 @@ class Project:
         return (path for path, text in self._plain.items() if head.search(text))
 
 
-def _read(task: _Task, with_fates: bool) -> _FileFacts:
-    """Translate one file and summarise it.
+def _read_group(tasks: Sequence[_Task], with_fates: bool) -> list[_FileFacts]:
+    """Translate files that are translated together, and summarise them."""
+    if len(tasks) == 1:
+        ((path, root, options),) = tasks
+        return [_file_facts(translate_file(path, root, options), options, with_fates)]
+    from np2tf.conversion.programs import translated_together
 
-    The facts are dropped, because they take much more memory than the text; only the summary is kept.
+    try:
+        files = [(path.read_bytes(), path, root) for path, root, _ in tasks]
+    except OSError:  # The translation of the file alone reports it.
+        return [_file_facts(translate_file(*task), task[2], with_fates) for task in tasks]
+    options_of_files = [options for _, _, options in tasks]
+    outcomes = translated_together(files, options_of_files)
+    return [_file_facts(outcome, options, with_fates) for outcome, options in zip(outcomes, options_of_files)]
+
+
+def _file_facts(outcome: Outcome, options: Options, with_fates: bool) -> _FileFacts:
+    """Return the facts of a translated file.
+
+    The facts about its nodes are dropped: they take much more memory than the text. The summary stays.
     """
-    path, root, options = task
-    outcome = translate_file(path, root, options)
     summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
     names = names_of(outcome) if with_fates else Counter()
-    return _FileFacts(path, replace(outcome, facts=None), summary, fates, names)
+    return _FileFacts(outcome.path, replace(outcome, facts=None), summary, fates, names)
 
 
-def _crash_result(task: _Task, error: BaseException) -> _FileFacts:
-    path, root, _ = task
-    return _FileFacts(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
+def _crash_results(tasks: Sequence[_Task], error: BaseException) -> list[_FileFacts]:
+    return [
+        _FileFacts(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
+        for path, root, _ in tasks
+    ]
 
 
 def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:

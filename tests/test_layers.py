@@ -168,7 +168,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.linking.summary": (),
     "np2tf.linking": ("np2tf.linking", "np2tf.linking.summary"),
     "np2tf.project": (
-        *("np2tf.files", "np2tf.disk", "np2tf.linking", "np2tf.notebooks", "np2tf.conversion.workers"),
+        *("np2tf.files", "np2tf.disk", "np2tf.linking", "np2tf.notebooks"),
+        *within("np2tf.conversion", "workers", "import_groups", "programs"),
         *TRANSLATE,
     ),
     "np2tf.formats": FLOOR,

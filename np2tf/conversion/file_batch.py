@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from np2tf.conversion.import_groups import import_groups
+from np2tf.conversion.import_groups import translation_groups
 from np2tf.conversion.tasks import Task, TaskResult, failure, run_tasks
 from np2tf.conversion.unchanged_files import UnchangedFiles
 
@@ -46,17 +46,8 @@ def convert_files(
 
 def _groups(tasks: Sequence[Task]) -> list[list[Task]]:
     """Return the files that are translated together: for `--target tf`, files that import one another."""
-    if not any(task.options.target == "tf" for task in tasks):
-        return [[task] for task in tasks]
-    positions = [position for position, task in enumerate(tasks) if _is_module_for_tensorflow(task)]
-    groups = import_groups([(tasks[position].path, tasks[position].data) for position in positions])
-    every = [[positions[index] for index in group] for group in groups]
-    every += [[position] for position in range(len(tasks)) if position not in set(positions)]
-    return [[tasks[position] for position in group] for group in sorted(every)]
-
-
-def _is_module_for_tensorflow(task: Task) -> bool:
-    return task.options.target == "tf" and task.path.suffix == ".py"
+    groups = translation_groups([(task.path, task.options) for task in tasks], lambda at: tasks[at].data)
+    return [[tasks[position] for position in group] for group in groups]
 
 
 def _worked_on(groups: Sequence[list[Task]], jobs: int | None) -> Generator[list[TaskResult], None, None]:

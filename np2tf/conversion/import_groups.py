@@ -8,10 +8,35 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from np2tf.options import Options
+
 _IMPORT = re.compile(rb"(?:from|import)\s+([\w.]+)")
+
+
+def translation_groups(
+    files: Sequence[tuple[Path, Options]], data_of: Callable[[int], bytes]
+) -> list[list[int]]:
+    """Return the groups of files that are translated together, in the order of their first files.
+
+    Args:
+        files: the path and the options of each file.
+        data_of: returns the bytes of the file at a position.
+
+    Returns:
+        The positions of each group's files. Only `--target tf` translates several files together.
+    """
+    modules = [
+        position
+        for position, (path, options) in enumerate(files)
+        if options.target == "tf" and path.suffix == ".py"
+    ]
+    groups = import_groups([(files[position][0], data_of(position)) for position in modules])
+    joint_groups = [[modules[index] for index in group] for group in groups]
+    single_files = [[position] for position in sorted(set(range(len(files))).difference(modules))]
+    return sorted(joint_groups + single_files)
 
 
 def import_groups(files: Sequence[tuple[Path, bytes]]) -> list[list[int]]:

@@ -140,3 +140,18 @@ def test_writes_to_parameters_of_callers_elsewhere(tmp_path: Path) -> None:
     )
     run = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=False)
     assert run.stdout == "[0.0, 3.0] [0.0, 3.0] [0.0, 3.0] [0.0, 0.0]\n", run.stderr
+
+
+def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check` judges modules that import one another together, as `convert` does."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "np2tf.toml").write_text('target = "tf"\n')
+    (tmp_path / "low.py").write_text(GOOD)
+    (tmp_path / "high.py").write_text("import low\n\n\ndef f(x):\n    return low.half(x)\n")
+    done = CliRunner().invoke(command, ["check", "--format", "concise", "."])
+    assert "NP2TF6" not in done.output
+    assert "low.py: would change" in done.output
+    (tmp_path / "low.py").write_text(BAD + GOOD.partition("\n")[2])
+    done = CliRunner().invoke(command, ["check", "--format", "concise", "."])
+    assert done.output.count("NP2TF601") == 1
+    assert "high.py:1:1: NP2TF610" in done.output
