@@ -185,6 +185,12 @@ REFUSED = {
         program("G.step(1)\nreturn A.sum()", GRID, "G = Grid(3)\nA = G.u\n"),
         _OTHERS,
     ),
+    "the text of a dataclass": (program("print(Point(np.ones(2)))", POINT), "NP2TF606"),
+    "the text of dataclasses in a list": (program("return f'{[Point(np.ones(2))]}'", POINT), "NP2TF606"),
+    "a library that may return an object": (
+        program("import random\ng = random.choice([Grid(3), Grid(4)])\nreturn g.u // 2", GRID),
+        "NP2TF607",
+    ),
     "a comparison of objects": (program("g = Grid(3)\nreturn g == g", GRID), "NP2TF603"),
     "a method as a value": (program("g = Grid(3)\nreturn list(map(g.step, [1, 2]))", GRID), "NP2TF603"),
     "a special method": (

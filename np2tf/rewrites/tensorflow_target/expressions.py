@@ -13,6 +13,7 @@ from np2tf.rewrites.tensorflow_target.calls.object_calls import property_functio
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
+from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
@@ -325,7 +326,7 @@ def _format(node: cst.FormattedString, frame: Frame) -> Value:
         if part.equal is not None:
             frame.world.refuse(part.expression, "NP2TF606", what="`{…=}`")
         elif part.conversion is not None or not (value.only(*ARRAYS) or part.format_spec):
-            frame.world.edit(part.expression, edits.wrap_in(frame.world.helper("_host")), "_host")
+            show_in_text(part.expression, value, frame)
     return plain("str")
 
 

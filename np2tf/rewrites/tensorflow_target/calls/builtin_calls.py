@@ -9,6 +9,7 @@ import libcst as cst
 from np2tf.rewrites.tensorflow_target.calls.numpy_calls import Evaluate
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, element_of
+from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
 from np2tf.rewrites.tensorflow_target.model.values import (
     NO_VALUE,
     NUMBERS,
@@ -37,8 +38,8 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
         return world.refuse(node, "NP2TF603", what=f"`{name}`")
     if name in _TEXT_BUILTINS:
         for arg, value in zip(node.args, arguments):
-            if not value.is_plain and not (arg.keyword is not None and arg.keyword.value == "file"):
-                world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
+            if arg.keyword is None or arg.keyword.value != "file":
+                show_in_text(arg.value, value, frame)
         return plain("none") if name == "print" else plain("str")
     if any(value.is_undetermined for value in arguments):
         return NO_VALUE

@@ -15,8 +15,8 @@ from np2tf.rewrites.tensorflow_target.calls.numpy_calls import (
     target_of,
 )
 from np2tf.rewrites.tensorflow_target.model import edits
-from np2tf.rewrites.tensorflow_target.model.classes import attributes_in
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
+from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
@@ -89,8 +89,7 @@ def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame
     world = frame.world
     if name == "format":
         for arg, value in zip(node.args, arguments):
-            if not value.is_plain:
-                world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
+            show_in_text(arg.value, value, frame)
         return plain("str")
     if not all(value.is_plain for value in arguments) and name != "join":
         return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
@@ -135,10 +134,9 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, eval
 def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> None:
     """Put an item into a container: every name of the container may now hold the item."""
     roots = base.memory
-    outside = [root for root in roots if isinstance(root, tuple)]
-    if outside and attributes_in(roots) and len(attributes_in(roots)) == len(outside):
-        put_into_attributes(base, element, frame)
-    elif outside and (element.may_be_array or element.memory):
+    outside = [root for root in roots if isinstance(root, tuple) and root[0] != "attribute"]
+    put_into_attributes(base, element, frame)
+    if outside and (element.may_be_array or element.memory):
         frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
     for name, value in list(frame.env.items()):
         if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):

@@ -85,6 +85,15 @@ class Classes:
         (node,) = value.classes
         return self._facts[node].root_class
 
+    def shows_fields(self, node: cst.ClassDef) -> bool:
+        """Return whether the text of an object may show the fields of a dataclass.
+
+        Args:
+            node: the class at the top of the bases of the object's class.
+        """
+        classes = [facts for facts in self._facts.values() if facts.root_class is node and facts.is_dataclass]
+        return any(facts.find("__repr__") is None and facts.find("__str__") is None for facts in classes)
+
     def methods(self, root_class: cst.ClassDef, name: str) -> list[cst.FunctionDef]:
         """Return the methods of this name, of all classes that derive from a class."""
         return [

@@ -8,6 +8,7 @@ import libcst as cst
 
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.results import product
+from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
 from np2tf.rewrites.tensorflow_target.model.values import (
     ANY_KIND,
     ARRAYS,
@@ -76,8 +77,7 @@ def binary(node: cst.BinaryOperation, left: Value, right: Value, frame: Frame) -
     """Return the value of `left operator right`."""
     world, operator = frame.world, node.operator
     if left.only("str") and isinstance(operator, cst.Modulo):
-        if not right.is_plain:
-            world.edit(node.right, edits.wrap_in(world.helper("_host")), "_host")
+        show_in_text(node.right, right, frame)
         return plain("str")
     wrong = unfit(operator, left, right)
     if wrong is not None:

@@ -85,9 +85,15 @@ class Value:
         return self.may(*ARRAYS) or any(item.may_be_array for item in inside)
 
     @property
+    def object_classes(self) -> frozenset[cst.ClassDef]:
+        """Return the classes of the objects that the value, or an item in it, can be."""
+        inside = self.items or ((self.item,) if self.item is not None else ())
+        return self.classes.union(*(item.object_classes for item in inside))
+
+    @property
     def is_plain(self) -> bool:
         """Return whether the value certainly contains no array, for every caller."""
-        return self.certain and not self.may_be_array and not self.may("object", "class")
+        return self.certain and not self.may_be_array and not self.object_classes
 
     def doubtful(self, *other_values: Value) -> Value:
         """Return this value, which is certain only if the other values are."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.rewrites.tensorflow_target.model.classes import AttributeKey, attribute_root, attributes_in
-from np2tf.rewrites.tensorflow_target.model.values import Value
+from np2tf.rewrites.tensorflow_target.model.values import CONTAINERS, Value
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 
@@ -85,10 +85,13 @@ def record_write(key: AttributeKey, frame: Frame) -> None:
 
 
 def put_into_attributes(container: Value, element: Value, frame: Frame) -> None:
-    """Put an item into a container that an attribute holds: the attribute may hold the item."""
+    """Put an item into a container that attributes may hold: the attributes may then hold the item."""
+    classes = frame.world.program.classes
     for key in attributes_in(container.memory):
+        if not classes.read(key).may(*CONTAINERS):
+            continue  # An array of the attribute is in the container.
         container_with_item = replace(
             container, items=None, item=element, memory=container.memory | element.memory
         )
         set_attribute(key, container_with_item, frame)
-        frame.world.program.classes.share(key)
+        classes.share(key)
