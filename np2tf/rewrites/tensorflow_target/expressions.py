@@ -10,7 +10,6 @@ import libcst as cst
 from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number, numpy_name
 from np2tf.rewrites.tensorflow_target.calls.dispatch import call
 from np2tf.rewrites.tensorflow_target.calls.object_calls import property_functions, run_property
-from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
