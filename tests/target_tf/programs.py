@@ -21,7 +21,7 @@ SMALLER = {
     "programs/jacobi_heat": {"n = 512": "n = 16"},
     "programs/wave_equation": {"n = 400": "n = 32", "steps=400": "steps=12"},
 }
-RANDOM = range(100)
+RANDOM = range(70)
 
 
 def for_tensorflow(text: str | bytes, path: str = "program.py") -> Result:

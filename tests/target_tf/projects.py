@@ -184,7 +184,7 @@ REFUSED: dict[str, tuple[Files, dict[str, str]]] = {
         {"low.py": "NP2TF603", "program.py": "NP2TF6"},
     ),
 }  # fmt: skip
-RANDOM = range(180)
+RANDOM = range(110)
 _STYLES = (
     "from {module} import {names}",
     "import {module}",

@@ -54,9 +54,9 @@ def test_random_projects(results: dict[str, Any]) -> None:
     """Random programs in several modules are right or refused; most of them are translated."""
     made = {name: told for name, told in results["programs"].items() if name.startswith("project: random")}
     assert {name: told for name, told in made.items() if told} == {}
-    assert len(made) > 50
+    assert len(made) > 30
     several = [name for name in made if len(every_project()[name][0]) > 1]
-    assert len(several) > 20
+    assert len(several) > 10
 
 
 def test_a_second_translation_changes_nothing() -> None:
