@@ -9,7 +9,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
