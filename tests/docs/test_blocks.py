@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,11 @@ def prepared(bin_folder: Path) -> dict[str, str]:
     )
     command.chmod(0o755)
     path = os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]])
-    return os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
+    options = "-p no:cacheprovider"
+    if not any(one.value.startswith("np2tf.") for one in entry_points(group="pytest11")):
+        options += " -p np2tf.imports.pytest_plugin"  # an installation announces the plugin
+    folders = f"{ROOT}{os.pathsep}."  # `pytest` imports a package of the current folder
+    return os.environ | {"PATH": path, "PYTHONPATH": folders, "PYTEST_ADDOPTS": options}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -129,7 +129,7 @@ class ConcreteFunction:
         except (RecursionLimitError, UnrollingError):
             raise  # a graph would be as deep, or as large
         except StagingError as error:
-            self.not_xla, self.not_xla_code = str(error), error.code
+            self.not_xla, self.not_xla_code = error.reason, error.code
         if self.not_xla:
             self.how = "graph"
             self._uncompiled_loops = {
