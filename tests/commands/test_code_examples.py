@@ -15,7 +15,7 @@ from np2tf.commands import np2tf as command
 from np2tf.commands.printing.codes import SECTIONS, Example, examples, markdown
 from np2tf.diagnostics import codes
 
-#: A program that runs other programs in this process, one after the other: each imports no TensorFlow anew.
+#: A program that runs programs in one process, so that TensorFlow is imported only once.
 _RUNNER = """
 import contextlib, os, runpy, sys, traceback, warnings
 
@@ -52,16 +52,16 @@ def test_every_code_has_an_example() -> None:
 
 def laid_out(example: Example, folder: Path) -> None:
     """Write the files of an example."""
-    for name, text in example.texts.items():
+    for name, text in example.file_texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def environment(folder: Path, missing: str) -> dict[str, str]:
-    """Variables of an environment in which np2tf is installed, and `missing` is not."""
+def environment(folder: Path, absent_package: str) -> dict[str, str]:
+    """Variables of an environment in which np2tf is installed, and `absent_package` is not."""
     programs = folder.parent / f"{folder.name}_bin"
     programs.mkdir()
-    hide = f"sys.modules['{missing}'] = None\n" if missing else ""
+    hide = f"sys.modules['{absent_package}'] = None\n" if absent_package else ""
     text = f"#!{sys.executable}\nimport sys\n\n{hide}from np2tf.commands import main\n\nsys.exit(main())\n"
     (programs / "np2tf").write_text(text)
     (programs / "np2tf").chmod(0o755)
@@ -81,7 +81,7 @@ def test_commands(code: str, tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", example.command],
         cwd=folder,
-        env=environment(folder, example.missing),
+        env=environment(folder, example.absent_package),
         capture_output=True,
         text=True,
         timeout=300,

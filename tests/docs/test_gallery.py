@@ -13,7 +13,7 @@ PROGRAMS = programs(PAGE.read_text(encoding="utf-8"))
 
 
 def test_the_page_is_up_to_date() -> None:
-    """The translations are those that np2tf makes today, and each program has a picture."""
+    """The page has the translations that np2tf makes today, and each program has a picture."""
     page = PAGE.read_text(encoding="utf-8")
     assert with_translations(page) == page
     assert {path.stem for path in PICTURES.glob("*.png")} == set(PROGRAMS)

@@ -37,33 +37,33 @@ class Example:
         command: prints the code.
         source: the file example.py; "" if there is none.
         files: other files.
-        missing: a package that must not be installed.
+        absent_package: a package that must not be installed.
         test: the test of a code that no example can bring up.
     """
 
     command: str = ""
     source: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
-    missing: str = ""
+    absent_package: str = ""
     test: str = ""
 
     @property
-    def texts(self) -> dict[str, str]:
+    def file_texts(self) -> dict[str, str]:
         """The files that the command needs."""
-        own = {"example.py": self.source} if self.source else {}
-        return {name: text.strip("\n") + "\n" for name, text in {**own, **self.files}.items()}
+        main_file = {"example.py": self.source} if self.source else {}
+        return {name: text.strip("\n") + "\n" for name, text in {**main_file, **self.files}.items()}
 
 
 @lru_cache(maxsize=1)
 def examples() -> Mapping[str, Example]:
     """Return the example of every code."""
-    found = {}
+    entries = {}
     for path in sorted((rules_folder() / "examples").glob("*.toml")):
         table = read_table(f"examples/{path.stem}")
         command = table.pop("command", "")
         for code, entry in table.items():
-            found[code] = Example(**{"command": command if "test" not in entry else "", **entry})
-    return found
+            entries[code] = Example(**{"command": command if "test" not in entry else "", **entry})
+    return entries
 
 
 def explanation(entry: Code) -> str:
@@ -82,15 +82,15 @@ def example_text(entry: Code) -> str:
     example = examples()[entry.code]
     if example.test:
         return ""
-    files = "".join(f"{name}:\n{_indented(text)}\n" for name, text in example.texts.items())
-    return f"Example:\n\n{files}{_where(example)}\n{_indented(example.command.strip())}"
+    files = "".join(f"{name}:\n{_indent_lines(text)}\n" for name, text in example.file_texts.items())
+    return f"Example:\n\n{files}{_where(example)}\n{_indent_lines(example.command.strip())}"
 
 
 def _where(example: Example) -> str:
-    return f"Without {example.missing}, run:" if example.missing else "Run:"
+    return f"Without {example.absent_package}, run:" if example.absent_package else "Run:"
 
 
-def _indented(text: str) -> str:
+def _indent_lines(text: str) -> str:
     return "".join(f"    {line}".rstrip() + "\n" for line in text.splitlines())
 
 
@@ -116,9 +116,9 @@ def _entry(entry: Code) -> Iterator[str]:
     if example.test:
         yield from (f"No source brings this code up; `{example.test}` shows it.", "")
         return
-    for name, text in example.texts.items():
+    for name, text in example.file_texts.items():
         yield from _block("python" if name.endswith(".py") else "text", text, name)
-    where = f" without {example.missing}" if example.missing else ""
+    where = f" without {example.absent_package}" if example.absent_package else ""
     yield from (f"The code is reported{where} by:", "")
     yield from _block("sh", example.command.strip() + "\n")
 
