@@ -193,8 +193,7 @@ def _deliver(
                 # The module that imports the file is not translated with it, and would get tensors.
                 args = (("other", str(importers[task.path])),)
                 result = TaskResult(task.path, [Diagnostic("NP2TF610", str(task.path), 1, 1, args)])
-            if sys.stdout.isatty():
-                bar.hide()
+            bar.make_way()
             outcome = deliver(delivery, task, result)
             settings = configurations.of(task.path)
             findings = [
