@@ -141,7 +141,7 @@ def test_warnings_take_one_line_and_come_once(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_first_compilation_is_held_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before version 2.21 TensorFlow logs its first compilation: the contexts enclose it, and nothing later."""
+    """Before 2.21 TensorFlow logs its first compilation: the contexts enclose it, and nothing later."""
     import np2tf
     from np2tf.tnp._front import own_import
 

@@ -74,7 +74,8 @@ def _hold_compilation() -> Iterator[None]:
 
 
 def _version(module: ModuleType) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", module.__version__)[:2])
+    parts = re.findall(r"\d+", getattr(module, "__version__", ""))
+    return tuple(int(part) for part in parts[:2]) or _QUIET_COMPILATION
 
 
 @contextlib.contextmanager
