@@ -1,4 +1,4 @@
-"""The versions that pyproject.toml claims are those that noxfile.py and the workflow test."""
+"""noxfile.py and the workflow test the versions that pyproject.toml claims, and no other versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ else:
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-#: What users install; the other extras are for those who develop np2tf.
+#: The extras that users install; developers of np2tf need the other extras.
 EXTRAS = ("tf", "gpu", "plot")
 
 

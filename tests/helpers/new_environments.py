@@ -14,7 +14,7 @@ from pathlib import Path
 
 from doc_pages import ROOT
 
-#: What an installation from a checkout reads.
+#: The files and folders that an installation from a checkout reads.
 _LISTED = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "np2tf", "rules")
 
 
