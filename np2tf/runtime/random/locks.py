@@ -1,6 +1,6 @@
 """Holds the locks of bit generators during a call.
 
-NumPy before 2.3 has locks that a thread can acquire only once, and its methods acquire them: the holder
+NumPy before 2.4 has locks that a thread can acquire only once, and its methods acquire them: the holder
 lends the lock to each method that draws. Later versions have reentrant locks.
 """
 

@@ -1,4 +1,4 @@
-"""The locks of bit generators, reentrant or not as NumPy before 2.3 has them."""
+"""The locks of bit generators, reentrant or not as NumPy before 2.4 has them."""
 
 from __future__ import annotations
 
