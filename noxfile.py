@@ -1,7 +1,8 @@
 """Every version of Python and of the dependencies that pyproject.toml claims, by one command: `nox`.
 
-`nox -s tests-3.11` takes one Python with the newest dependencies, `nox -s lowest` the lowest ones. What is
-behind `--` goes to pytest: `nox -s tests-3.12 -- tests/rewrites`.
+`nox -s tests-3.11` takes one Python with the newest dependencies, `nox -s lowest-3.11` with the lowest, and
+`nox -s tests-3.12 -- tests/rewrites` hands the words behind `--` to pytest. tests/test_versions.py holds that
+the versions here, in pyproject.toml and in .github/workflows/tests.yml are the same.
 """
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ from __future__ import annotations
 import nox
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
-#: The lowest versions that pyproject.toml allows, and of what these need the versions of their time.
+#: The lowest versions that pyproject.toml allows.
 LOWEST = (
     "click==8.1.*",
     "jinja2==3.1.*",
     "libcst==1.5.*",
+    "matplotlib==3.9.*",
     "numpy==2.1.*",
     "pathspec==1.0.*",
     "platformdirs==4.0.*",
     "rich==13.0.*",
     "ruamel.yaml==0.18.*",
-    "tensorflow==2.19.*",
+    "tomli==2.0.*; python_version < '3.11'",
+    "tensorflow==2.19.*; python_version < '3.13'",
+    "tensorflow==2.20.*; python_version >= '3.13'",  # the first version with wheels for it
 )
-#: Python 3.13 has no wheel of TensorFlow 2.19, nor of what else is as old.
-LOWEST_PYTHONS = ("3.10", "3.11", "3.12")
 
 nox.options.sessions = ["tests", "lowest"]
 nox.options.error_on_missing_interpreters = False
@@ -35,7 +37,7 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
-@nox.session(python=LOWEST_PYTHONS)
+@nox.session(python=PYTHONS)
 def lowest(session: nox.Session) -> None:
     """The suite with the lowest dependencies."""
     session.install(".[dev]", *LOWEST)

@@ -12,7 +12,21 @@ from typing import ClassVar, TypeVar
 _Error = TypeVar("_Error", bound="StagingError")
 
 
-class StagingError(RuntimeError):
+class CodedError(Exception):
+    """An error with the code of a diagnostic, which its text ends with."""
+
+    code: ClassVar[str] = ""
+
+    def __str__(self) -> str:
+        return f"{self.reason} [{self.code}]"
+
+    @property
+    def reason(self) -> str:
+        """The message without the code."""
+        return super().__str__()
+
+
+class StagingError(CodedError, RuntimeError):
     """Raised for code that cannot become part of a graph with NumPy's meaning kept.
 
     `np2tf.jit` catches the error and runs the function unjitted, with a warning; under ``NP2TF_JIT=strict``
@@ -341,7 +355,7 @@ def class_of_code(code: str) -> type[StagingError]:
     return KINDS.get(code, StagingError)
 
 
-class PromotionError(TypeError):
+class PromotionError(CodedError, TypeError):
     """Raised for operands of different dtypes that the mode of `np2tf.config.promotion` does not promote.
 
     The error is for the user: np2tf does not catch it, and does not repeat the call on the host.

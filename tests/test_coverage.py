@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 from numpy_names import CLASSES, names, reached
 
 from np2tf import rules, tnp

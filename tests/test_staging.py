@@ -90,12 +90,13 @@ def test_errors_keep_what_they_tell(code: str) -> None:
     """An error can be sent to another process, and made again from a code that was kept."""
     error = class_of_code(code)("why", ("a.py", 3))
     again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again), again.place, again.code) == (KINDS[code], "why", ("a.py", 3), code)
+    assert (type(again), again.reason, again.place, again.code) == (KINDS[code], "why", ("a.py", 3), code)
+    assert str(again) == f"why [{code}]"
 
 
 def test_sentences_of_classes() -> None:
     """`of` puts words into the sentence of a class."""
-    assert str(staging.UnsupportedDtypeError.of(dtype="object")) == "TensorFlow has no dtype object"
+    assert staging.UnsupportedDtypeError.of(dtype="object").reason == "TensorFlow has no dtype object"
 
 
 def test_fallbacks_tell_their_kind() -> None:

@@ -18,7 +18,7 @@ from np2tf.checking.baseline import Baseline, BaselineError, IsSelectedIn
 from np2tf.checking.run import Run
 from np2tf.commands import output
 from np2tf.commands.choices import configurations_of, file_choices, search_of, with_options
-from np2tf.commands.explain import explanation
+from np2tf.commands.explain import show
 from np2tf.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
 from np2tf.disk.discovery import python_files
 from np2tf.formats import FORMATS, PLAIN, Listing, render
@@ -30,7 +30,7 @@ _WORTH_WORKERS = 96 * 1024
 
 def _explain(ctx: click.Context, param: click.Parameter, code: str | None) -> None:
     if code is not None:
-        click.echo(explanation(code).rstrip())
+        show(code)
         ctx.exit()
 
 

@@ -186,8 +186,7 @@ def _deliver(
     cache = UnchangedFiles(not choices["no_cache"])
     with Bar(len(tasks), not choices["quiet"]) as bar:
         for task, result in zip(tasks, convert_files(tasks, choices["jobs"], cache)):
-            if sys.stdout.isatty():
-                bar.hide()
+            bar.make_way()
             outcome = deliver(delivery, task, result)
             settings = configurations.of(task.path)
             findings = [

@@ -6,7 +6,9 @@ import click
 
 from np2tf import rules
 from np2tf.commands import output
-from np2tf.diagnostics import codes
+from np2tf.commands.printing.codes import example_text, markdown
+from np2tf.commands.printing.codes import explanation as about_code
+from np2tf.diagnostics import Code, codes
 
 _KINDS = {
     "native": "made of TensorFlow operations, or known while staging",
@@ -17,15 +19,27 @@ _KINDS = {
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[CODE|NAME]…")
-def explain(names: tuple[str, ...]) -> None:
+@click.option("--markdown", "is_markdown", is_flag=True, help="Print the codes of docs/diagnostics.md.")
+def explain(names: tuple[str, ...], is_markdown: bool) -> None:
     """Explain diagnostic codes and NumPy names (np.sum); without arguments, list all codes."""
     entries = codes()
+    if is_markdown:
+        click.echo(markdown())
+        return
     if not names:
         for code in sorted(entries):
             output.prose(f"{code}  {entries[code].message}", 10)
         return
     for name in names:
-        output.prose(explanation(name))
+        show(name)
+
+
+def show(name: str) -> None:
+    """Print the explanation of a code or of a NumPy name."""
+    output.prose(explanation(name))
+    example = "" if _is_numpys(name) else example_text(_code(name))
+    if example:
+        click.echo(example)
 
 
 def explanation(name: str) -> str:
@@ -34,15 +48,19 @@ def explanation(name: str) -> str:
     Raises:
         click.UsageError: there is no such code or name.
     """
-    if name.startswith(("np.", "numpy.")):
-        return "\n".join(_about(name)) + "\n"
+    return "\n".join(_about(name)) + "\n" if _is_numpys(name) else about_code(_code(name))
+
+
+def _is_numpys(name: str) -> bool:
+    return name.startswith(("np.", "numpy."))
+
+
+def _code(name: str) -> Code:
     entries = codes()
     code = name.upper() if name.upper().startswith("NP2TF") else f"NP2TF{name}"
     if code not in entries:
         raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
-    entry = entries[code]
-    title = f"{entry.code} ({entry.severity})"
-    return f"{title}\n\n{entry.message}\n\nWhy: {entry.why}\n\nRemedy: {entry.remedy}\n"
+    return entries[code]
 
 
 def _about(name: str) -> list[str]:

@@ -70,7 +70,9 @@ def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None
             save(function, folder, [inputs], overwrite=overwrite)
         except StagingError as error:
             place = f"{error.place[0]}:{error.place[1]}: " if error.place else ""
-            click.echo(f"np2tf export: {place}{error.code} `{name}` cannot be saved: {error}", err=True)
+            click.echo(
+                f"np2tf export: {place}{error.code} `{name}` cannot be saved: {error.reason}", err=True
+            )
             click.echo(f"  {codes()[error.code].remedy}", err=True)
             sys.exit(2)
         except (InputError, OSError) as error:

@@ -27,6 +27,8 @@ class Bar:
         self._finished_steps = 0
         self._start_time = time.monotonic()
         self._is_shown = is_shown and sys.stderr.isatty()
+        # While a bar is shown, rich replaces both streams, and before rich 14.1 neither is a terminal then.
+        self._is_output_beside = sys.stdout.isatty()
         self._bar: tuple[Progress, TaskID] | None = None
 
     def __enter__(self) -> Bar:
@@ -36,6 +38,11 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.hide()
+
+    def make_way(self) -> None:
+        """Hide the bar if other output is shown on the same terminal."""
+        if self._is_output_beside:
+            self.hide()
 
     def hide(self) -> None:
         """Remove the bar until the next task is finished, so that other output gets lines of its own."""
@@ -71,6 +78,8 @@ class Steps:
     """The display of the current step and its progress, on standard error if that is a terminal."""
 
     def __init__(self) -> None:
+        # While a bar is shown, rich replaces the stream, and before rich 14.1 the substitute is no terminal.
+        self._is_shown = sys.stderr.isatty()
         self._bar: tuple[Progress, TaskID] | None = None
 
     def __enter__(self) -> Steps:
@@ -84,7 +93,7 @@ class Steps:
 
     def show(self, title: str, done_count: int, total: int | None) -> None:
         """Show a title, and how much is done of how much; None where nobody knows."""
-        if not sys.stderr.isatty():
+        if not self._is_shown:
             return
         if self._bar is None:
             self._bar = self._start()

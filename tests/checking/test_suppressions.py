@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import stat
 import tokenize
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -450,13 +451,9 @@ def test_edits_of_any_program(parts: list[str], end: str, is_ended: bool) -> Non
 
 def _without_comments(text: str) -> list[str]:
     """The tokens of a program that are no comments, and no empty lines."""
-    lines = iter(text.splitlines(keepends=True))
+    lines = io.StringIO(text, newline="")  # splitlines() would also end lines at form feeds
     skipped = (tokenize.COMMENT, tokenize.NL)
-    return [
-        token.string
-        for token in tokenize.generate_tokens(lambda: next(lines, ""))
-        if token.type not in skipped
-    ]
+    return [token.string for token in tokenize.generate_tokens(lines.readline) if token.type not in skipped]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")

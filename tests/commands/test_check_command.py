@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 
 from np2tf.checking.baseline import Baseline
 from np2tf.commands import np2tf as command

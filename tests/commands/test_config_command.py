@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 
 from np2tf.commands import np2tf as command
 from np2tf.configuration.reading import KEYS

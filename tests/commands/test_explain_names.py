@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from np2tf.commands import np2tf as command
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 
 import np2tf
 from np2tf.commands import np2tf as command

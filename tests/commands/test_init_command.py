@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from ruamel.yaml import YAML
 
 from np2tf.adopting.hooks import has_hook, local_entry

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 
 from np2tf.commands import np2tf as command
 from np2tf.conversion import file_batch, workers

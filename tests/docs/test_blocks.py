@@ -7,13 +7,16 @@ before a block that is not run says why.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from doc_blocks import RUN, Block, blocks_of
 from doc_pages import DOCS, ROOT
+from new_environments import copied_checkout, new_environment
 
 PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(DOCS.glob("*.md"))]
 #: Pages with something to run.
@@ -29,6 +32,13 @@ GIVEN = {
     "package/__main__.py": "import numpy as np\n\nprint(np.sin(np.ones(3)))\n",
     "mypkg/__init__.py": "import numpy as np\n\n\ndef solve(x):\n    return np.sin(x)\n",
     "mypkg/model.py": "import numpy as np\n\n\ndef f(x):\n    return np.sin(x)\n",
+    "tests/test_mypkg.py": (
+        "import numpy as np\n\nfrom mypkg import solve\n\n\n"
+        "def test_solve():\n    assert solve(np.zeros(3)).sum() == 0\n"
+    ),
+    "simulate.py": "import sys\n\nimport numpy as np\n\nprint(np.sin(np.ones(3)).sum(), sys.argv[1:])\n",
+    "simulation/__init__.py": "",
+    "simulation/__main__.py": "import numpy as np\n\nnp.savetxt('out.txt', np.sin(np.ones(3)))\n",
 }
 #: Pages that make their own files.
 OWN = (
@@ -56,8 +66,25 @@ def test_blocks(page: Path, tmp_path: Path) -> None:
         (folder / name).write_text(text)
     folder.mkdir(exist_ok=True)
     for block in blocks_of(page):
-        if block.language in RUN and not (block.not_run or block.elsewhere):
+        if block.language in RUN and not (block.not_run or block.elsewhere or block.is_installation):
             run(block, folder, environment)
+
+
+INSTALLATIONS = [(page, block) for page in PAGES for block in blocks_of(page) if block.is_installation]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "block"), INSTALLATIONS, ids=lambda one: getattr(one, "name", None))
+def test_installations(page: Path, block: Block, tmp_path: Path) -> None:
+    """A page that installs np2tf from a checkout installs it, with its command."""
+    environment = new_environment(tmp_path / "environment")
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    run(block, copied_checkout(folder), environment)
+    command = tmp_path / "environment" / "bin" / "np2tf"
+    done = subprocess.run([command, "--version"], cwd=tmp_path, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert len(INSTALLATIONS) >= 3
 
 
 def given(page: Path) -> list[tuple[str, str]]:
@@ -91,7 +118,11 @@ def prepared(bin_folder: Path) -> dict[str, str]:
     )
     command.chmod(0o755)
     path = os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]])
-    return os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
+    options = "-p no:cacheprovider"
+    if not any(one.value.startswith("np2tf.") for one in entry_points(group="pytest11")):
+        options += " -p np2tf.imports.pytest_plugin"  # an installation announces the plugin
+    folders = f"{ROOT}{os.pathsep}."  # `pytest` imports a package of the current folder
+    return os.environ | {"PATH": path, "PYTHONPATH": folders, "PYTEST_ADDOPTS": options}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -105,6 +136,20 @@ def test_markers(page: Path) -> None:
             assert ".." not in block.title
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_is_in_a_block(page: Path) -> None:
+    """No command hides in an indented paragraph, which no test would run."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^ {4,}(?:pip|python|np2tf|pytest|nox|git|ruff|mypy) .*", text, re.MULTILINE) == []
+
+
+def test_own_sources_have_the_lines_of_the_page() -> None:
+    """docs/op-library.md quotes a declaration of np2tf's own."""
+    (block,) = [one for one in blocks_of(DOCS / "op-library.md") if one.elsewhere]
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "np2tf" / "tnp").rglob("*.py")]
+    assert any(block.text.replace(" ...\n", "\n") in source for source in sources)
+
+
 def test_the_test_sees_what_it_should(tmp_path: Path) -> None:
     """Blocks are found with what is said of them, and a wrong one fails."""
     page = tmp_path / "page.md"
@@ -114,7 +159,7 @@ def test_the_test_sees_what_it_should(tmp_path: Path) -> None:
     )
     page.write_text(text)
     found = blocks_of(page)
-    assert [block[:1] + block[3:] for block in found] == [
+    assert [block[:1] + block[3:7] for block in found] == [
         ("sh", "", "", "", 0),
         ("python", "a.py", "it needs an accelerator", "", 0),
         ("sh", "", "", "", 3),

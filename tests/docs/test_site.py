@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,9 +43,7 @@ def test_a_broken_link_is_seen(text: str, tmp_path: Path) -> None:
     for name in ("docs", "tools", "np2tf", "tests", "benchmarks", "rules", "fixtures"):
         if name != "docs":
             (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "docs").mkdir()
-    for page in DOCS.iterdir():
-        (tmp_path / "docs" / page.name).write_bytes(page.read_bytes())
+    shutil.copytree(DOCS, tmp_path / "docs")
     for name in ("mkdocs.yml", "README.md", "CHANGELOG.md", "LICENSE"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     index = tmp_path / "docs" / "index.md"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from np2tf.commands.check import check
 from np2tf.commands.convert import convert

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 _FENCE = re.compile(r"^```(\w*)(?:[ ]+title=\"([^\"]+)\")?\s*$")
 _NOT_RUN = re.compile(r"^<!-- not run: (.{10,}) -->$")
 _ELSEWHERE = re.compile(r"^<!-- (tests/[\w/]+\.py) holds .* -->$")
+_NEW = "<!-- in a new environment -->"
 _STATUS = re.compile(r"^<!-- exits with (\d+) -->$")
 #: The languages of the blocks that are run; other blocks show output and data.
 RUN = ("python", "sh")
@@ -25,6 +26,7 @@ class Block(NamedTuple):
         not_run: the reason why it is not run.
         elsewhere: the test that runs it.
         status: with which its last command ends.
+        is_installation: whether it runs in the top folder of a checkout, in a new environment.
     """
 
     language: str
@@ -34,6 +36,7 @@ class Block(NamedTuple):
     not_run: str = ""
     elsewhere: str = ""
     status: int = 0
+    is_installation: bool = False
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -54,7 +57,7 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def _before(lines: list[str], at: int) -> tuple[str, str, int]:
+def _before(lines: list[str], at: int) -> tuple[str, str, int, bool]:
     """Return the settings in the comment before a block."""
     line = next((line for line in reversed(lines[:at]) if line.strip()), "")
     not_run, elsewhere, status = _NOT_RUN.match(line), _ELSEWHERE.match(line), _STATUS.match(line)
@@ -62,4 +65,5 @@ def _before(lines: list[str], at: int) -> tuple[str, str, int]:
         not_run[1] if not_run else "",
         elsewhere[1] if elsewhere else "",
         int(status[1]) if status else 0,
+        line == _NEW,
     )

@@ -15,7 +15,7 @@ from importlib.util import source_hash
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 import np2tf
 from np2tf.commands import np2tf as command

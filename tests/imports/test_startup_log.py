@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import types
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from np2tf.imports.programs.one_line import warn_in_one_line
@@ -134,3 +138,48 @@ def test_warnings_take_one_line_and_come_once(tmp_path: Path, monkeypatch: pytes
     assert told == [f"{file}:1: TranslationWarning: NP2TF002 NumPy has no such name\n", ""]
     told = [warnings.formatwarning("other", UserWarning, str(file), 1) for _ in range(2)]
     assert told == [f"{file}:1: UserWarning: other\n  x = np.wrong\n"] * 2
+
+
+def test_the_first_compilation_is_held_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before 2.21 TensorFlow logs its first compilation: the contexts enclose it, and nothing later."""
+    import np2tf
+    from np2tf.tnp._front import own_import
+
+    entered: list[str] = []
+
+    @contextlib.contextmanager
+    def held() -> Iterator[None]:
+        entered.append("begin")
+        yield
+        entered.append("end")
+
+    monkeypatch.setattr(own_import, "first_compilation_contexts", waiting := [held])
+    monkeypatch.setattr("np2tf.runtime.compilation.compiling.first_compilation_contexts", waiting)
+
+    @np2tf.jit(tier="compile")
+    def double(x):
+        return x * 2
+
+    assert double(np.ones(3))[0] == 2
+    assert (entered, waiting) == (["begin", "end"], [])
+    assert double(np.ones(4))[0] == 2
+    assert entered == ["begin", "end"]
+
+
+@pytest.mark.parametrize(
+    ("version", "count"), [("2.19.1", 1), ("2.20.0-rc0", 1), ("2.21.0", 0), ("3.0.0", 0)]
+)
+def test_versions_that_log_their_first_compilation(
+    version: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first compilation is held for TensorFlow before 2.21."""
+    from np2tf.imports.programs import startup_log
+
+    waiting: list[object] = []
+    monkeypatch.setattr(startup_log, "first_compilation_contexts", waiting)
+    module = types.SimpleNamespace(
+        __version__=version, config=types.SimpleNamespace(list_physical_devices=list)
+    )
+    with startup_log._hold_import(module):
+        pass
+    assert len(waiting) == count

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 
 from np2tf.commands import np2tf
 from np2tf.commands.printing.running import CommandError, program_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from np2tf import Options, convert
 from np2tf.commands.convert import convert as command

@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from tools import corpus
 from tools.packages import drawn, sdist, trial, trials

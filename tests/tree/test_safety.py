@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from np2tf import files
 from np2tf.commands import np2tf as command

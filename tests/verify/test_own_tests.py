@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from click.testing import CliRunner, Result
+from command_runner import CliRunner, Result
 
 from np2tf.commands.tables.plot import Bar, draw
 from np2tf.commands.verify import verify

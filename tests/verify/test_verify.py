@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from np2tf.commands.verify import verify
 from np2tf.diagnostics import codes

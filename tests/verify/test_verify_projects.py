@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_runner import CliRunner
 
 from np2tf.commands.verify import verify
 from np2tf.diagnostics import codes

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator
 from types import ModuleType
 
-from np2tf.tnp._front.own_import import contexts
+from np2tf.tnp._front.own_import import contexts, first_compilation_contexts
 
 #: A line of the log, wherever it begins. Only C++ sources write it: Python programs that log in the same
 #: format name a `.py` file. Fatal errors (F) do not match.
@@ -33,6 +33,8 @@ _GUARD = """
 exec 3<&0
 ( trap '' INT HUP TERM; read -r word <&3; [ -n "$word" ] || cat "$1" >&2; rm -f "$1" ) >/dev/null &
 """
+#: Earlier versions of TensorFlow log their first compilation in spite of TF_CPP_MIN_LOG_LEVEL.
+_QUIET_COMPILATION = (2, 21)
 _lock = threading.Lock()
 
 
@@ -55,6 +57,25 @@ def _hold_import(module: ModuleType) -> Iterator[None]:
         yield
         with contextlib.suppress(Exception):  # an error is raised again when a device is used
             module.config.list_physical_devices()  # logs that there is no driver
+    if _version(module) < _QUIET_COMPILATION:
+        first_compilation_contexts.append(_hold_compilation)
+
+
+@contextlib.contextmanager
+def _hold_compilation() -> Iterator[None]:
+    """Hold the log of the first compilation. A failed call is repeated, and is no reason to show the log."""
+    with _lock:
+        hold = _Hold.begin()
+    try:
+        yield
+    finally:
+        if hold is not None:
+            hold.end()
+
+
+def _version(module: ModuleType) -> tuple[int, ...]:
+    parts = re.findall(r"\d+", getattr(module, "__version__", ""))
+    return tuple(int(part) for part in parts[:2]) or _QUIET_COMPILATION
 
 
 @contextlib.contextmanager

@@ -222,7 +222,7 @@ def _refusal(function: types.FunctionType, reason: str) -> StagingError:
 
 def _copy_error(error: StagingError) -> StagingError:
     """Return the same error without the traceback of an earlier call."""
-    return type(error)(str(error), error.place)
+    return type(error)(error.reason, error.place)
 
 
 def _method(method: types.MethodType) -> Any:

@@ -177,7 +177,7 @@ class CompiledCode:
                     raise LengthsAreNeeded
             except StagingError as error:
                 if isinstance(error, UnrollingError):
-                    self._large_loops.append((str(error), place_of(error, self.code)))
+                    self._large_loops.append((error.reason, place_of(error, self.code)))
                 if call.open_pattern and not isinstance(error, TracingTimeError):
                     raise LengthsAreNeeded from error
                 if not inputs or error.is_certain:

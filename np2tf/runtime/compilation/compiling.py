@@ -6,6 +6,7 @@ arguments.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -40,6 +41,7 @@ from np2tf.staging import (
     TracingTimeError,
 )
 from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._front.own_import import first_compilation_contexts
 from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
@@ -269,7 +271,7 @@ class Compiler(CompiledCode):
         if concrete_function.hides_gradients and is_recording():
             retrace(concrete_function.retrace_for_gradients)
         try:
-            result = concrete_function(*inputs)
+            result = _first_call(concrete_function, inputs) if is_new else concrete_function(*inputs)
         except tf.errors.OpError:
             if concrete_function.how != "xla" or not is_new:
                 raise
@@ -357,3 +359,13 @@ class Compiler(CompiledCode):
         file, line = place_of(error, self.code)
         fallback = Fallback(self.name, first_line(error), code_of(error), file, line)
         return counts.fell_back(fallback)
+
+
+def _first_call(concrete_function: ConcreteFunction, inputs: Sequence[Any]) -> Any:
+    """Call new code. XLA may compile it now, for the first time in this process."""
+    if not first_compilation_contexts or "xla" not in (concrete_function.how, *concrete_function.loops):
+        return concrete_function(*inputs)
+    with contextlib.ExitStack() as stack:
+        while first_compilation_contexts:
+            stack.enter_context(first_compilation_contexts.pop()())
+        return concrete_function(*inputs)

@@ -72,7 +72,8 @@ class ConcreteFunction:
         inputs: the numbers that are inputs; other numbers are constants of the code.
         is_plain: whether the caller gets a result unchanged.
         is_warm: whether it has run before.
-        not_xla: the reason why it is not one XLA program, if it is a graph.
+        not_xla, not_xla_code: the reason why it is not one XLA program, if it is a graph, and the code of the
+            reason, if it has one.
         loops: for each staged loop "xla" or "graph".
         prints: whether it prints.
         has_assumed: whether it relies on assumptions about the data.
@@ -119,7 +120,7 @@ class ConcreteFunction:
 
     def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace for XLA, and if that is impossible or does not pay, as a graph."""
-        self.how, self.not_xla = "xla", ""
+        self.how, self.not_xla, self.not_xla_code = "xla", "", ""
         self._open_arrays.is_padded = True
         try:
             self._open_arrays.check_bounds()
@@ -128,7 +129,7 @@ class ConcreteFunction:
         except (RecursionLimitError, UnrollingError):
             raise  # a graph would be as deep, or as large
         except StagingError as error:
-            self.not_xla = str(error)
+            self.not_xla, self.not_xla_code = error.reason, error.code
         if self.not_xla:
             self.how = "graph"
             self._uncompiled_loops = {
@@ -205,7 +206,7 @@ class ConcreteFunction:
         """Trace again without XLA, which has refused to compile the graph."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
         self.function = self._trace(body, arrays, specs, xla=False, loops=False)
-        self.how, self.not_xla = "graph", "XLA has refused the graph"
+        self.how, self.not_xla, self.not_xla_code = "graph", "XLA has refused the graph", ""
 
     def _trace(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True

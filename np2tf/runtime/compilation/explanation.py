@@ -22,7 +22,8 @@ class Explanation:
         decision: the reason why it runs there.
         code, reason: the reason why it cannot be compiled, if it cannot; `np2tf explain CODE` tells the
             remedy.
-        not_xla: the reason why it is not one XLA program, if it is a graph.
+        not_xla, not_xla_code: the reason why it is not one XLA program, if it is a graph, and the code of the
+            reason, if it has one.
         arrays: the dtype and shape of every array that is an input.
         fixed, inputs: the numbers that are constants of the code, and the numbers that are inputs.
         ops: the number of ops in the graph, including the ops in loops and branches.
@@ -39,6 +40,7 @@ class Explanation:
     code: str = ""
     reason: str = ""
     not_xla: str = ""
+    not_xla_code: str = ""
     arrays: list[str] = field(default_factory=list)
     fixed: list[str] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
@@ -56,7 +58,7 @@ class Explanation:
     def add_code(self, concrete_function: ConcreteFunction, signature: Signature) -> None:
         """Add the properties of the call's compiled code."""
         self.runs = concrete_function.how
-        self.not_xla = concrete_function.not_xla
+        self.not_xla, self.not_xla_code = concrete_function.not_xla, concrete_function.not_xla_code
         self.ops = concrete_function.op_count
         self.loops = list(concrete_function.loops)
         numbers = list(enumerate(signature.numbers))
@@ -74,7 +76,7 @@ class Explanation:
         if self.reason:
             lines.append(f"  not compiled: {self.code} {self.reason}")
         if self.not_xla:
-            lines.append(f"  not one XLA program: {self.not_xla}")
+            lines.append("  not one XLA program: " + f"{self.not_xla_code} {self.not_xla}".lstrip())
         for name, texts in (
             ("arrays", self.arrays),
             ("constants", self.fixed),

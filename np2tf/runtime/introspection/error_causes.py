@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import types
 
-from np2tf.staging import RecursionLimitError, StagingError
+from np2tf.staging import CodedError, RecursionLimitError, StagingError
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of the error's message, or the error's class if it has no message."""
-    return (str(error).splitlines() or [""])[0] or type(error).__name__
+    """Return the first line of the error's message without its code, or the error's class if it has no
+    message.
+    """
+    text = error.reason if isinstance(error, CodedError) else str(error)
+    return (text.splitlines() or [""])[0] or type(error).__name__
 
 
 def code_of(error: Exception) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.random import snapshots, states
+from np2tf.runtime.random.locks import lend_lock
 from np2tf.runtime.random.word_buffers import MAX_WORDS, buffer_of, take
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class StreamDraws:
         if stream.ahead:
             self.undo = snapshots.restorer(generator, {name for name, _ in stream.ahead})
         for k, (_, draw) in enumerate(stream.ahead):
-            self.inputs[k] = draw(states.numpys(generator))
+            with lend_lock(states.bit_generator(generator)):
+                self.inputs[k] = draw(states.numpys(generator))
         if stream.words is not None:
             self._fill()
         elif stream.has_begun:

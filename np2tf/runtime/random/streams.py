@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -24,6 +24,7 @@ from np2tf.runtime.random.arguments import is_known
 from np2tf.runtime.random.bits.buffer_sources import BUFFERED_SOURCES, WORD_COUNT
 from np2tf.runtime.random.bits.sources import SOURCES, Source
 from np2tf.runtime.random.call_streams import POSITION, WORDS, StreamDraws, StreamsOfCall
+from np2tf.runtime.random.locks import hold_locks
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST_WORDS, MAX_WORDS
 from np2tf.runtime.xla.fast_call import borrow_memory
@@ -329,12 +330,7 @@ class Draws:
     def draw_call(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
         """For one call, hold the generators' locks and give the graph its inputs."""
         stream_generators = [stream.find(generators) for stream in self.streams]
-        locks = {
-            id(lock): lock for lock in (states.bit_generator(stream).lock for stream in stream_generators)
-        }
-        with ExitStack() as stack:
-            for key in sorted(locks):
-                stack.enter_context(locks[key])
+        with hold_locks([states.bit_generator(stream) for stream in stream_generators]):
             outer = getattr(self._thread, "values", None)
             stream_draws = list(map(StreamDraws, self.streams, stream_generators))
             try:

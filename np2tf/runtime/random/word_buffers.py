@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.random.locks import lend_lock
 from np2tf.runtime.random.snapshots import copy_words, snapshot
 from np2tf.runtime.xla.fast_call import borrow_memory
 
@@ -79,4 +80,5 @@ def skip(bits: Any, count: int) -> None:
     if count and isinstance(bits, (np.random.PCG64, np.random.PCG64DXSM)):
         bits.advance(count)
     elif count:
-        bits.random_raw(count, output=False)
+        with lend_lock(bits):
+            bits.random_raw(count, output=False)

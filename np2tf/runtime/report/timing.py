@@ -21,7 +21,7 @@ from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.host.host_function import HostFunction
-from np2tf.runtime.introspection.error_causes import code_of, place_of
+from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.tnp._entry import entry_points
@@ -178,7 +178,7 @@ class Watch:
             yield
         finally:
             seconds = perf_counter() - start
-            reason = str(error) or type(error).__name__
+            reason = first_line(error)
             path, line = place_of(error, compiler.code)
             self._add_unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
 

@@ -40,6 +40,9 @@ contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = [
     preserved_random_states,
 ]
 
+#: Functions that make the context of the first call of code that XLA compiles, which takes them off the list.
+first_compilation_contexts: list[Callable[[], AbstractContextManager[None]]] = []
+
 
 class _OwnImport(importlib.abc.MetaPathFinder):
     """Finds TensorFlow for np2tf's own imports, with a loader that executes the module in the contexts."""
