@@ -124,7 +124,7 @@ def _check(options: dict[str, Any]) -> None:
         keep_quiet()
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         entry = codes()["NP2TF925"]
-        raise click.UsageError(f"{entry.code} {entry.message}: {entry.remedy}")
+        raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
     if options["plot"]:
         try:
             check_plot(options["plot"])

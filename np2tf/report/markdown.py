@@ -53,8 +53,8 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
         )
     reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
     yield from _table(("functions", "why they stay on the host"), reasons)
-    entries = [(row.code, str(row.count), message(row.title)) for row in tables.code_rows(survey)]
-    yield from _table(("code", "findings", "what"), entries)
+    entries = [(row.code, str(row.count), message(row.example)) for row in tables.code_rows(survey)]
+    yield from _table(("code", "findings", "for example"), entries)
     if run is not None:
         yield from _run(run)
 
