@@ -159,6 +159,29 @@ def test_markdown_escapes() -> None:
     assert message("`f` is *not* jitted") == "`f` is \\*not\\* jitted"
 
 
+def test_paths_are_relative_to_the_folder_that_holds_all(tmp_path: Path) -> None:
+    for name in ("top/one/a.py", "top/two/b.py"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("import numpy as np\n\nx = np.sin(1)\n")
+    done = report(tmp_path / "top/one", tmp_path / "top/two/b.py")
+    assert done.output.startswith("## np2tf: top\n")
+    assert [line.split("|")[1].strip() for line in done.output.splitlines() if line.startswith("| `")] == [
+        "`one`",
+        "`two`",
+    ]
+
+
+def test_places_of_callees_are_relative_too(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "import numpy as np\n\nfrom b import told\n\n\ndef f(x):\n    for _ in range(3):\n"
+        "        x = np.sin(x) + told(x)\n    return x\n"
+    )
+    (tmp_path / "b.py").write_text("import numpy as np\n\n\ndef told(x):\n    return np.sin(input())\n")
+    done = report(tmp_path, "--markdown")
+    assert "`told` (b.py:4)" in done.output
+    assert str(tmp_path) not in done.output
+
+
 def test_wrong_usage(tmp_path: Path) -> None:
     assert report(tmp_path).exit_code == 2  # no Python
     (tmp_path / "a.py").write_text("x = 1\n")
