@@ -79,7 +79,7 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **options
 
 
 def _folder_of(paths: tuple[Path, ...]) -> Path:
-    """Return the folder to which the report's paths are relative: the smallest one that holds all paths."""
+    """Return the folder to which the report's paths are relative: the folder that contains every path."""
     folders = [path if path.is_dir() else path.parent for path in paths]
     if len(set(folders)) == 1:
         return folders[0]

@@ -164,5 +164,5 @@ def _verdict(outcome: OwnTestsOutcome) -> str:
     ends = ", ".join(f"{count} {end}" for end, count in counts.most_common())
     equal, different = sum(counts.values()), len(outcome.different)
     verb = "ends" if equal == 1 else "end"
-    same = f"{equal} {verb} in the same way{f' ({ends})' if ends else ''}"
-    return f"{quantity(len(outcome.pairs), 'test')}: {same}, {different} differently."
+    equal_ends = f"{equal} {verb} in the same way{f' ({ends})' if ends else ''}"
+    return f"{quantity(len(outcome.pairs), 'test')}: {equal_ends}, {different} differently."
