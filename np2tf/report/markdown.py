@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from np2tf.report import tables
-from np2tf.report.runs import Run
+from np2tf.report.runs import Run, milliseconds
 from np2tf.report.survey import Survey, percent
 
 #: The maximal number of rows of a table.
@@ -69,17 +69,13 @@ def _run(run: Run) -> Iterator[str]:
         (
             code(function.name),
             str(function.compiled),
-            _milliseconds(function.each_compiled),
+            milliseconds(function.each_compiled),
             str(function.host),
-            _milliseconds(function.each_host),
+            milliseconds(function.each_host),
         )
         for function in run.called_functions
     ]
     yield from _table(("function", "compiled calls", "ms each", "calls on the host", "ms each"), rows)
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{1000 * seconds:.3f}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

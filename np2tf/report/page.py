@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from np2tf.disk.matching import LineMatcher
 from np2tf.report import charts, tables
-from np2tf.report.runs import Run
+from np2tf.report.runs import Run, milliseconds
 from np2tf.report.survey import FileSurvey, Survey, percent
 
 #: Characters that end a script, or begin a comment in a script.
@@ -41,7 +41,7 @@ def page(survey: Survey, title: str, date: str, version: str, run: Run | None = 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"told": message_markup, "breakable": breakable}
+    environment.filters |= {"told": message_markup, "breakable": breakable, "milliseconds": milliseconds}
     template = environment.from_string(_resource("page.html.jinja"))
     rows = tables.names(survey)
     return template.render(
