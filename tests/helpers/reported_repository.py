@@ -38,7 +38,7 @@ RAN = {
     "functions": [
         {
             "name": "<f>",
-            "path": "/here/a.py",
+            "path": "/here/a/rather/long/name/of/a/folder/a.py",
             "line": 3,
             "compiled": {"calls": 4, "seconds": 0.004},
             "graph": {"calls": 0, "seconds": 0.0},

@@ -205,6 +205,8 @@ def test_a_run_in_a_browser(window: Browser, tmp_path: Path, width: int) -> None
     window.click(heading("#run", "function"))
     assert window.value("document.querySelector('#run tbody th code').textContent") == "<f>"
     assert window.value(TOO_WIDE) == []
+    name = "document.querySelector('#run tbody th').getBoundingClientRect().width"
+    assert window.value(name) < width / 2  # the numbers are beside it in a narrow window, too
     shares = (
         "[...document.querySelectorAll('#run .bar rect')].map((one) => one.getBoundingClientRect().width)"
     )

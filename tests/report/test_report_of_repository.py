@@ -218,7 +218,7 @@ def test_top_level_names(tmp_path: Path) -> None:
 
 def test_a_run_is_shown() -> None:
     run = run_of("pytest <x>", 1, RAN, "/here")
-    assert run.functions[0].place == "a.py:3"
+    assert run.functions[0].place == "a/rather/long/name/of/a/folder/a.py:3"
     assert run.functions[0].ratio == pytest.approx(10)
     text = page(Survey([]), "t", "now", "0", run)
     read = Reader(text)
