@@ -144,7 +144,7 @@ def _configure(repository: Repository) -> _Step:
     own_file = repository.top / "np2tf.toml"
     file = Configurations().of_folder(repository.top).file
     if file is not None:
-        return _Step(file, note="is the configuration already")
+        return _Step(file, note="has the configuration already")
     if not repository.pyproject.is_file():
         return _Step(own_file, configuration(repository.aside, True).encode())
     table = configuration(repository.aside, False)
@@ -176,14 +176,14 @@ def _step(path: Path, change: Callable[[bytes], bytes]) -> _Step:
         after = change(before)
     except CannotAddError as error:
         return _Step(path, note=f"is left as it is: {error}")
-    return _Step(path, after) if after != before else _Step(path, note="knows np2tf already")
+    return _Step(path, after) if after != before else _Step(path, note="has an entry for np2tf already")
 
 
 def _ci(path: Path, data: bytes) -> _Step:
     """Return the step for the job, whose file belongs to np2tf alone: it is replaced as a whole, or stays."""
     if not path.exists():
         return _Step(path, data)
-    return _Step(path, note="is there already") if path.read_bytes() == data else _Step(path, data, asks=True)
+    return _Step(path, note="exists already") if path.read_bytes() == data else _Step(path, data, asks=True)
 
 
 def _take(step: _Step, options: dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ def _take(step: _Step, options: dict[str, Any]) -> None:
         return
     if step.asks and not options["yes"]:
         is_asked = sys.stdin.isatty()
-        if not is_asked or not click.confirm(f"{name} is another one; replace it?"):
+        if not is_asked or not click.confirm(f"{name} has other contents; replace it?"):
             _say(f"{name} is left as it is{'' if is_asked else '; --yes replaces it'}")
             return
     try:
@@ -228,7 +228,7 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
     file = top / _BASELINE
     name = click.format_filename(_short(file))
     if file.exists():
-        _say(f"{name} is there already: `np2tf check --write-baseline {_BASELINE} .` renews it")
+        _say(f"{name} exists already: `np2tf check --write-baseline {_BASELINE} .` renews it")
         return
     if is_dry:
         _say(f"{name} would be written")
@@ -248,4 +248,5 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
         run.texts,
         lambda code, path: configurations.of(path).is_selected(code, path),
     )
-    _say(f"{name} is written; it knows {output.quantity(baseline.write(), 'finding')}")
+    count = output.quantity(baseline.write(), "finding")
+    _say(f"{name} is written, with {count}; `np2tf check --baseline {name} .` shows only new ones")
