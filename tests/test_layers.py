@@ -175,8 +175,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.formats": FLOOR,
     "np2tf.adopting": ("np2tf.configuration", *FLOOR),
     "np2tf.report": (
-        *("np2tf.checking", "np2tf.notebooks", "np2tf.project", "np2tf.options", *FLOOR),
-        "np2tf.rewrites.control",
+        *("np2tf.checking", "np2tf.disk", "np2tf.notebooks", "np2tf.project", "np2tf.options", *FLOOR),
+        *("np2tf.rewrites.control", "np2tf.tree.source"),
     ),
     "np2tf.checking": (
         *(

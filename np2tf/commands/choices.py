@@ -31,7 +31,7 @@ _OPTIONS = (
         "--include",
         multiple=True,
         metavar="PATTERN",
-        help="Patterns of the files in a folder that are Python (*.py).",
+        help="Patterns of the files that are read in folders (*.py).",
     ),
     click.option(
         "--exclude",

@@ -34,9 +34,7 @@ from np2tf.disk.outcome import problem
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Write the translations into this folder."
 )
-@click.option(
-    "--copy-other", is_flag=True, help="With --out: copy files that cannot be translated unchanged."
-)
+@click.option("--copy-other", is_flag=True, help="With --out: also copy all other files, as they are.")
 @click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for.")
 @click.option(
     "-j",

@@ -18,6 +18,7 @@ from np2tf.adopting.workflow import PLACE, workflow
 from np2tf.commands import output
 from np2tf.commands.check import jobs_for
 from np2tf.commands.report import survey_files
+from np2tf.commands.tables import console
 from np2tf.configuration import Configurations
 from np2tf.diagnostics import CLEAN
 from np2tf.disk.discovery import Search, python_files
@@ -46,7 +47,7 @@ class _Step:
 @click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--ci", type=click.Choice(("github",)), help="Write a job for CI, too.")
 @click.option("--pre-commit/--no-pre-commit", default=True, help="Write a hook for pre-commit (default).")
-@click.option("--baseline/--no-baseline", default=True, help="Have what is found today hidden (default).")
+@click.option("--baseline/--no-baseline", default=True, help="Hide today's findings by a baseline (default).")
 @click.option(
     "--from",
     "source",
@@ -59,7 +60,7 @@ class _Step:
 def init(folder: Path, **options: Any) -> None:
     """Prepare the repository around FOLDER, and say which share of it will translate.
 
-    Writes a configuration (`[tool.np2tf]` in pyproject.toml, or np2tf.toml), a hook of pre-commit's, a
+    Writes a configuration (`[tool.np2tf]` in pyproject.toml, or np2tf.toml), a hook for pre-commit, a
     baseline of today's findings, and, with --ci, a job. Present entries stay as they are: a second
     run changes nothing. No program is changed.
     """
@@ -119,16 +120,19 @@ def _tell(survey: Survey) -> None:
     staged_count, functions = share_staged(survey)
     fates = count_fates(survey.fates)
     native, uses = share_native(used(survey))
-    click.echo(f"{output.quantity(len(survey.files), 'file')}, of which a translation changes {changes}.")
-    click.echo(
+    _say(f"{output.quantity(len(survey.files), 'file')}, of which a translation changes {changes}.")
+    _say(
         f"Of {output.quantity(functions, 'function')} that compute with arrays {staged_count} "
         f"({percent(staged_count, functions)}) are compiled: {fates['staged']} by themselves, "
         f"{fates['called']} where something compiled calls them; {fates['host']} stay on the host."
     )
-    click.echo(
-        f"Of {output.quantity(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's."
-    )
-    click.echo(f"{output.quantity(len(survey.findings), 'finding')}: `np2tf check` shows them.")
+    _say(f"Of {output.quantity(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's.")
+    _say(f"{output.quantity(len(survey.findings), 'finding')}: `np2tf check` shows them.")
+
+
+def _say(text: str) -> None:
+    """Print a line: wrapped at words on a terminal."""
+    console.say(console.wide_console(), text)
 
 
 def _has_findings(survey: Survey) -> bool:
@@ -140,7 +144,7 @@ def _configure(repository: Repository) -> _Step:
     own_file = repository.top / "np2tf.toml"
     file = Configurations().of_folder(repository.top).file
     if file is not None:
-        return _Step(file, note="is the configuration already")
+        return _Step(file, note="has the configuration already")
     if not repository.pyproject.is_file():
         return _Step(own_file, configuration(repository.aside, True).encode())
     table = configuration(repository.aside, False)
@@ -172,21 +176,21 @@ def _step(path: Path, change: Callable[[bytes], bytes]) -> _Step:
         after = change(before)
     except CannotAddError as error:
         return _Step(path, note=f"is left as it is: {error}")
-    return _Step(path, after) if after != before else _Step(path, note="knows np2tf already")
+    return _Step(path, after) if after != before else _Step(path, note="has an entry for np2tf already")
 
 
 def _ci(path: Path, data: bytes) -> _Step:
     """Return the step for the job, whose file belongs to np2tf alone: it is replaced as a whole, or stays."""
     if not path.exists():
         return _Step(path, data)
-    return _Step(path, note="is there already") if path.read_bytes() == data else _Step(path, data, asks=True)
+    return _Step(path, note="exists already") if path.read_bytes() == data else _Step(path, data, asks=True)
 
 
 def _take(step: _Step, options: dict[str, Any]) -> None:
     """Write a file, or print why it is not written."""
     name = click.format_filename(_short(step.path))
     if step.data is None:
-        click.echo(f"{name} {step.note}")
+        _say(f"{name} {step.note}")
         return
     if options["dry_run"]:
         before = step.path.read_bytes() if step.path.exists() else b""
@@ -194,15 +198,15 @@ def _take(step: _Step, options: dict[str, Any]) -> None:
         return
     if step.asks and not options["yes"]:
         is_asked = sys.stdin.isatty()
-        if not is_asked or not click.confirm(f"{name} is another one; replace it?"):
-            click.echo(f"{name} is left as it is{'' if is_asked else '; --yes replaces it'}")
+        if not is_asked or not click.confirm(f"{name} has other contents; replace it?"):
+            _say(f"{name} is left as it is{'' if is_asked else '; --yes replaces it'}")
             return
     try:
         step.path.parent.mkdir(parents=True, exist_ok=True)
         write(step.path, step.data)
     except OSError as error:
         raise click.UsageError(f"{name}: {error.strerror or error}") from None
-    click.echo(f"{name} is written")
+    _say(f"{name} is written")
 
 
 def _short(path: Path) -> str:
@@ -224,10 +228,10 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
     file = top / _BASELINE
     name = click.format_filename(_short(file))
     if file.exists():
-        click.echo(f"{name} is there already: `np2tf check --write-baseline {_BASELINE} .` renews it")
+        _say(f"{name} exists already: `np2tf check --write-baseline {_BASELINE} .` renews it")
         return
     if is_dry:
-        click.echo(f"{name} would be written")
+        _say(f"{name} would be written")
         return
     configurations = Configurations()
     files = list(python_files([top], Search(configurations)))
@@ -244,4 +248,5 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
         run.texts,
         lambda code, path: configurations.of(path).is_selected(code, path),
     )
-    click.echo(f"{name} is written; it knows {output.quantity(baseline.write(), 'finding')}")
+    count = output.quantity(baseline.write(), "finding")
+    _say(f"{name} is written, with {count}; `np2tf check --baseline {name} .` shows only new ones")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
@@ -26,16 +27,18 @@ _OPTIONS = (
     click.option(
         "--html",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="Write one page that needs nothing besides itself.",
+        help="Write the report as one page that needs no other file.",
     ),
-    click.option("--markdown", is_flag=True, help="Print Markdown, for pull requests (the default)."),
+    click.option(
+        "--markdown", is_flag=True, help="Print the report as Markdown, for pull requests (the default)."
+    ),
     click.option(
         "--run",
         "command",
         metavar="COMMAND",
-        help='Run "pytest …", "python FILE …" or "python -m MODULE …" translated; tell what ran compiled.',
+        help='Run "pytest …", "python FILE …" or "python -m MODULE …" translated; show what ran compiled.',
     ),
-    click.option("--title", help="What the report is called; by default as the folder."),
+    click.option("--title", help="The title of the report; by default the name of the folder."),
     click.option("-j", "--jobs", type=click.IntRange(1), help="Read the files in so many processes."),
     click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary."),
 )
@@ -48,11 +51,11 @@ _OPTIONS = (
 def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **options: Any) -> None:
     """Report what becomes of all PATHS when they are translated. None of them is changed.
 
-    Shares, reasons, findings, NumPy's names, and each file's source beside its translation.
+    The report has shares, reasons, findings, NumPy's names, and each file's source beside its translation.
 
     Exit status: 0 the report is made, 2 wrong usage, 123 internal error in one of the files.
     """
-    folder = paths[0] if paths[0].is_dir() else paths[0].parent
+    folder = _folder_of(paths)
     survey = survey_files(paths, folder, options)
     if not survey.files:
         raise click.UsageError("there is no Python file in these places")
@@ -69,10 +72,32 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **options
     if markdown or html is None:
         from np2tf.report.markdown import markdown as as_markdown
 
-        output.write_text(as_markdown(survey, title, run), is_for_people=True)
+        _show_markdown(as_markdown(survey, title, run), is_source=markdown)
     if html is not None and not options["quiet"]:
         click.echo(f"{html}: {output.quantity(len(survey.files), 'file')}", err=True)
     sys.exit(INTERNAL if any(file.crashed for file in survey.files) else CLEAN)
+
+
+def _folder_of(paths: tuple[Path, ...]) -> Path:
+    """Return the folder to which the report's paths are relative: the folder that contains every path."""
+    folders = [path if path.is_dir() else path.parent for path in paths]
+    if len(set(folders)) == 1:
+        return folders[0]
+    try:
+        return Path(os.path.relpath(os.path.commonpath([folder.resolve() for folder in folders])))
+    except ValueError:  # several drives
+        return folders[0]
+
+
+def _show_markdown(text: str, is_source: bool) -> None:
+    """Print Markdown: laid out on a terminal, unless its source was asked for."""
+    console = output.wide_console()
+    if is_source or not console.is_terminal:
+        output.write_text(text, is_for_people=True)
+        return
+    from rich.markdown import Markdown
+
+    console.print(Markdown(text))
 
 
 def survey_files(paths: tuple[Path, ...], folder: Path, options: dict[str, Any]) -> Survey:

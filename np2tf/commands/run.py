@@ -116,7 +116,7 @@ def run(
         raise click.UsageError("name a file, or a module after -m")
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         entry = codes()["NP2TF925"]
-        raise click.UsageError(f"{entry.code} {entry.message}: {entry.remedy}")
+        raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
     target, arguments = (module, program) if module is not None else (program[0], program[1:])
     main_program = Program(target, module is not None, tuple(arguments), include, exclude)
     choices = {name: value for name, value in settings.items() if value is not None}

@@ -63,9 +63,11 @@ def _with_json(args: Sequence[str]) -> list[str]:
     "--tier", type=click.Choice(("auto", "compile")), help="For translated processes: as in `np2tf run`."
 )
 @click.option(
-    "--package", "packages", multiple=True, metavar="NAME", help="Of tests: translate this package."
+    "--package", "packages", multiple=True, metavar="NAME", help="For tests: translate this package."
 )
-@click.option("--timeout", type=float, metavar="SECONDS", help="Of a command: what each process may take.")
+@click.option(
+    "--timeout", type=float, metavar="SECONDS", help="For a command: the time limit of each process."
+)
 @click.option("--json", "json_file", metavar="[FILE.json]", help="Print the results as JSON, or write them.")
 @click.option(
     "--plot",
@@ -82,9 +84,9 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
     compiled at the first call. Of a folder, every .py file in it is taken. A project is a folder with a
     project.toml, or in such a folder: its package runs in processes of its own, as a user would run it.
 
-    With a command behind -- that runs twice, each time in a process of its own: `np2tf verify . -- pytest
-    tests` runs a repository's own tests, and compares them one by one; `np2tf verify . -- python script.py
-    --size 3`, or shorter `np2tf verify script.py -- --size 3`, a program with its arguments.
+    A command behind -- runs twice, each time in a new process: `np2tf verify . -- pytest tests` runs a
+    repository's own tests, and compares them one by one; `np2tf verify . -- python script.py --size 3`, or
+    shorter `np2tf verify script.py -- --size 3`, runs a program with its arguments.
 
     The exit status is 1 if any translation differs or fails.
     """
@@ -124,7 +126,7 @@ def _check(options: dict[str, Any]) -> None:
         keep_quiet()
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         entry = codes()["NP2TF925"]
-        raise click.UsageError(f"{entry.code} {entry.message}: {entry.remedy}")
+        raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
     if options["plot"]:
         try:
             check_plot(options["plot"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+from np2tf.disk.matching import LineMatcher
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
@@ -20,10 +22,27 @@ def patch_of(path: Path, before: bytes, after: bytes) -> bytes:
 
 def patch_text(name: str, before: str, after: str) -> str:
     """Return the patch from text to text, for people."""
-    parts = []
-    for line in difflib.unified_diff(_lines(before), _lines(after), name, name):
-        parts.append(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}")
-    return "".join(parts)
+    parts = [line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in _hunks(before, after)]
+    return "".join([f"--- {name}\n+++ {name}\n", *parts]) if parts else ""
+
+
+def _hunks(before: str, after: str) -> Iterator[str]:
+    """Yield the lines of a unified diff behind its two headings."""
+    a, b = _lines(before), _lines(after)
+    for group in LineMatcher(a, b).get_grouped_opcodes():
+        yield f"@@ -{_range(group[0][1], group[-1][2])} +{_range(group[0][3], group[-1][4])} @@\n"
+        for tag, first, last, start, end in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in a[first:last])
+            else:
+                yield from (f"-{line}" for line in a[first:last])
+                yield from (f"+{line}" for line in b[start:end])
+
+
+def _range(first: int, last: int) -> str:
+    """Return a range of lines as the heading of a hunk names it; an empty range names the line before it."""
+    length = last - first
+    return str(first + 1) if length == 1 else f"{first + (length > 0)},{length}"
 
 
 def _lines(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from np2tf.report import tables
-from np2tf.report.runs import Run
+from np2tf.report.runs import Run, milliseconds
 from np2tf.report.survey import Survey, percent
 
 #: The maximal number of rows of a table.
@@ -53,8 +53,8 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
         )
     reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
     yield from _table(("functions", "why they stay on the host"), reasons)
-    entries = [(row.code, str(row.count), message(row.title)) for row in tables.code_rows(survey)]
-    yield from _table(("code", "findings", "what"), entries)
+    entries = [(row.code, str(row.count), message(row.example)) for row in tables.code_rows(survey)]
+    yield from _table(("code", "findings", "for example"), entries)
     if run is not None:
         yield from _run(run)
 
@@ -69,17 +69,13 @@ def _run(run: Run) -> Iterator[str]:
         (
             code(function.name),
             str(function.compiled),
-            _milliseconds(function.each_compiled),
+            milliseconds(function.each_compiled),
             str(function.host),
-            _milliseconds(function.each_host),
+            milliseconds(function.each_host),
         )
         for function in run.called_functions
     ]
     yield from _table(("function", "compiled calls", "ms each", "calls on the host", "ms each"), rows)
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{1000 * seconds:.3f}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

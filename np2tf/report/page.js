@@ -95,9 +95,21 @@
       const where = finding.cell === null ? "" : `cell ${finding.cell}, line ${finding.line}: `;
       node.append(made("b", "", finding.code), ` ${where}`, ...told(finding.message));
       node.title = data.codes[finding.code].remedy;
-      add(file.lines.length ? finding.line : 0, node);
+      add(file.lines.length ? finding.row : 0, node);
     }
     return notes;
+  }
+
+  // The rows from `at` to `to`, each edit in one block: a narrow page shows its old lines before its new ones.
+  function inBlocks(rows, nodes, at, to) {
+    const blocks = [];
+    let block = null;
+    for (; at < to; at++) {
+      if (rows[at][4]) { block = null; blocks.push(nodes[at]); continue; }
+      if (!block) { block = made("div", "block"); blocks.push(block); }
+      block.append(nodes[at]);
+    }
+    return blocks;
   }
 
   function view(file) {
@@ -114,7 +126,7 @@
     const head = made("div", "row head");
     head.append(made("div", "", "source"), made("div", "", file.edits.length ? "translation" : "stays as it is"));
     box.append(head);
-    if (notes.size) head.append(made("div", "", "findings"));
+    if (notes.size) head.append(made("div", "", "functions and findings"));
     if (!file.lines.length) {
       const row = made("div", "row");
       row.append(made("div"), made("div"));
@@ -137,7 +149,7 @@
       let to = at;
       while (to < rows.length && near[to] === near[at]) to++;
       if (near[at] || to - at <= 2 * CONTEXT || rows.length <= 20) {
-        box.append(...nodes.slice(at, to));
+        box.append(...inBlocks(rows, nodes, at, to));
       } else {
         const hidden = nodes.slice(at, to);
         const fold = made("button", "fold", `${to - at} lines that stay as they are`);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.resources
 import json
 import re
@@ -12,12 +11,21 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from np2tf.disk.matching import LineMatcher
 from np2tf.report import charts, tables
-from np2tf.report.runs import Run
+from np2tf.report.runs import Run, milliseconds
 from np2tf.report.survey import FileSurvey, Survey, percent
 
 #: Characters that end a script, or begin a comment in a script.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+#: How np2tf provides a name -> the class of its colour.
+SUPPORT_COLOURS = {
+    "native": "staged",
+    "drawn": "called",
+    "host": "host",
+    "kept": "plain",
+    **dict.fromkeys(("no", "unknown"), "refused"),
+}
 
 
 def page(survey: Survey, title: str, date: str, version: str, run: Run | None = None) -> str:
@@ -33,7 +41,7 @@ def page(survey: Survey, title: str, date: str, version: str, run: Run | None = 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"told": message_markup, "breakable": breakable}
+    environment.filters |= {"told": message_markup, "breakable": breakable, "milliseconds": milliseconds}
     template = environment.from_string(_resource("page.html.jinja"))
     rows = tables.names(survey)
     return template.render(
@@ -52,6 +60,8 @@ def page(survey: Survey, title: str, date: str, version: str, run: Run | None = 
         names=rows,
         counted=tables.count_fates,
         support=tables.SUPPORT,
+        supported=tables.uses_by_support(rows),
+        colours=SUPPORT_COLOURS,
         run=run,
         bar=charts.bar,
         ring=charts.ring,
@@ -100,6 +110,7 @@ def _file(file: FileSurvey) -> dict[str, Any]:
     findings = [
         {
             "line": finding.line,
+            "row": file.line_of(finding),
             "column": finding.column,
             "end": finding.end,
             "cell": finding.cell,
@@ -132,9 +143,8 @@ def edits(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, l
     """Return the edits of a translation: the first line, the line behind the last (from 0), the new lines."""
     if before == after:
         return []
-    matcher = difflib.SequenceMatcher(None, before, after)
     return [
         (first, behind, list(after[new:new_behind]))
-        for tag, first, behind, new, new_behind in matcher.get_opcodes()
+        for tag, first, behind, new, new_behind in LineMatcher(before, after).get_opcodes()
         if tag != "equal"
     ]

@@ -141,3 +141,10 @@ def _function(row: Mapping[str, Any], folder: str) -> RanFunction:
 def _place(row: Mapping[str, Any], folder: str) -> str:
     path = str(row["path"]).removeprefix(folder.rstrip("/") + "/")
     return f"{path}:{row['line']}"
+
+
+def milliseconds(seconds: float | None) -> str:
+    """Return a time in milliseconds, with the decimals that mean something; an empty text for None."""
+    if seconds is None:
+        return ""
+    return f"{1000 * seconds:.{0 if seconds >= 0.1 else 1 if seconds >= 0.01 else 3}f}"

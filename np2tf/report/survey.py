@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from np2tf.checking.findings import order
 from np2tf.diagnostics import Diagnostic
+from np2tf.disk.outcome import Outcome
 from np2tf.notebooks.notebook import SUFFIX
 from np2tf.options import Options
 from np2tf.project import Project
+from np2tf.report.cells import text_of_cells
 from np2tf.rewrites.control.fates import CALLED, PLAIN, STAGED, Fate
 
 #: The package of files that lie in no folder of the repository.
@@ -25,10 +27,11 @@ class FileSurvey:
 
     Attributes:
         name: the path that is shown: relative to the repository, with slashes.
-        before, after: its text and its translation; empty for a notebook, whose findings name their cells.
+        before, after: its text and its translation; of a notebook, the text of its cells.
         findings: the findings, in the order of the text.
         fates: the fates of its functions that have loops or compute with arrays.
         names: the number of uses of each NumPy name.
+        headings: of a notebook, the line of `before` above each cell, by the number of the cell.
     """
 
     name: str
@@ -40,6 +43,7 @@ class FileSurvey:
     findings: list[Diagnostic] = field(default_factory=list)
     fates: list[Fate] = field(default_factory=list)
     names: Counter[str] = field(default_factory=Counter)
+    headings: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def package(self) -> str:
@@ -50,6 +54,10 @@ class FileSurvey:
     def lines(self) -> int:
         """Return the number of lines."""
         return len(self.before.splitlines())
+
+    def line_of(self, finding: Diagnostic) -> int:
+        """Return the line of `before` to which a finding belongs."""
+        return finding.line + (self.headings.get(finding.cell, 0) if finding.cell is not None else 0)
 
     @property
     def about_arrays(self) -> list[Fate]:
@@ -109,24 +117,46 @@ def survey(
     surveys: dict[Path, FileSurvey] = {}
     for outcome in project.outcomes(jobs):
         name = display_path(outcome.path, folder)
-        texts = ("", "") if outcome.path.suffix == SUFFIX else (outcome.before, outcome.after)
-        if outcome.failed and outcome.path.suffix != SUFFIX:
-            texts = (outcome.data.decode("utf-8", "replace"),) * 2
+        texts, headings = _texts_of(outcome)
         file_survey = FileSurvey(
             name, *texts, outcome.changed, outcome.failed, outcome.crashed, list(outcome.diagnostics)
         )
         file_survey.names = project.names[outcome.path]
+        file_survey.headings = headings
         surveys[outcome.path] = file_survey
         advance()
     for diagnostic in project.findings():
         surveys[Path(diagnostic.path)].findings.append(diagnostic)
     for path, fate in project.fates():
-        surveys[path].fates.append(fate)
+        surveys[path].fates.append(replace(fate, reason=_with_short_places(fate.reason, folder)))
     for path, file in surveys.items():
-        file.findings = sorted(
+        selection = sorted(
             (finding for finding in file.findings if is_selected(finding.code, path)), key=order
         )
+        file.findings = [
+            replace(
+                finding, args=tuple((name, _with_short_places(text, folder)) for name, text in finding.args)
+            )
+            for finding in selection
+        ]
     return Survey(list(surveys.values()))
+
+
+def _texts_of(outcome: Outcome) -> tuple[tuple[str, str], Mapping[int, int]]:
+    """Return a file's text and its translation, and the headings of a notebook's cells."""
+    data = outcome.data.decode("utf-8", "replace")
+    texts = (data, data) if outcome.failed else (outcome.before, outcome.after)
+    if outcome.path.suffix != SUFFIX:
+        return texts, {}
+    (before, headings), (after, _) = (text_of_cells(text, str(outcome.path)) for text in texts)
+    return (before, after), headings
+
+
+def _with_short_places(message: str, folder: Path) -> str:
+    """Return a message with the places of callees, "(path:line)", relative to the reported folder."""
+    for prefix in {str(folder), str(folder.resolve())} - {"."}:
+        message = message.replace(f"({prefix}{os.sep}", "(")
+    return message
 
 
 def display_path(path: Path, folder: Path) -> str:

@@ -49,12 +49,13 @@ class PackageRow:
 
 @dataclass(frozen=True)
 class CodeRow:
-    """One code, and the number of its findings."""
+    """One code, the number of its findings, and the message of one of them."""
 
     code: str
     severity: str
     count: int
     title: str
+    example: str
     why: str
     remedy: str
 
@@ -97,10 +98,11 @@ def why_on_host(survey: Survey) -> list[tuple[str, int]]:
 def code_rows(survey: Survey) -> list[CodeRow]:
     """Return the rows of the codes, the most frequent code first."""
     counts = Counter(finding.code for finding in survey.findings)
+    examples = {finding.code: finding.message for finding in reversed(survey.findings)}
     entries = ((codes()[code], count) for code, count in counts.items())
     rows = [
-        CodeRow(finding.code, finding.severity, count, finding.title, finding.why, finding.remedy)
-        for finding, count in entries
+        CodeRow(code.code, code.severity, count, code.title, examples[code.code], code.why, code.remedy)
+        for code, count in entries
     ]
     return sorted(rows, key=lambda row: (-row.count, row.code))
 
@@ -129,6 +131,12 @@ def _is_kept(name: str) -> bool:
     return name in rules.kept_names() or any(
         name_kept.startswith(f"{name}.") for name_kept in rules.kept_names()
     )
+
+
+def uses_by_support(rows: Sequence[NameRow]) -> dict[str, int]:
+    """Return the number of uses of each kind of support, in the order of `SUPPORT`."""
+    uses = {kind: sum(row.uses for row in rows if row.kind == kind) for kind in SUPPORT}
+    return {kind: count for kind, count in uses.items() if count}
 
 
 def share_native(rows: Sequence[NameRow]) -> tuple[int, int]:

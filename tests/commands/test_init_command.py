@@ -65,6 +65,7 @@ def test_it_writes_and_a_second_time_changes_nothing(repository: Path) -> None:
     before = contents(repository)
     done = init("--ci", "github", "--from", FROM)
     assert done.exit_code == 0, done.output
+    assert "`np2tf check --baseline np2tf-baseline.json .` shows only new ones" in done.output
     after = contents(repository)
     new = {"np2tf-baseline.json", ".pre-commit-config.yaml", ".github/workflows/np2tf.yml"}
     assert set(after) - set(before) == new
@@ -126,7 +127,7 @@ def test_a_configuration_that_is_there_stays(repository: Path) -> None:
     (repository / "np2tf.toml").write_text('ignore = ["NP2TF0"]\n')
     before = (repository / "pyproject.toml").read_bytes()
     said = init("--no-baseline", "--no-pre-commit").output
-    assert "np2tf.toml is the configuration already" in said
+    assert "np2tf.toml has the configuration already" in said
     assert (repository / "np2tf.toml").read_text() == 'ignore = ["NP2TF0"]\n'
     assert (repository / "pyproject.toml").read_bytes() == before
 

@@ -26,7 +26,7 @@ from np2tf.commands import COMMANDS
 ROOT = Path(__file__).resolve().parents[2]
 #: Lines of these are as long as what they quote: findings, patches, and listings for programs.
 QUOTED = re.compile(
-    r"\S+:\d+(?::\d+)?: (?:error|warning|note)?.*|[-+ @].*|\S+\.py: would change|.*/.* files?.*|# .*/.*"
+    r"\S+:\d+(?::\d+)?: (?:error|warning|note)?.*|[-+ @|].*|\S+\.py: would change|.*/.* files?.*|# .*/.*"
 )
 #: The end of a cell that has been cut; a metavar such as `PATH…` is none.
 CUT = re.compile(r"[a-z0-9.]…")
@@ -39,6 +39,9 @@ PROGRAM = """
         for _ in range(20):
             x[1:-1] = (x[2:] + x[:-2]) / 2
         return x
+
+    def twice(x):
+        return np.add(x, x)
 
     def main():
         return {"smoothed": smooth(np.linspace(0, 1, 50)), "a long name": np.arange(3)}
@@ -75,7 +78,16 @@ def on_terminal(columns: int, folder: Path, *words: str, **environment: str) -> 
     """Run np2tf on a terminal of so many columns."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 500, columns, 0, 0))
-    unset = ("NO_COLOR", "FORCE_COLOR", "PAGER", "LESS", "LINES", "COLUMNS", "TF_CPP_MIN_LOG_LEVEL")
+    unset = (
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "PAGER",
+        "LESS",
+        "LINES",
+        "COLUMNS",
+        "TF_CPP_MIN_LOG_LEVEL",
+        "PYTHONWARNINGS",
+    )
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     settings = {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NP2TF_CACHE_DIR": str(folder / "kept")}
     process = subprocess.Popen(
@@ -142,7 +154,27 @@ QUICK = {
     "check": ["check", "."],
     "check summary": ["check", "--summary", "-v", "."],
     "check statistics": ["check", "--statistics", "."],
+    "check concise": ["check", "--format", "concise", "pk"],
+    "check docs": ["check", "--docs", "-q", "."],
+    "convert to a folder": ["convert", "--out", "translated", "--copy-other", "."],
+    "convert nothing": ["convert", "--write", "pk/__init__.py"],
     "config": ["config", "pk/work.py"],
+    "init": ["init", "--ci", "github", "--from", "https://example.org/np2tf.git@v1", "."],
+    "init again": ["init", "."],
+    "init as a patch": [
+        "init",
+        "--dry-run",
+        "--ci",
+        "github",
+        "--from",
+        "https://example.org/np2tf.git@v1",
+        ".",
+    ],
+    "report": ["report", "."],
+    "report as a page": ["report", "--html", "report.html", "."],
+    "report without files": ["report", "tests/none"],
+    "export of nothing": ["export", "--out", "model", f"{PROGRAM_NAME}:no_such_function"],
+    "export without arguments": ["export", "--out", "model", f"{PROGRAM_NAME}:smooth"],
     "explain": ["explain"],
     "explain code": ["explain", "NP2TF401", "NP2TF521"],
     "explain name": ["explain", "np.unique", "np.linalg.svd", "np.ndarray.sort"],
@@ -156,6 +188,9 @@ QUICK = {
 }
 #: With TensorFlow.
 SLOW = {
+    "export": ["export", "--overwrite", "--out", "model", "--input", "x: f64[?]", f"{PROGRAM_NAME}:twice"],
+    "report of a run": ["report", "--run", f"python {PROGRAM_NAME}", "--html", "report.html", "."],
+    "verify with arguments": ["verify", PROGRAM_NAME, "--", "3"],
     "run": ["run", "--tier", "compile", "--report", PROGRAM_NAME],
     "verify": ["verify", PROGRAM_NAME],
     "verify tests": ["verify", ".", "--", "python", "-m", "pytest", "tests"],
@@ -164,7 +199,7 @@ SLOW = {
 
 #: The commands that import TensorFlow, which takes many times as long as their output. They run on the narrow
 #: terminal, with `-m long` on the wide terminal, too.
-DEAR = [*SLOW, "run report"]
+DEAR = [*SLOW, "run report", "export of nothing", "export without arguments"]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +220,7 @@ def test_every_command(repository: Path, name: str, columns: int) -> None:
     assert [line for line in lines if CUT.search(line)] == []
     assert [line for line in lines if LOGGED.search(line)] == []
     assert "Traceback" not in shown.text
-    assert ("━" in shown.text) == (name in ("verify", "verify tests"))  # a bar, which is gone at the end
+    assert ("━" in shown.text) == (words[0] == "verify" and name in SLOW)  # a bar, which is gone at the end
     assert not any("━" in line for line in lines)
     assert "Please report this" not in shown.text
 
@@ -195,14 +230,19 @@ def test_every_command_is_tried() -> None:
     assert set(COMMANDS) <= tried
 
 
-@pytest.mark.parametrize("name", ["convert", "check", "check summary", "coverage of names", "explain code"])
+@pytest.mark.parametrize(
+    "name",
+    ["convert", "check", "check summary", "coverage of names", "explain code", "init as a patch", "report"],
+)
 def test_no_color(repository: Path, name: str) -> None:
     """No colour where nobody wants it; bold type and the like are no colours."""
     shown = on_terminal(80, repository, *QUICK[name], NO_COLOR="1")
     assert not re.search(r"\x1b\[[0-9;]*(?:3[0-7]|4[0-7]|9[0-7])m", shown.text)
 
 
-@pytest.mark.parametrize("name", ["check summary", "verify help", "coverage of names", "config"])
+@pytest.mark.parametrize(
+    "name", ["check summary", "verify help", "coverage of names", "config", "init again"]
+)
 def test_plain_text_in_a_pipe(repository: Path, name: str) -> None:
     """Without control sequences, rules of tables, or blanks at the ends of lines."""
     words = [sys.executable, str(ROOT / "cli.py"), *QUICK[name]]

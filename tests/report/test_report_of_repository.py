@@ -4,41 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from command_runner import CliRunner, Result
 
-from np2tf.commands import np2tf
 from np2tf.commands.printing.running import CommandError, program_of
 from np2tf.report import charts, tables
 from np2tf.report.markdown import code, escape, message
 from np2tf.report.page import edits, embed_json, lines_of, page
 from np2tf.report.runs import run_of
 from np2tf.report.survey import FileSurvey, Survey, top_level_names
+from tests.helpers.reported_repository import NASTY, RAN, report
 
-NASTY = '''\
-import numpy as np
-
-TEXT = "</script><script>document.title = 'broken'</script>&amp;<!-- '\\u2028'"
-
-
-def relax(u, f):
-    """A "quoted" <b>docstring</b> & more: `code`."""
-    while np.abs(u).max() > 1:
-        u = u / 2 + f  # </SCRIPT >
-    return u
-
-
-def wrong(x):
-    return np.wrong(x)
-'''
 VOID = {"meta", "input", "wbr", "rect", "circle"}
-#: So many seconds a browser is given.
-PATIENCE = 120
 
 
 class Reader(HTMLParser):
@@ -73,30 +52,6 @@ class Reader(HTMLParser):
             self.scripts[-1] += data
         elif self.open and self.open[-1] != "style":
             self.text.append(data)
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A repository with sources and names that HTML could misread."""
-    (tmp_path / "a & b").mkdir()
-    (tmp_path / "a & b" / '<i>"x".py').write_text(NASTY, encoding="utf-8")
-    (tmp_path / "a & b" / "plain.py").write_text("x = 1\n")
-    (tmp_path / "broken.py").write_text("def (:\n")
-    (tmp_path / "odd.py").write_bytes(b"# \xff\nimport numpy as np\n")
-    return tmp_path
-
-
-def report(*words: str | Path) -> Result:
-    """Run the command."""
-    return CliRunner().invoke(np2tf, ["report", "--jobs", "1", *map(str, words)])
-
-
-@pytest.fixture
-def made(repository: Path) -> str:
-    """The page of that repository."""
-    done = report(repository, "--html", repository / "report.html", "--title", "a <b> & c")
-    assert done.exit_code == 0, done.output
-    return (repository / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_page_is_well_formed_and_needs_nothing_else(made: str) -> None:
@@ -192,7 +147,7 @@ def test_markdown(repository: Path) -> None:
     lines = done.output.splitlines()
     assert lines[0] == "## np2tf: a\\|b \\<c\\>"
     assert "**100 %** of 1 functions" in done.output
-    assert "| NP2TF002 | 1 |" in done.output
+    assert "| NP2TF002 | 2 | NumPy has no public name `np.wrong`" in done.output
     for block in re.findall(r"(?:^\|.*\n)+", done.output, re.MULTILINE):
         columns = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
         assert len(columns) == 1, block
@@ -202,6 +157,29 @@ def test_markdown_escapes() -> None:
     assert escape("a*b_c\n[d]") == "a\\*b\\_c \\[d\\]"
     assert code("a`b|c") == "`` a`b\\|c ``"
     assert message("`f` is *not* jitted") == "`f` is \\*not\\* jitted"
+
+
+def test_paths_are_relative_to_the_folder_that_holds_all(tmp_path: Path) -> None:
+    for name in ("top/one/a.py", "top/two/b.py"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("import numpy as np\n\nx = np.sin(1)\n")
+    done = report(tmp_path / "top/one", tmp_path / "top/two/b.py")
+    assert done.output.startswith("## np2tf: top\n")
+    assert [line.split("|")[1].strip() for line in done.output.splitlines() if line.startswith("| `")] == [
+        "`one`",
+        "`two`",
+    ]
+
+
+def test_places_of_callees_are_relative_too(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        "import numpy as np\n\nfrom b import told\n\n\ndef f(x):\n    for _ in range(3):\n"
+        "        x = np.sin(x) + told(x)\n    return x\n"
+    )
+    (tmp_path / "b.py").write_text("import numpy as np\n\n\ndef told(x):\n    return np.sin(input())\n")
+    done = report(tmp_path, "--markdown")
+    assert "`told` (b.py:4)" in done.output
+    assert str(tmp_path) not in done.output
 
 
 def test_wrong_usage(tmp_path: Path) -> None:
@@ -238,34 +216,9 @@ def test_top_level_names(tmp_path: Path) -> None:
     assert list(top_level_names(files)) == ["one", "pkg"]
 
 
-#: A short report of a run.
-_TIME = {"calls": 2, "seconds": 0.5}
-RAN = {
-    "seconds": 3.0,
-    "where": {
-        **dict.fromkeys(("compiled", "graph", "eager", "host"), _TIME),
-        "compiling": {"traces": 1, "seconds": 0.25},
-        "other": {"seconds": 0.75},
-    },
-    "functions": [
-        {
-            "name": "<f>",
-            "path": "/here/a.py",
-            "line": 3,
-            "compiled": {"calls": 4, "seconds": 0.004},
-            "graph": {"calls": 0, "seconds": 0.0},
-            "host": {"calls": 2, "seconds": 0.02},
-            "compiling": {"calls": 1, "seconds": 0.25},
-            "inlined": 0,
-        }
-    ],
-    "unjitted": [{"name": "g", "path": "/b.py", "line": 1, "code": "NP2TF520", "why": "`x` <y>", "calls": 1}],
-}
-
-
 def test_a_run_is_shown() -> None:
     run = run_of("pytest <x>", 1, RAN, "/here")
-    assert run.functions[0].place == "a.py:3"
+    assert run.functions[0].place == "a/rather/long/name/of/a/folder/a.py:3"
     assert run.functions[0].ratio == pytest.approx(10)
     text = page(Survey([]), "t", "now", "0", run)
     read = Reader(text)
@@ -289,85 +242,3 @@ def test_a_program_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     done = report("pkg", "--run", "pytest -q -p no:cacheprovider")
     assert done.exit_code == 0, done.output
     assert "(status 0); 1 of 1 jitted functions ran as compiled code." in done.output
-
-
-def browser() -> str | None:
-    """A browser that runs without a screen."""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "chrome-headless-shell")
-    return next((found for name in names if (found := shutil.which(name))), None)
-
-
-#: A script at the end of the page: it does what a reader does, and notes what the page then shows.
-_READER = """\
-<script>
-(() => {
-  const files = document.querySelector("#files"), told = {};
-  const names = () => [...files.querySelectorAll("tbody:not([hidden])")].map((one) => one.dataset.file);
-  const buttons = [...files.querySelectorAll("thead button")];
-  const heading = (text) => buttons.find((one) => one.textContent === text);
-  told.title = document.title;
-  told.all = names();
-  heading("findings").click();
-  told.most = names()[0];
-  told.sorted = heading("findings").parentElement.getAttribute("aria-sort");
-  heading("file").click();
-  told.byName = names();
-  heading("file").click();
-  told.byNameBack = names();
-  const type = (text) => {
-    const input = files.querySelector("input[type=search]");
-    input.value = text;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  };
-  type("np2tf002"); told.byCode = names();
-  type("DOCSTRING</b>"); told.bySource = names();
-  type("no such text"); told.none = names().length;
-  type("");
-  const nasty = [...files.querySelectorAll("tbody")].find((one) => one.dataset.file.startsWith("a & b/<i>"));
-  nasty.querySelector("button").click();
-  for (const fold of nasty.querySelectorAll(".fold")) fold.click();
-  told.before = [...nasty.querySelectorAll(".line.before:not(.empty) span:first-child")].filter(
-    (one) => one.parentElement.classList.contains("line")).map((one) => one.textContent);
-  told.after = [...nasty.querySelectorAll(".line.after:not(.empty)")].map((one) => one.textContent);
-  told.notes = [...nasty.querySelectorAll(".notes p")].map((one) => one.textContent);
-  told.injected = nasty.querySelectorAll("script, b:not(.notes b), i:not(.notes i):not(.dot)").length;
-  told.wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
-  told.keyword = nasty.querySelectorAll(".k").length > 0;
-  document.querySelector("#findings button[data-search]").click();
-  told.byButton = names();
-  document.body.textContent = JSON.stringify(told);
-})();
-</script>
-</body>"""
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_in_a_browser(made: str, tmp_path: Path, width: int) -> None:
-    program = browser()
-    if program is None:
-        pytest.skip("no browser is installed (chromium)")
-    file = tmp_path / "read.html"
-    file.write_text(made.replace("</body>", _READER), encoding="utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"]
-    profile = f"--user-data-dir={tmp_path / 'profile'}"
-    command = [program, *options, profile, f"--window-size={width},900", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    told = json.loads("".join(Reader(done.stdout.partition("<body")[2].join(["<body", ""])).text))
-    nasty = 'a & b/<i>"x".py'
-    assert told["title"] == "a <b> & c – np2tf report"
-    assert set(told["all"]) == {nasty, "a & b/plain.py", "broken.py", "odd.py"}
-    assert told["sorted"] == "descending"
-    assert told["most"] in (nasty, "broken.py", "odd.py")
-    assert told["byName"] == sorted(told["all"])
-    assert told["byNameBack"] == sorted(told["all"], reverse=True)
-    assert told["byCode"] == told["bySource"] == told["byButton"] == [nasty]
-    assert told["none"] == 0
-    assert told["before"] == NASTY.splitlines()
-    from np2tf import convert
-
-    assert told["after"] == convert(NASTY).text.splitlines()
-    assert any(note.startswith("NP2TF002 NumPy has no public name np.wrong") for note in told["notes"])
-    assert any(note.startswith("relax staged") for note in told["notes"])
-    assert told["injected"] == 0
-    assert told["keyword"]
-    assert not told["wide"]

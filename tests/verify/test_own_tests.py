@@ -121,7 +121,9 @@ def test_all_tests_end_in_the_same_way(repository: Path) -> None:
         *["--", "python", "-m", "pytest", "tests/test_core.py"],
     )
     assert done.exit_code == 0
-    assert "6 tests: 6 end in the same way, 0 differently.\n" in done.output
+    told = " ".join(done.output.split())
+    assert "6 tests: 6 end in the same way (3 passed, 1 skipped, 1 xfailed, 1 failed), 0 differently." in told
+    assert "No code took long enough for compilation; --tier compile" in told
     assert "Modules translated: pk 1 of 2, prog 0 of 0." in done.output
     data = json.loads((repository / "out.json").read_text())
     assert (data["packages"], data["equal"], data["code"]) == (["pk", "prog"], True, None)
@@ -236,7 +238,7 @@ def test_plots_need_matplotlib(repository: Path, monkeypatch: pytest.MonkeyPatch
     done = verified("prog.py", "--plot", "out.png", "--", "5")
     assert done.exit_code == 2
     assert "NP2TF928" in done.output
-    assert "pip install 'np2tf[plot]'" in done.output.replace("\n", " ")
+    assert "pip install matplotlib" in done.output.replace("\n", " ")
     assert not (repository / "written.txt").exists()
 
 

@@ -281,4 +281,4 @@ def test_command_prints_a_table_and_exits_1_where_one_differs(project: Path):
     done = CliRunner().invoke(verify, [str(project.parent), "--repeat", "2"])
     assert done.exit_code == 1, done.output
     assert "NP2TF923" in done.output
-    assert "1 projects: 0 equal, 1 different, 0 failed" in done.output
+    assert "1 project: 0 equal, 1 different, 0 failed" in done.output

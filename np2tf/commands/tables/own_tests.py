@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from np2tf.commands.output import quantity
 from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_table, wide_console
 
 if TYPE_CHECKING:
@@ -137,6 +139,8 @@ def _lines(outcome: OwnTestsOutcome) -> Iterator[str]:
         )
         calls = ", ".join(f"{count} {name}" for name, count in outcome.translated.counts.items())
         yield f"Modules translated: {modules}. Calls: {calls}."
+        if not any(outcome.translated.counts.get(name) for name in ("compiled", "graph")):
+            yield "No code took long enough for compilation; --tier compile compiles each at its first call."
     if outcome.code:
         yield f"{outcome.code} {outcome.error}"
         return
@@ -147,8 +151,18 @@ def _lines(outcome: OwnTestsOutcome) -> Iterator[str]:
         if summary["ratio"] is not None:
             parts.append(f"({summary['ratio']:.2f}×)")
         yield (
-            f"In tests: {' '.join(parts)}; of {summary['measured']} that take {LEAST:g} s or more, "
-            f"{summary['faster']} are faster. Processes: {outcome.numpy.seconds:.1f} s and "
-            f"{outcome.translated.seconds:.1f} s."
+            f"In tests: {' '.join(parts)}; faster: {summary['faster']} of {summary['measured']} that take "
+            f"{LEAST:g} s or more. Whole processes, with imports and translation: "
+            f"{outcome.numpy.seconds:.1f} s and {outcome.translated.seconds:.1f} s."
         )
-    yield "{tests} tests: {equal} end in the same way, {different} differently.".format(**summary)
+    yield _verdict(outcome)
+
+
+def _verdict(outcome: OwnTestsOutcome) -> str:
+    """Return how many tests end in the same way, and how they end."""
+    counts = Counter(pair.outcomes[0] for pair in outcome.pairs if pair.equal)
+    ends = ", ".join(f"{count} {end}" for end, count in counts.most_common())
+    equal, different = sum(counts.values()), len(outcome.different)
+    verb = "ends" if equal == 1 else "end"
+    equal_ends = f"{equal} {verb} in the same way{f' ({ends})' if ends else ''}"
+    return f"{quantity(len(outcome.pairs), 'test')}: {equal_ends}, {different} differently."

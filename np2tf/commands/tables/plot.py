@@ -35,7 +35,7 @@ def check_plot(file: Path) -> None:
     """
     if importlib.util.find_spec("matplotlib") is None:
         entry = codes()["NP2TF928"]
-        raise PlotError(f"{entry.code} {entry.message}: {entry.remedy}")
+        raise PlotError(f"{entry.code} {entry.message}. {entry.remedy}")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     formats = FigureCanvasAgg.get_supported_filetypes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from np2tf.commands.output import quantity
 from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_fitting, wide_console
 
 if TYPE_CHECKING:
@@ -51,13 +52,11 @@ def show(outcomes: list[Outcome], rtol: float) -> None:
         "Equal means: the same structure, dtypes and shapes, exact ints, bools and strings, "
         f"{tolerance_text(rtol)}. compiled, graph, eager, host: calls in one warm main().",
     )
-    say(
-        console,
-        "{programs} programs: {equal} equal, {different} different, {failed} failed; "
-        "{faster} faster than NumPy when warm, {three_times_faster} at least 3×.".format(
-            **_summary(outcomes)
-        ),
+    results = (
+        "{equal} equal, {different} different, {failed} failed; {faster} faster than NumPy when warm, "
+        "{three_times_faster} at least 3×."
     )
+    say(console, f"{quantity(len(outcomes), 'program')}: {results.format(**_summary(outcomes))}")
 
 
 def result_text(code: str) -> Text:

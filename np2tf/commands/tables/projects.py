@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from np2tf.commands.output import quantity
 from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_fitting, wide_console
 from np2tf.commands.tables.programs import counts_shown, counts_told, result_text, show_wrong
 
@@ -61,12 +62,12 @@ def show(outcomes: list[ProjectOutcome], rtol: float) -> None:
         "`np2tf run -m`. main s, warm s: a repeated main() in one process. compiled, graph, eager, host: "
         "calls in the last main(). hot: how many of its hot functions ran compiled.",
     )
-    say(
-        console,
-        "{projects} projects: {equal} equal, {different} different, {failed} failed; {hot_staged} of {hot} "
-        "hot functions ran compiled; at least 2× faster than NumPy: {twice_as_fast_run} as a process, "
-        "{twice_as_fast_warm} when warm.".format(**_summary(outcomes)),
+    results = (
+        "{equal} equal, {different} different, {failed} failed; {hot_staged} of {hot} hot functions ran "
+        "compiled; at least 2× faster than NumPy: {twice_as_fast_run} as a process, {twice_as_fast_warm} "
+        "when warm."
     )
+    say(console, f"{quantity(len(outcomes), 'project')}: {results.format(**_summary(outcomes))}")
 
 
 def _summary(outcomes: list[ProjectOutcome]) -> dict[str, int]:
