@@ -67,11 +67,11 @@ def _find_hidden_exception(
     seen_functions: set[cst.FunctionDef],
 ) -> tuple[cst.CSTNode, str] | None:
     for node in walk(top):
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             name = facts.code(node.func) if unknown(node, function) else _unsafe(node, facts)
             if name is not None:
                 return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
-            local = isinstance(node.func, cst.Name) and _is_inner(node.func, facts)
+            local = type(node.func) is cst.Name and _is_inner(node.func, facts)
             if local and top is not function.body:
                 return _find_hidden_exception(
                     function.body, function, facts, callees, unknown, seen_functions
@@ -100,7 +100,7 @@ def _unsafe(call: cst.Call, facts: Facts) -> str | None:
         if name == "norm" and any(arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]):
             is_safe = False  # singular values may not converge
         return None if is_safe else full_name
-    if isinstance(call.func, cst.Attribute):
+    if type(call.func) is cst.Attribute:
         method = call.func.attr.value
         rule = rules.find(f"numpy.ndarray.{method}")
         return f".{method}" if rule is not None and method not in _METHODS else None

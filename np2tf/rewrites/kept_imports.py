@@ -64,7 +64,7 @@ class KeptImports:
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
-        unused_module = self.is_unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
+        unused_module = self.is_unused(alias) and type(self._facts.parents[alias]) is cst.Import
         name = _bound_name(alias)
         by_name = name in self._by_name or (self._is_passed_on(name) and not self.is_unused(alias))
         return alias in self._numpy_bindings or by_name or unused_module or self._untranslatable(alias)
@@ -87,10 +87,10 @@ class KeptImports:
         }
         for binding in module.bindings.get("__all__", ()):
             up = facts.parents[binding]
-            assign = facts.parents[up] if isinstance(up, cst.AssignTarget) else up
+            assign = facts.parents[up] if type(up) is cst.AssignTarget else up
             value = getattr(assign, "value", None)
             if isinstance(value, (cst.List, cst.Tuple)):
-                strings = [e.value for e in value.elements if isinstance(e.value, cst.SimpleString)]
+                strings = [e.value for e in value.elements if type(e.value) is cst.SimpleString]
                 names |= {str(string.evaluated_value) for string in strings}
         if _READ_BY_NAME & module.free:
             names |= {

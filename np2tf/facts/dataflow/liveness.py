@@ -105,16 +105,16 @@ def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> N
 
 
 def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
-    if isinstance(node, cst.Break):
+    if type(node) is cst.Break:
         return jumps.at_break
-    if isinstance(node, cst.Continue):
+    if type(node) is cst.Continue:
         return jumps.at_continue
     if isinstance(node, (cst.Return, cst.Raise)):
         return reads(node)
-    if isinstance(node, cst.Assign):
+    if type(node) is cst.Assign:
         targets = {name for target in node.targets for name in bound_targets(target.target)}
         return ((after - targets) | reads(node)) - assigned_first(node.value)
-    if isinstance(node, cst.AnnAssign):
+    if type(node) is cst.AnnAssign:
         targets = set(bound_targets(node.target)) if node.value else set()
         return (after - targets) | reads(node)
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
@@ -124,7 +124,7 @@ def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
 
 def _live_loop(node: cst.While | cst.For, after: Names, jumps: Jumps) -> Names:
     head = loop_head(node, after, jumps)
-    return head | reads(node.iter) if isinstance(node, cst.For) else head
+    return head | reads(node.iter) if type(node) is cst.For else head
 
 
 def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -> Names:

@@ -55,13 +55,13 @@ def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
 def parameters(params: cst.Parameters) -> list[str]:
     """Return the names a function's parameters bind."""
     every = [*params.posonly_params, *params.params, *params.kwonly_params]
-    every += [star for star in (params.star_arg, params.star_kwarg) if isinstance(star, cst.Param)]
+    every += [star for star in (params.star_arg, params.star_kwarg) if type(star) is cst.Param]
     return [param.name.value for param in every]
 
 
 def bound_targets(target: cst.CSTNode) -> list[str]:
     """Return the names an assignment target binds outright (not those it stores through), in order."""
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         return [target.value]
     if isinstance(target, (cst.Tuple, cst.List)):
         return [name for element in target.elements for name in bound_targets(element.value)]
@@ -84,7 +84,7 @@ def stored_through(target: cst.CSTNode) -> list[str]:
 
 
 def target_reads(target: cst.CSTNode) -> Names:
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         return NO_NAMES
     if isinstance(target, (cst.Tuple, cst.List)):
         return union_of(target_reads(element.value) for element in target.elements)
@@ -135,9 +135,9 @@ def binds_here(node: cst.CSTNode) -> list[str]:
 def _changed_names(call: cst.Call) -> list[str]:
     """Return the name of the list, dict or set that a method call changes, if it is a plain name."""
     func = call.func
-    if not isinstance(func, cst.Attribute) or func.attr.value not in GROWS:
+    if type(func) is not cst.Attribute or func.attr.value not in GROWS:
         return []
-    return [func.value.value] if isinstance(func.value, cst.Name) else []
+    return [func.value.value] if type(func.value) is cst.Name else []
 
 
 def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
@@ -182,10 +182,10 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
     names: set[str] = set()
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
-        if not (in_comprehension and isinstance(node, cst.CompFor)):
+        if not (in_comprehension and type(node) is cst.CompFor):
             if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
                 names.update(bound_targets(node.target))
-            elif not isinstance(node, cst.Call):
+            elif type(node) is not cst.Call:
                 names.update(binds_here(node))
         if type(node) in _SCOPES:
             return
@@ -227,36 +227,36 @@ def reads(node: cst.CSTNode | None) -> Names:
 @memoize
 def _reads(node: cst.CSTNode) -> Names:
     """Return what `reads` finds in a node that binds names, or is a scope."""
-    if isinstance(node, cst.AugAssign):
+    if type(node) is cst.AugAssign:
         return reads(node.target) | reads(node.value)
-    if isinstance(node, cst.AssignTarget):
+    if type(node) is cst.AssignTarget:
         return target_reads(node.target)
-    if isinstance(node, cst.AnnAssign):
+    if type(node) is cst.AnnAssign:
         return target_reads(node.target) | reads(node.value)
-    if isinstance(node, cst.For):
+    if type(node) is cst.For:
         parts = (reads(part) for part in (node.iter, *block(node.body), *block(node.orelse)))
         return target_reads(node.target) | union_of(parts)
     if isinstance(node, (cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS)):
         return _nested_reads(node)
-    if isinstance(node, (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal)):
+    if type(node) in (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal):
         return NO_NAMES
-    if isinstance(node, (cst.MatchAs, cst.MatchStar, cst.MatchMapping)):
-        return union_of(reads(child) for child in children(node) if not isinstance(child, cst.Name))
-    if isinstance(node, cst.ClassDef):
+    if type(node) in (cst.MatchAs, cst.MatchStar, cst.MatchMapping):
+        return union_of(reads(child) for child in children(node) if type(child) is not cst.Name)
+    if type(node) is cst.ClassDef:
         return union_of(reads(child) for child in children(node) if child is not node.name)
     raise TypeError(node)
 
 
 def _nested_reads(node: cst.CSTNode) -> Names:
-    if isinstance(node, cst.Lambda):
+    if type(node) is cst.Lambda:
         inner = reads(node.body) - frozenset(parameters(node.params))
         return inner | _default_reads(node.params)
-    if isinstance(node, cst.FunctionDef):
+    if type(node) is cst.FunctionDef:
         body = union_of(reads(statement) for statement in block(node.body)) - function_locals(node)
         return (
             body | _default_reads(node.params) | union_of(reads(item.decorator) for item in node.decorators)
         )
-    element = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)  # type: ignore[attr-defined]
+    element = (node.key, node.value) if type(node) is cst.DictComp else (node.elt,)  # type: ignore[attr-defined]
     loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
     names, targets = union_of(reads(part) for part in element), set[str]()
     while loop is not None:

@@ -78,16 +78,16 @@ class Imports:
         The name of an import from the surrounding package begins with the dots of the import.
         """
         root, path = root_of(node), dotted_name(node)
-        if not isinstance(root, cst.Name) or path is None:
+        if type(root) is not cst.Name or path is None:
             return None
         owner = self.scopes.of(root).owner_of(root.value)
         bindings = owner.bindings[root.value] if owner is not None else []
         alias = bindings[0] if len(bindings) == 1 else None
-        if not isinstance(alias, cst.ImportAlias):
+        if type(alias) is not cst.ImportAlias:
             return None
         around = self.parents[alias]
         tail = path.removeprefix(root.value)
-        if isinstance(around, cst.ImportFrom):
+        if type(around) is cst.ImportFrom:
             module = f"{dotted_name(around.module)}." if around.module is not None else ""
             return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{tail}"
         return (alias.evaluated_name if alias.asname is not None else root.value) + tail
@@ -169,13 +169,13 @@ class Imports:
         import).
         """
         up = self.parents[node]
-        if isinstance(up, cst.Attribute):
+        if type(up) is cst.Attribute:
             return up.value is node and not isinstance(self.parents[up], (cst.ImportAlias, cst.ImportFrom))
-        if isinstance(up, cst.Arg):
+        if type(up) is cst.Arg:
             return up.value is node
         if isinstance(up, (cst.FunctionDef, cst.ClassDef)):
             return up.name is not node
-        if isinstance(up, cst.Param):
+        if type(up) is cst.Param:
             return up.name is not node
         return not isinstance(
             up,

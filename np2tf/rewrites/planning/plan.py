@@ -124,13 +124,13 @@ def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> EditedNode:
     """
     if not changes:
         return node
-    if changes.get("body") == [] and isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-        if isinstance(node, cst.SimpleStatementLine):
+    if changes.get("body") == [] and type(node) in (cst.SimpleStatementLine, cst.SimpleStatementSuite):
+        if type(node) is cst.SimpleStatementLine:
             return cst.RemoveFromParent()
         changes["body"] = [cst.Pass()]
-    if changes.get("body") == [] and isinstance(node, cst.IndentedBlock):
+    if changes.get("body") == [] and type(node) is cst.IndentedBlock:
         changes["body"] = [cst.SimpleStatementLine([cst.Pass()])]
-    line = isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
+    line = type(node) in (cst.SimpleStatementLine, cst.SimpleStatementSuite)
     if line and changes.get("body") and len(changes["body"]) < len(node.body):  # type: ignore[attr-defined]
         # The last statement of a line must not keep the semicolon before a removed statement.
         last = node.body[-1].semicolon  # type: ignore[attr-defined]

@@ -32,9 +32,9 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     qualified_name = world.facts.imports.numpy_name(func)
     if qualified_name is not None:
         return numpy_call(node, qualified_name, frame, evaluate)
-    if isinstance(func, cst.Attribute):
+    if type(func) is cst.Attribute:
         return method_call(node, frame, evaluate)
-    if isinstance(func, cst.Name) and _is_builtin(func, frame):
+    if type(func) is cst.Name and _is_builtin(func, frame):
         return builtin_calls.builtin_call(node, func.value, frame, evaluate)
     value = evaluate(func, frame)
     if value.functions and not value.may("any", "lambda"):
@@ -84,7 +84,7 @@ def bind_arguments(
             arguments[positions[position]] = value
         else:
             positional_values.append(value)
-    if isinstance(params.star_arg, cst.Param):
+    if type(params.star_arg) is cst.Param:
         element = union(positional_values) if positional_values else None
         memory = frozenset() if element is None else element.memory
         arguments[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
@@ -94,7 +94,7 @@ def bind_arguments(
 def is_open(function: cst.FunctionDef | cst.Lambda, frame: Frame) -> bool:
     """Return whether code outside the module may call a function, with any arguments."""
     scope = frame.world.facts.scopes.of(function)
-    is_hidden = isinstance(function, cst.FunctionDef) and function.name.value.startswith("_")
+    is_hidden = type(function) is cst.FunctionDef and function.name.value.startswith("_")
     return scope.is_module and not is_hidden
 
 

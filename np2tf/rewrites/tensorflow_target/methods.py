@@ -35,7 +35,7 @@ _HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item
 def method_call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     """Return the value of `base.name(…)`."""
     world, func = frame.world, node.func
-    assert isinstance(func, cst.Attribute)
+    assert type(func) is cst.Attribute
     base, name = evaluate(func.value, frame), func.attr.value
     if base.is_undetermined:
         for arg in node.args:
@@ -137,7 +137,7 @@ def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> No
 
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
     world, func = frame.world, node.func
-    assert isinstance(func, cst.Attribute)
+    assert type(func) is cst.Attribute
     if name in _HELPERS:
         return _own_method(node, name, base, frame, evaluate)
     function = world.table.functions[name]

@@ -49,13 +49,13 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
 
 
 def _place(facts: Facts, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
-    return (1, 1, (1, 1)) if isinstance(node, cst.Module) else facts.place(node)
+    return (1, 1, (1, 1)) if type(node) is cst.Module else facts.place(node)
 
 
 def _note_writers(world: World, report: Report) -> None:
     """Report the functions that return more than before: calls in other files must take the new result."""
     for summary in world.summaries.values():
-        if summary.writes and isinstance(summary.node, cst.FunctionDef):
+        if summary.writes and type(summary.node) is cst.FunctionDef:
             names = ", ".join(sorted(summary.writes))
             place = world.facts.place(summary.node)
             report.add("NP2TF609", *place, name=summary.node.name.value, parameters=names)

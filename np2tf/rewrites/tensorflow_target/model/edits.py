@@ -25,7 +25,7 @@ def function_of(path: str) -> Edit:
     """`x.sum(axis=0)` -> `path(x, axis=0)`."""
 
     def edit(updated_node: cst.Call) -> cst.Call:
-        assert isinstance(updated_node.func, cst.Attribute)
+        assert type(updated_node.func) is cst.Attribute
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated_node.args else None
         first = cst.Arg(updated_node.func.value, comma=comma) if comma else cst.Arg(updated_node.func.value)
         return updated_node.with_changes(func=name_node(path), args=[first, *updated_node.args])
@@ -64,7 +64,7 @@ def tail(path: str) -> Edit:
 def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpression:
     """Return a key as an expression: `1:, i` is `(slice(1, None), i)`."""
     parts = [_part(element.slice) for element in elements]
-    trailing = isinstance(elements[-1].comma, cst.Comma)
+    trailing = type(elements[-1].comma) is cst.Comma
     if len(parts) == 1 and not trailing:
         return parts[0]
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -73,9 +73,9 @@ def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpressi
 
 
 def _part(part: cst.BaseSlice) -> cst.BaseExpression:
-    if isinstance(part, cst.Index):
+    if type(part) is cst.Index:
         return part.value
-    assert isinstance(part, cst.Slice)
+    assert type(part) is cst.Slice
     ends = {"a": part.lower, "b": part.upper, "c": part.step}
     arguments = {name: end if end is not None else cst.Name("None") for name, end in ends.items()}
     return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **arguments)
@@ -83,7 +83,7 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
 
 def argument(value: cst.BaseExpression) -> cst.BaseExpression:
     """Return an expression as an argument of a call, where a tuple needs its parentheses."""
-    if isinstance(value, (cst.Tuple, cst.GeneratorExp)) and not value.lpar:
+    if type(value) in (cst.Tuple, cst.GeneratorExp) and not value.lpar:
         return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return value
 
@@ -94,8 +94,8 @@ def item_assignment(helper: str) -> Edit:
     def edit(updated_node: cst.Assign) -> cst.Assign:
         (target,) = updated_node.targets
         place = target.target
-        assert isinstance(place, cst.Subscript)
-        assert isinstance(place.value, cst.Name)
+        assert type(place) is cst.Subscript
+        assert type(place.value) is cst.Name
         call = expression(
             "{f}({x}, {key}, {value})",
             f=name_node(helper),
@@ -139,7 +139,7 @@ def augment_with(helper: str | None, operation: str | None) -> Edit:
     """`x += v` -> `x = helper(x, x + v)`, or `x = x + v` without a helper."""
 
     def edit(updated_node: cst.AugAssign) -> cst.Assign:
-        assert isinstance(updated_node.target, cst.Name)
+        assert type(updated_node.target) is cst.Name
         new = combine(updated_node, cst.Name(updated_node.target.value), operation)
         if helper is not None:
             old = cst.Name(updated_node.target.value)
@@ -154,8 +154,8 @@ def augmented_item(helper: str, operation: str | None) -> Edit:
 
     def edit(updated_node: cst.AugAssign) -> cst.Assign:
         place = updated_node.target
-        assert isinstance(place, cst.Subscript)
-        assert isinstance(place.value, cst.Name)
+        assert type(place) is cst.Subscript
+        assert type(place.value) is cst.Name
         call = expression(
             "{f}({x}, {key}, {new})",
             f=name_node(helper),
