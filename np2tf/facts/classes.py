@@ -34,6 +34,8 @@ class Classes:
     _members: dict[cst.ClassDef, dict[str, cst.FunctionDef]] = field(default_factory=dict)
     _array_names: dict[cst.ClassDef, set[str]] = field(default_factory=dict)
     _owner: dict[cst.FunctionDef, cst.ClassDef] = field(default_factory=dict)
+    _base_classes: dict[cst.ClassDef, list[cst.ClassDef]] = field(default_factory=dict)
+    _subclasses: dict[cst.ClassDef, list[cst.ClassDef]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for node in self.facts.module.body:
@@ -103,12 +105,20 @@ class Classes:
         return only if type(only) is cst.ClassDef and only in self._members else None
 
     def _bases(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        classes = [self.class_named(arg.value) for arg in node.bases]
-        return [base for base in classes if base is not None and base is not node]
+        bases = self._base_classes.get(node)
+        if bases is None:
+            classes = [self.class_named(arg.value) for arg in node.bases]
+            bases = [base for base in classes if base is not None and base is not node]
+            self._base_classes[node] = bases
+        return bases
 
     def _derived_classes(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        direct = [derived_class for derived_class in self._members if node in self._bases(derived_class)]
-        return direct + [far for derived_class in direct for far in self._derived_classes(derived_class)]
+        derived_classes = self._subclasses.get(node)
+        if derived_classes is None:
+            direct = [derived_class for derived_class in self._members if node in self._bases(derived_class)]
+            far = [far for derived_class in direct for far in self._derived_classes(derived_class)]
+            derived_classes = self._subclasses[node] = direct + far
+        return derived_classes
 
     def is_self(self, node: cst.CSTNode) -> bool:
         """Return whether a name is the `self` of the method around it."""

@@ -6,12 +6,13 @@ While a function is staged no handler ever runs: an exception discards the call,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts
+from np2tf.tree.memo import memoize
 from np2tf.tree.names import words
 from np2tf.tree.walk import children, walk
 
@@ -33,18 +34,26 @@ _METHODS = _FUNCTIONS | words(
     "dot conj conjugate astype fill flatten view append extend pop items keys values get"
 )
 
+#: The nodes that `except` clauses stand directly below.
+_WITH_HANDLERS = frozenset({cst.Try})
+
 Callees = Callable[[cst.CSTNode], Iterator[cst.FunctionDef]]
 #: Returns whether the text does not show the callee of a call in a function.
 Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
-def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield `node` and the nodes below it, without the handlers of exceptions: these run on the host."""
-    stack = [node]
+@memoize
+def staged_parts(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    """Return `node` and the nodes below it, without the handlers of exceptions: these run on the host."""
+    parts, stack = [], [node]
     while stack:
         top = stack.pop()
-        yield top
-        stack.extend(child for child in reversed(children(top)) if type(child) is not cst.ExceptHandler)
+        parts.append(top)
+        below = children(top)
+        if type(top) in _WITH_HANDLERS:
+            below = tuple(child for child in below if type(child) is not cst.ExceptHandler)
+        stack.extend(below[::-1])
+    return parts
 
 
 def hidden_exception(

@@ -22,7 +22,7 @@ def name_for_tnp(facts: Facts) -> str:
 
 def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
-    kept_imports = KeptImports(facts, passed_on)
+    kept_imports = KeptImports.of(facts, passed_on)
     return any(
         not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import)
         for numpy_import in facts.imports.statements
@@ -31,7 +31,7 @@ def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Replace the imports of NumPy, and add the imports that the output needs."""
-    kept_imports = KeptImports(facts, options.passed_on)
+    kept_imports = KeptImports.of(facts, options.passed_on)
     imports = []
     for numpy_import in facts.imports.statements:
         if not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import):

@@ -218,15 +218,14 @@ def reads(node: cst.CSTNode | None) -> Names:
         return frozenset((node.value,))  # type: ignore[attr-defined]
     if kind in _READ_THROUGH:
         return reads(node.value)  # type: ignore[attr-defined]
-    if kind not in _READ_OTHERWISE:
-        below = children(node)
-        return reads(below[0]) if len(below) == 1 else NO_NAMES.union(*map(reads, below))
     return _reads(node)
 
 
 @memoize
 def _reads(node: cst.CSTNode) -> Names:
-    """Return what `reads` finds in a node that binds names, or is a scope."""
+    """Return what `reads` finds in a node with several parts, in one that binds names, or in a scope."""
+    if type(node) not in _READ_OTHERWISE:
+        return NO_NAMES.union(*map(reads, children(node)))
     if type(node) is cst.AugAssign:
         return reads(node.target) | reads(node.value)
     if type(node) is cst.AssignTarget:

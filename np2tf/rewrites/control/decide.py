@@ -131,7 +131,7 @@ class _Decider:
         self._plain = plain
         self.static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
         self._refusals = Refusals(function, facts, self.static, unknown, methods, SMALL.keys())
-        self._nodes = list(staged_parts(function))
+        self._nodes = staged_parts(function)
         """What may run while the function is staged: everything but handlers of exceptions."""
 
     def decide(self) -> Decision:

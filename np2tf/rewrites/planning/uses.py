@@ -5,9 +5,10 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -34,6 +35,7 @@ ON_NUMPY = words(
 
 
 _NDARRAY = "numpy.ndarray"
+_USES: WeakKeyDictionary[Facts, Sequence[Use]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +67,15 @@ class Use:
         return self.is_module or (self.rule is not None and self.rule.kind != "no")
 
 
-def uses(facts: Facts) -> Iterator[Use]:
-    """Yield the uses of NumPy names in a module, in source order."""
-    if not facts.imports.imports_numpy:
-        return
-    for name in facts.nodes(cst.Name):
-        stands_for = facts.imports.numpy_name(name)
-        if stands_for is not None:
-            yield _use(facts, name, stands_for)
+def uses(facts: Facts) -> Sequence[Use]:
+    """Return the uses of NumPy names in a module, in source order."""
+    found = _USES.get(facts)
+    if found is None:
+        names = facts.nodes(cst.Name) if facts.imports.imports_numpy else ()
+        meanings = ((name, facts.imports.numpy_name(name)) for name in names)
+        found = [_use(facts, name, stands_for) for name, stands_for in meanings if stands_for is not None]
+        _USES[facts] = found
+    return found
 
 
 def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:

@@ -11,7 +11,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.counters import step_of
 from np2tf.facts.dataflow.liveness import live_before
-from np2tf.facts.dataflow.reads_writes import Names, reads, writes
+from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, reads, writes
 from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
     blank,
@@ -111,11 +111,8 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
         else [name for name in variables if name in live and (name in goes_on or name in shared_names)]
     )
     lowering.closures.check_leaving(node, variables, outputs)
-    operands = [
-        name
-        for name in variables
-        if name in shared_names or any(_needs(name, source, outputs, after) for source in sources)
-    ]
+    needed_names = NO_NAMES.union(*(_needed_names(source, variables, outputs, after) for source in sources))
+    operands = [name for name in variables if name in shared_names or name in needed_names]
 
     branches = []
     for owner, source in zip((node, node.orelse if type(node.orelse) is cst.Else else None), sources):
@@ -164,11 +161,15 @@ def _raises(source: Sequence[Statement]) -> bool:
     return leaves(source) and not list(jumps_in(source))
 
 
-def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after: Names) -> bool:
-    """Return whether a branch needs the value that `name` has before the `if`."""
-    if name not in writes(source):
-        return name in outputs and not _raises(source)
-    return name in live_before(source, after)
+def _needed_names(
+    source: Sequence[Statement], variables: Sequence[str], outputs: Sequence[str], after: Names
+) -> Names:
+    """Return the variables whose values before the `if` a branch needs."""
+    written_names = writes(source)
+    handed_on = NO_NAMES if _raises(source) else frozenset(outputs) - written_names
+    if written_names.isdisjoint(variables):
+        return handed_on
+    return handed_on | (written_names & live_before(source, after))
 
 
 def _returns_value(jump: cst.CSTNode) -> bool:
