@@ -35,8 +35,8 @@ GROWS = frozenset(
 )
 #: Attributes of an array that are views of it.
 VIEWS = frozenset({"T", "real", "imag", "flat"})
-_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
-_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+_COMPREHENSIONS = frozenset({cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp})
+_SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
 def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
@@ -63,7 +63,7 @@ def bound_targets(target: cst.CSTNode) -> list[str]:
     """Return the names an assignment target binds outright (not those it stores through), in order."""
     if type(target) is cst.Name:
         return [target.value]
-    if isinstance(target, (cst.Tuple, cst.List)):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         return [name for element in target.elements for name in bound_targets(element.value)]
     return []
 
@@ -100,6 +100,8 @@ _BINDING = frozenset({
     cst.AssignTarget, cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign, cst.NamedExpr, cst.Call, cst.Del,
     cst.FunctionDef, cst.ClassDef, cst.AsName, cst.ImportAlias, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
 })  # fmt: skip
+
+_WITH_TARGET = frozenset({cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del})
 
 
 def binds_here(node: cst.CSTNode) -> list[str]:
@@ -153,7 +155,7 @@ def _writes(top: cst.CSTNode) -> tuple[str, ...]:
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
         kind = type(node)
         comprehension = in_comprehension or kind in _COMPREHENSIONS
-        if not (in_comprehension and kind is cst.CompFor):
+        if kind in _BINDING and not (in_comprehension and kind is cst.CompFor):
             names.update(dict.fromkeys(binds_here(node)))
         if kind in _SCOPES:
             return
@@ -173,6 +175,12 @@ def function_locals(function: cst.FunctionDef) -> Names:
     """Return the names that are local to a function: its parameters and the names that its body binds
     outright.
     """
+    return _function_locals(function)
+
+
+@memoize
+def _function_locals(function: cst.CSTNode) -> Names:
+    assert type(function) is cst.FunctionDef
     names = frozenset(parameters(function.params)) | rebound(block(function.body))
     return names - declared_names(function, cst.Global, cst.Nonlocal)
 
@@ -182,15 +190,17 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
     names: set[str] = set()
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
-        if not (in_comprehension and type(node) is cst.CompFor):
-            if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
-                names.update(bound_targets(node.target))
-            elif type(node) is not cst.Call:
+        kind = type(node)
+        if kind in _BINDING and not (in_comprehension and kind is cst.CompFor):
+            if kind in _WITH_TARGET:
+                names.update(bound_targets(node.target))  # type: ignore[attr-defined]
+            elif kind is not cst.Call:
                 names.update(binds_here(node))
-        if type(node) in _SCOPES:
+        if kind in _SCOPES:
             return
+        comprehension = in_comprehension or kind in _COMPREHENSIONS
         for child in children(node):
-            visit(child, in_comprehension or type(node) in _COMPREHENSIONS)
+            visit(child, comprehension)
 
     for node in body:
         visit(node, False)

@@ -15,6 +15,12 @@ from np2tf.facts.module.scopes import Scope, Scopes
 from np2tf.tree.names import dotted_name, root_of
 from np2tf.tree.walk import walk
 
+_CHAIN = frozenset({cst.Name, cst.Attribute})
+#: Nodes whose names are not variables that are read.
+_NAMES_ONLY = frozenset(
+    {cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar}
+)
+
 
 @dataclass(frozen=True, eq=False)
 class NumpyImport:
@@ -66,10 +72,10 @@ class Imports:
         """Return the NumPy name, such as `numpy.linalg.norm`, that exactly this expression refers to; else
         None.
         """
-        if not isinstance(node, (cst.Name, cst.Attribute)) or not self.statements:
+        if type(node) not in _CHAIN or not self.statements:
             return None
         if node not in self._resolutions:
-            self._resolutions[node] = self._resolve(node)
+            self._resolutions[node] = self._resolve(node)  # type: ignore[arg-type]
         return self._resolutions[node]
 
     def imported_name(self, node: cst.CSTNode) -> str | None:
@@ -173,14 +179,9 @@ class Imports:
             return up.value is node and not isinstance(self.parents[up], (cst.ImportAlias, cst.ImportFrom))
         if type(up) is cst.Arg:
             return up.value is node
-        if isinstance(up, (cst.FunctionDef, cst.ClassDef)):
+        if type(up) is cst.FunctionDef or type(up) is cst.ClassDef or type(up) is cst.Param:
             return up.name is not node
-        if type(up) is cst.Param:
-            return up.name is not node
-        return not isinstance(
-            up,
-            (cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar),
-        )
+        return type(up) not in _NAMES_ONLY
 
     def _bound_name(self, use: cst.Name, owner: Scope) -> str | None:
         bindings = owner.bindings[use.value]
