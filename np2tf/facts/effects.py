@@ -231,29 +231,26 @@ class Effects:
         for default in mutable_defaults(function, self.facts):
             yield Problem(default, "has a mutable default, which staging would share")
         for statement in block(function.body):
-            yield from self._below(statement, function, in_message=False)
+            yield from self._below(statement, function)
 
-    def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
-        if is_unused_class(node, function):
-            return
-        yield from self._problems_of(node, function, in_message)
-        message = in_message or type(node) in (cst.Raise, cst.Assert)
-        for child in children(node):
-            if type(child) is cst.ExceptHandler:
+    def _below(self, top: cst.CSTNode, function: cst.FunctionDef) -> Iterator[Problem]:
+        stack = [(top, False)]
+        while stack:
+            node, in_message = stack.pop()
+            kind = type(node)
+            if kind is cst.ExceptHandler:
                 # A handler only ever runs on the host.
-                yield from (
-                    Problem(part, _STATEMENTS[type(part)])
-                    for part in walk(child)
-                    if type(part) in _STATEMENTS
-                )
-            else:
-                yield from self._below(child, function, message)
+                inside = (part for part in walk(node) if type(part) in _STATEMENTS)
+                yield from (Problem(part, _STATEMENTS[type(part)]) for part in inside)
+            elif kind is not cst.ClassDef or not is_unused_class(node, function):
+                if kind in _NODES:
+                    yield from self._problems_of(node, function, in_message)
+                in_message = in_message or kind is cst.Raise or kind is cst.Assert
+                stack += [(child, in_message) for child in children(node)[::-1]]
 
     def _problems_of(
         self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool
     ) -> Iterator[Problem]:
-        if type(node) not in _NODES:
-            return
         reason = _STATEMENTS.get(type(node))
         if reason is not None:
             yield Problem(node, reason)

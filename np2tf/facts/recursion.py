@@ -44,6 +44,8 @@ class Recursion:
         """
         steps = (arg.value for call in self.calls(function) for arg in call.args)
         step_names = {name for step in steps for name in [_stepped_name(step)] if name is not None}
+        if not step_names:
+            return frozenset()
         arrays = {name for node in walk(function) for name in self._taken_for_array(node)}
         inner = [node for node in walk(function) if type(node) is cst.FunctionDef]
         return frozenset(name for function in inner for name in parameters(function.params)) & (
@@ -55,12 +57,14 @@ class Recursion:
         recursion.
         """
         calls = [call for call in _calls(function) if self._effects.module_function(call.func) is function]
+        if not calls:
+            return None
         nodes = list(walk(function))
         tests = [node.test for node in nodes if isinstance(node, (cst.If, cst.IfExp, cst.While))]
         loops = (cst.For, cst.CompFor, cst.Match, cst.BooleanOperation)
         if not tests or any(isinstance(node, loops) for node in nodes):
             return None
-        return next(iter(calls), None) if all(map(self._is_data, tests)) else None
+        return calls[0] if all(map(self._is_data, tests)) else None
 
     def _leads_to(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         callee = self._effects.module_function(call.func)

@@ -44,6 +44,6 @@ def words(text: str) -> frozenset[str]:
 
 def root_of(node: cst.CSTNode) -> cst.CSTNode:
     """Return the expression that a chain of attributes and subscripts starts from."""
-    while isinstance(node, (cst.Attribute, cst.Subscript)):
+    while type(node) is cst.Attribute or type(node) is cst.Subscript:
         node = node.value
     return node

@@ -13,7 +13,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.declarations import declared_names
 from np2tf.tree.memo import memoize
-from np2tf.tree.walk import children
+from np2tf.tree.walk import children, walk
 
 Names = frozenset[str]
 NO_NAMES: Names = frozenset()
@@ -41,14 +41,14 @@ _SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
     """Return the statements of a body, an `else`, or an `elif` (a single `if` statement)."""
+    if type(node) is cst.IndentedBlock or type(node) is cst.SimpleStatementSuite:
+        return node.body
     if node is None:
         return ()
-    if isinstance(node, cst.If):
+    if type(node) is cst.If:
         return (node,)
-    if isinstance(node, (cst.Else, cst.Finally)):
+    if type(node) is cst.Else or type(node) is cst.Finally:
         return block(node.body)
-    if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)):
-        return node.body
     raise TypeError(type(node).__name__)
 
 
@@ -290,6 +290,8 @@ def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
 @memoize
 def assigned_first(node: cst.CSTNode) -> Names:
     """Return the names that an expression's `:=` certainly assigns before anything in it reads them."""
+    if not any(type(part) is cst.NamedExpr for part in walk(node)):
+        return NO_NAMES
     names: set[str] = set()
     certain: set[str] = set()
 

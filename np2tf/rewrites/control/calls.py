@@ -80,7 +80,7 @@ class Calls:
 
     def is_list_of(self, node: cst.CSTNode) -> bool:
         """Return whether a comprehension may run over an array or many numbers, and computes with arrays."""
-        if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+        if type(node) is not cst.ListComp and type(node) is not cst.GeneratorExp:
             return False
         loop = node.for_in
         if loop.inner_for_in is not None or loop.asynchronous is not None or not _flat(loop.target):

@@ -103,9 +103,9 @@ def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
 def is_target(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether an expression is assigned to or deleted."""
     up = facts.parents[node]
-    return isinstance(up, (cst.AssignTarget, cst.Del)) or (
-        isinstance(up, (cst.AugAssign, cst.AnnAssign)) and up.target is node
-    )
+    if type(up) is cst.AugAssign or type(up) is cst.AnnAssign:
+        return up.target is node
+    return type(up) is cst.AssignTarget or type(up) is cst.Del
 
 
 def stays(facts: Facts, use: Use) -> bool:

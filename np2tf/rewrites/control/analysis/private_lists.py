@@ -26,7 +26,7 @@ class PrivateLists:
         for node in walk(function):
             if type(node) is cst.Name:
                 self._uses.setdefault(node.value, []).append(node)
-            elif isinstance(node, (cst.FunctionDef, cst.Lambda)) and node is not function:
+            elif (type(node) is cst.FunctionDef or type(node) is cst.Lambda) and node is not function:
                 self._inner |= free_names(node)
         self._params = frozenset(parameters(function.params))
         self._judgements: dict[str, bool] = {}

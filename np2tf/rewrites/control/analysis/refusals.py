@@ -4,7 +4,7 @@ its meaning.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import libcst as cst
 
@@ -14,6 +14,7 @@ from np2tf.rewrites.control.analysis.private_lists import STAGED_METHODS, Privat
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.common.closures import Closures
 from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.tree.memo import memoize
 from np2tf.tree.walk import children, walk
 
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
@@ -108,7 +109,7 @@ class Refusals:
             and not self._changes_nothing(node.func)
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
-        if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+        if type(node) is cst.AssignTarget or type(node) is cst.AugAssign:
             target = node.target
             if type(target) is cst.Subscript:
                 index = target.slice[0].slice
@@ -174,11 +175,16 @@ def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:
     return [*block(node.body), *block(node.orelse)]
 
 
-def _walk_here(node: cst.CSTNode) -> Iterable[cst.CSTNode]:
-    """Yield `node` and the nodes below it, without function bodies and exception handlers."""
-    yield node
-    if type(node) in (cst.FunctionDef, cst.Lambda):
-        return
-    for child in children(node):
-        if type(child) is not cst.ExceptHandler:
-            yield from _walk_here(child)
+@memoize
+def _walk_here(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    """Return `node` and the nodes below it, without function bodies and exception handlers."""
+    found: list[cst.CSTNode] = []
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        kind = type(top)
+        if kind is not cst.ExceptHandler or top is node:
+            found.append(top)
+            if kind is not cst.FunctionDef and kind is not cst.Lambda:
+                stack.extend(children(top)[::-1])
+    return found
