@@ -111,6 +111,7 @@ def translate(source: Source, options: Options) -> Result:
             plan.tnp_name = imports.name_for_tnp(facts)
         for rewrite in TARGETS[options.target]:
             rewrite(facts, plan, report, options)
+        source.check_printing(plan.touched_nodes)
         tree = plan.apply(source.module)
         text = source.text_of(tree)
     except RecursionError:

@@ -1,13 +1,13 @@
-"""The text of a tree, statement by statement; a statement is printed only once.
+"""The text of a tree, statement by statement; a statement of a file is cut out of the file.
 
-libcst prints the statements. The blocks of functions, classes, loops and branches are gone through here, so
-that a statement inside an edited function is not printed again either.
+libcst prints new and edited statements. The blocks of functions, classes, loops and branches are gone through
+here, so that a statement inside an edited function is not printed again either.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cache
@@ -99,15 +99,54 @@ def _text(statement: cst.CSTNode, state: CodegenState) -> str:
     entry = _texts.get(id(statement))
     if entry is not None and entry[2] == habits:
         return entry[1]
-    around, state.tokens = state.tokens, []
-    block = statement.body if type(statement) in _WITH_BLOCK else None  # type: ignore[attr-defined]
-    is_nested = type(block) is cst.IndentedBlock and block.body
-    printed = _with_body(statement, _Block(block)) if is_nested else statement  # type: ignore[arg-type]
-    printed._codegen(state)
-    text = "".join(state.tokens)
-    state.tokens = around
+    text = _printed(statement, state)
     _texts[id(statement)] = statement, text, habits
     return text
+
+
+def _printed(statement: cst.CSTNode, state: CodegenState) -> str:
+    """Return what libcst prints for a statement, without the statements in its block."""
+    around, state.tokens = state.tokens, []
+    block = block_in(statement)
+    (statement if block is None else _with_body(statement, _Block(block)))._codegen(state)
+    text = "".join(state.tokens)
+    state.tokens = around
+    return text
+
+
+def block_in(statement: cst.CSTNode) -> cst.IndentedBlock | None:
+    """Return the block whose statements are printed one by one."""
+    block = statement.body if type(statement) in _WITH_BLOCK else None  # type: ignore[attr-defined]
+    return block if type(block) is cst.IndentedBlock and block.body else None
+
+
+def remember(module: cst.Module, indents: tuple[str, ...], texts: Mapping[cst.CSTNode, str]) -> None:
+    """Record the texts that statements have in the file, in a block with these indentations around it."""
+    habits = (module.default_indent, module.default_newline, *indents)
+    for statement, text in texts.items():
+        _texts[id(statement)] = statement, text, habits
+
+
+def prints_as_remembered(module: cst.Module, nodes: Set[cst.CSTNode]) -> bool:
+    """Return whether libcst prints the statements among `nodes` as they are in the file; false also if their
+    texts are not known.
+    """
+    state = _State(module.default_indent, module.default_newline)
+    return all(_is_as_remembered(statement, state, nodes) for statement in module.body if statement in nodes)
+
+
+def _is_as_remembered(statement: cst.CSTNode, state: CodegenState, nodes: Set[cst.CSTNode]) -> bool:
+    entry = _texts.get(id(statement))
+    if entry is None:
+        return False
+    block = block_in(statement)
+    if block is not None and id(block.body[0]) in _texts:
+        state.increase_indent(state.default_indent if block.indent is None else block.indent)
+        inside = all(_is_as_remembered(inner, state, nodes) for inner in block.body if inner in nodes)
+        state.decrease_indent()
+        if not inside:
+            return False
+    return _printed(statement, state) == entry[1]
 
 
 def _with_body(statement: cst.CSTNode, body: _Block) -> cst.CSTNode:
