@@ -44,16 +44,16 @@ def parts(module: cst.Module) -> tuple[Sequence[str], Sequence[str], Sequence[st
     return header, [_text(statement, state) for statement in module.body], footer
 
 
-def inner_parts(module: cst.Module, node: cst.ClassDef) -> tuple[int, Sequence[str]]:
-    """Return the number of lines above the first statement of a class at the top of a module, and the texts
-    of its statements.
+def inner_parts(
+    module: cst.Module, statement: cst.CSTNode, block: cst.IndentedBlock, indents: tuple[str, ...]
+) -> tuple[int, Sequence[str]]:
+    """Return the number of lines above the first statement in the only block of a statement, and the texts of
+    the statements in it. `indents` are the indentations around the statement.
     """
-    block = node.body
-    assert isinstance(block, cst.IndentedBlock)
-    state = _State(module.default_indent, module.default_newline)
-    whole = _text(node, state)
+    state = _State(module.default_indent, module.default_newline, indent_tokens=list(indents))
+    whole = _text(statement, state)
     state.increase_indent(state.default_indent if block.indent is None else block.indent)
-    texts = [_text(statement, state) for statement in block.body]
+    texts = [_text(inner, state) for inner in block.body]
     return line_ends(whole) - sum(map(line_ends, texts)) - len(block.footer), texts
 
 
@@ -108,7 +108,7 @@ def _printed(statement: cst.CSTNode, state: CodegenState) -> str:
     """Return what libcst prints for a statement, without the statements in its block."""
     around, state.tokens = state.tokens, []
     block = block_in(statement)
-    (statement if block is None else _with_body(statement, _Block(block)))._codegen(state)
+    (statement if block is None else with_body(statement, _Block(block)))._codegen(state)
     text = "".join(state.tokens)
     state.tokens = around
     return text
@@ -149,7 +149,7 @@ def _is_as_remembered(statement: cst.CSTNode, state: CodegenState, nodes: Set[cs
     return _printed(statement, state) == entry[1]
 
 
-def _with_body(statement: cst.CSTNode, body: _Block) -> cst.CSTNode:
+def with_body(statement: cst.CSTNode, body: object) -> cst.CSTNode:
     """Return a copy of a statement with another body, without libcst's checks of a body's class."""
     copy: cst.CSTNode = object.__new__(type(statement))
     for name in _field_names(type(statement)):
