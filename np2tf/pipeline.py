@@ -119,6 +119,7 @@ def translate(source: Source, options: Options) -> Result:
 
 def result_of(source: Source, facts: Facts, plan: Plan, report: Report) -> Result:
     """Apply the plan of a file, and return the translation."""
+    source.check_printing(plan.touched_nodes)
     tree = plan.apply(source.module)
     text = source.text_of(tree)
     compiler_functions = frozenset(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from np2tf.conversion.unchanged_files import UnchangedFiles
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.discovery import FoundFile
 from np2tf.disk.outcome import problem
+from np2tf.options import Options
 
 
 @click.command()
@@ -67,6 +69,10 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
     """
     _look_at(paths, choices)
     configurations = configurations_of(choices)
+    if _wants_workers(paths, choices):
+        from np2tf.conversion.workers import get_ready
+
+        get_ready()
     unread: list[TaskResult] = []
     if "-" in paths:
         delivery = _delivery_to_output(choices) or Stream()
@@ -106,6 +112,14 @@ def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
             raise click.UsageError(f"no such file or folder: {path}")
 
 
+def _wants_workers(paths: tuple[str, ...], choices: dict[str, Any]) -> bool:
+    """Return whether several processes will surely translate: many were asked for, for a folder of which
+    nothing is in the cache.
+    """
+    is_many = (choices["jobs"] or 1) > 1 and any(map(os.path.isdir, paths))
+    return is_many and (choices["no_cache"] or UnchangedFiles().is_empty())
+
+
 def _delivery_to_output(choices: dict[str, Any]) -> Delivery | None:
     if choices["diff"]:
         return Diffs()
@@ -137,8 +151,13 @@ def _tasks(
     """Return a task for each file that can be read, and a finding for each file that cannot."""
     tasks: list[Task] = []
     unread: list[TaskResult] = []
+    options_by_settings: dict[int, Options] = {}  # there are few settings, which `configurations` keeps
     for path, root in ((file.path, file.root) for file in files):
-        options = replace(configurations.of(path).options(), docs=choices["docs"])
+        settings = configurations.of(path)
+        options = options_by_settings.get(id(settings))
+        if options is None:
+            options = replace(settings.options(), docs=choices["docs"])
+            options_by_settings[id(settings)] = options
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -147,7 +166,10 @@ def _tasks(
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
     names = passed_on((task.path, task.data) for task in tasks)
     return [
-        replace(task, options=replace(task.options, passed_on=names.get(task.path, ()))) for task in tasks
+        replace(task, options=replace(task.options, passed_on=names[task.path]))
+        if task.path in names
+        else task
+        for task in tasks
     ], unread
 
 

@@ -7,12 +7,14 @@ path, of the options and of the translator itself, so that an entry is never out
 from __future__ import annotations
 
 import os
+from hashlib import blake2b
 
 from np2tf.conversion.tasks import Task, TaskResult
 from np2tf.diagnostics import Diagnostic
 from np2tf.imports.cache import store
 from np2tf.imports.cache.files import Cache
 from np2tf.imports.cache.fingerprint import begin_hash, key_from
+from np2tf.options import Options
 
 
 class UnchangedFiles:
@@ -24,6 +26,11 @@ class UnchangedFiles:
 
     def __init__(self, is_used: bool = True) -> None:
         self._cache: Cache | None = store.unchanged_files_cache() if is_used else None
+        self._hashes: dict[Options, blake2b] = {}
+
+    def is_empty(self) -> bool:
+        """Return whether nothing is recorded, or the cache is turned off."""
+        return self._cache is None or not os.path.isdir(self._cache.folder)
 
     def find(self, task: Task) -> TaskResult | None:
         """Return the result of a task whose file is known not to change; None if that is not known."""
@@ -46,4 +53,7 @@ class UnchangedFiles:
         self._cache.store(self._key(task), entries)
 
     def _key(self, task: Task) -> str:
-        return key_from(begin_hash(("unchanged", task.options)), task.data, os.path.abspath(task.path))
+        begun = self._hashes.get(task.options)
+        if begun is None:
+            begun = self._hashes[task.options] = begin_hash(("unchanged", task.options))
+        return key_from(begun, task.data, os.path.abspath(task.path))

@@ -36,6 +36,17 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def get_ready() -> None:
+    """Begin to load the translator in the process that workers are forked from, if there is such a process.
+
+    It loads while the caller finds and reads the files.
+    """
+    if _context().get_start_method() == "forkserver":
+        from multiprocessing import forkserver
+
+        forkserver.ensure_running()
+
+
 def in_order(
     work: Callable[[In], Out],
     make_failure: Callable[[In, BaseException], Out],

@@ -113,7 +113,7 @@ class ArrayWork:
         if sum(map(self._is_operation, self._nodes)) < ENOUGH:
             return False
         slices = sum(
-            isinstance(node, cst.BinaryOperation) and _calculates_with_slices(node) for node in self._nodes
+            type(node) is cst.BinaryOperation and _calculates_with_slices(node) for node in self._nodes
         )
         return slices >= ENOUGH or any(map(self._is_numpy_call, self._nodes))
 
@@ -128,12 +128,12 @@ class ArrayWork:
         """Return whether a node can only be about arrays."""
         if type(node) not in _WORK_NODES:
             return False
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             return len(node.slice) > 1 and not self._is_of_a_type(node)
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             return node.attr.value in ("T", "shape", "ndim", "dtype")
-        if isinstance(node, cst.BinaryOperation):
-            return isinstance(node.operator, cst.MatrixMultiply) or _calculates_with_slices(node)
+        if type(node) is cst.BinaryOperation:
+            return type(node.operator) is cst.MatrixMultiply or _calculates_with_slices(node)
         if isinstance(node, (cst.Assign, cst.AugAssign, cst.UnaryOperation)):
             return _changes_slices(node)
         return looks_like_a_draw(node) or self._is_numpy_call(node)
@@ -143,7 +143,7 @@ class ArrayWork:
         up = self._facts.parents[node]
         while isinstance(up, (cst.SubscriptElement, cst.Index, cst.Subscript, cst.BinaryOperation)):
             up = self._facts.parents[up]
-        return isinstance(up, cst.Annotation)
+        return type(up) is cst.Annotation
 
     def _is_numpy_call(self, node: cst.CSTNode) -> bool:
         if type(node) is not cst.Call:
@@ -156,25 +156,25 @@ class ArrayWork:
         """Return whether a node is an operation on an array, on a result of NumPy, or on a slice."""
         if type(node) not in _WORK_NODES:
             return False
-        if isinstance(node, cst.BinaryOperation):
-            if isinstance(node.operator, cst.MatrixMultiply) or self._is_array(node):
+        if type(node) is cst.BinaryOperation:
+            if type(node.operator) is cst.MatrixMultiply or self._is_array(node):
                 return True
             return any(self._is_operand(side) for side in (node.left, node.right))
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             return self._is_operand(node) or len(node.slice) > 1 or self._is_array(node.value)
         return self._is_computed(node)
 
     def _is_operand(self, node: cst.BaseExpression) -> bool:
         """Return whether an operand is a result of NumPy, a slice, or an operation on such operands."""
-        if isinstance(node, cst.BinaryOperation):
+        if type(node) is cst.BinaryOperation:
             return self._is_operand(node.left) or self._is_operand(node.right)
-        if isinstance(node, cst.Subscript):
-            return any(isinstance(element.slice, cst.Slice) for element in node.slice)
+        if type(node) is cst.Subscript:
+            return any(type(element.slice) is cst.Slice for element in node.slice)
         return self._is_computed(node)
 
     def _is_computed(self, node: cst.CSTNode) -> bool:
         """Return whether a node is a call of a NumPy function that does not return a size or a shape."""
-        if not isinstance(node, cst.Call) or not self._is_numpy_call(node):
+        if type(node) is not cst.Call or not self._is_numpy_call(node):
             return False
         return self._facts.kinds.kind(node) is not Kind.STATIC
 
@@ -187,7 +187,7 @@ class ArrayWork:
         """
         names = set(parameters(self.function.params))
         return any(
-            isinstance(node, cst.Name) and node.value in names and self._is_used_as_array(node)
+            type(node) is cst.Name and node.value in names and self._is_used_as_array(node)
             for node in self._nodes
         )
 
@@ -195,10 +195,10 @@ class ArrayWork:
         up = self._facts.parents[node]
         if isinstance(up, (cst.Subscript, cst.Attribute)) and up.value is node:
             return True
-        if isinstance(up, cst.BinaryOperation) and isinstance(up.operator, cst.MatrixMultiply):
+        if type(up) is cst.BinaryOperation and type(up.operator) is cst.MatrixMultiply:
             return True
-        call = self._facts.parents[up] if isinstance(up, cst.Arg) else None
-        if not isinstance(call, cst.Call) or up is not call.args[0]:
+        call = self._facts.parents[up] if type(up) is cst.Arg else None
+        if type(call) is not cst.Call or up is not call.args[0]:
             return False
         full_name = self._facts.imports.numpy_name(call.func) or ""
         rule = rules.find(full_name)
@@ -210,16 +210,14 @@ def _calculates(loop: cst.CSTNode) -> bool:
     if type(loop) is not cst.For and type(loop) is not cst.While:
         return False
     for node in walk(loop.body):
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _NUMERIC):
+        if type(node) is cst.BinaryOperation and isinstance(node.operator, _NUMERIC):
             if not any(isinstance(side, _LITERALS) for side in (node.left, node.right)):
                 return True
-            if isinstance(node.operator, (cst.Divide, cst.Power, cst.Multiply)) and not any(
+            if type(node.operator) in (cst.Divide, cst.Power, cst.Multiply) and not any(
                 isinstance(side, (cst.BaseString, cst.List, cst.Tuple)) for side in (node.left, node.right)
             ):
                 return True
-        if isinstance(node, cst.AugAssign) and isinstance(
-            node.operator, (cst.MultiplyAssign, cst.DivideAssign)
-        ):
+        if type(node) is cst.AugAssign and type(node.operator) in (cst.MultiplyAssign, cst.DivideAssign):
             return True
     return False
 
@@ -232,21 +230,21 @@ def _repeated_part(node: cst.CSTNode) -> list[cst.CSTNode]:
         return []
     if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
         return [node.elt]
-    if isinstance(node, cst.While):
+    if type(node) is cst.While:
         return [node.body, node.test]
-    return [node.body] if isinstance(node, cst.For) else []
+    return [node.body] if type(node) is cst.For else []
 
 
 def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
     """Return whether an operation subtracts, divides or scales slices, which lists and strings do not
     support.
     """
-    if isinstance(node.operator, (cst.Subtract, cst.Divide, cst.Power)):
+    if type(node.operator) in (cst.Subtract, cst.Divide, cst.Power):
         return _is_sliced(node.left) or _is_sliced(node.right)
-    if not isinstance(node.operator, cst.Multiply):
+    if type(node.operator) is not cst.Multiply:
         return False
     operand, partner = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
-    return _is_sliced(operand) and (isinstance(partner, cst.Float) or _is_sliced(partner))
+    return _is_sliced(operand) and (type(partner) is cst.Float or _is_sliced(partner))
 
 
 def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bool:
@@ -266,8 +264,6 @@ def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bo
 
 def _is_sliced(node: cst.CSTNode) -> bool:
     """Return whether an expression is a slice, or a sum of slices."""
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+    if type(node) is cst.BinaryOperation and type(node.operator) is cst.Add:
         return _is_sliced(node.left) or _is_sliced(node.right)
-    return isinstance(node, cst.Subscript) and any(
-        isinstance(element.slice, cst.Slice) for element in node.slice
-    )
+    return type(node) is cst.Subscript and any(type(element.slice) is cst.Slice for element in node.slice)

@@ -34,14 +34,16 @@ class Classes:
     _members: dict[cst.ClassDef, dict[str, cst.FunctionDef]] = field(default_factory=dict)
     _array_names: dict[cst.ClassDef, set[str]] = field(default_factory=dict)
     _owner: dict[cst.FunctionDef, cst.ClassDef] = field(default_factory=dict)
+    _base_classes: dict[cst.ClassDef, list[cst.ClassDef]] = field(default_factory=dict)
+    _subclasses: dict[cst.ClassDef, list[cst.ClassDef]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for node in self.facts.module.body:
-            if isinstance(node, cst.ClassDef):
+            if type(node) is cst.ClassDef:
                 members = {
                     method.name.value: method
                     for method in block(node.body)
-                    if isinstance(method, cst.FunctionDef)
+                    if type(method) is cst.FunctionDef
                 }
                 self._members[node] = members
                 self._owner.update(dict.fromkeys(members.values(), node))
@@ -100,23 +102,31 @@ class Classes:
     def class_named(self, node: cst.CSTNode) -> cst.ClassDef | None:
         """Return the class at the top of the module that a name certainly refers to."""
         only = self.facts.scopes.only_binding(node)
-        return only if isinstance(only, cst.ClassDef) and only in self._members else None
+        return only if type(only) is cst.ClassDef and only in self._members else None
 
     def _bases(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        classes = [self.class_named(arg.value) for arg in node.bases]
-        return [base for base in classes if base is not None and base is not node]
+        bases = self._base_classes.get(node)
+        if bases is None:
+            classes = [self.class_named(arg.value) for arg in node.bases]
+            bases = [base for base in classes if base is not None and base is not node]
+            self._base_classes[node] = bases
+        return bases
 
     def _derived_classes(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        direct = [derived_class for derived_class in self._members if node in self._bases(derived_class)]
-        return direct + [far for derived_class in direct for far in self._derived_classes(derived_class)]
+        derived_classes = self._subclasses.get(node)
+        if derived_classes is None:
+            direct = [derived_class for derived_class in self._members if node in self._bases(derived_class)]
+            far = [far for derived_class in direct for far in self._derived_classes(derived_class)]
+            derived_classes = self._subclasses[node] = direct + far
+        return derived_classes
 
     def is_self(self, node: cst.CSTNode) -> bool:
         """Return whether a name is the `self` of the method around it."""
-        if not isinstance(node, cst.Name):
+        if type(node) is not cst.Name:
             return False
         owner = self.facts.scopes.of(node).owner_of(node.value)
         method = owner.node if owner is not None else None
-        if not isinstance(method, cst.FunctionDef) or method not in self._owner:
+        if type(method) is not cst.FunctionDef or method not in self._owner:
             return False
         params = [*method.params.posonly_params, *method.params.params]
         first = bool(params) and params[0].name.value == node.value
@@ -127,7 +137,7 @@ class Classes:
         """Return whether `node` is an attribute `self.x` that a method of the class visibly sets to an
         array.
         """
-        if not isinstance(node, cst.Attribute) or not self.is_self(node.value):
+        if type(node) is not cst.Attribute or not self.is_self(node.value):
             return False
         around = self._around(node)
         return around is not None and node.attr.value in self._arrays(self._owner[around])
@@ -137,12 +147,12 @@ class Classes:
             names = set().union(*map(self._arrays, self._bases(node)))
             for method in self._members[node].values():
                 for part in walk(method):
-                    if isinstance(part, cst.Assign) and self.facts.kinds.kind(part.value) is Kind.ARRAY:
+                    if type(part) is cst.Assign and self.facts.kinds.kind(part.value) is Kind.ARRAY:
                         targets = [assign_target.target for assign_target in part.targets]
                         names |= {
                             target.attr.value
                             for target in targets
-                            if isinstance(target, cst.Attribute) and self.is_self(target.value)
+                            if type(target) is cst.Attribute and self.is_self(target.value)
                         }
             self._array_names[node] = names
         return self._array_names[node]
@@ -158,7 +168,7 @@ class Classes:
         """Return the methods that `self.name` or `super().name` may refer to, also in derived classes."""
         if type(node) is not cst.Attribute:  # most nodes: isinstance would be slow
             return []
-        of_super = isinstance(node.value, cst.Call) and dotted_name(node.value.func) == "super"
+        of_super = type(node.value) is cst.Call and dotted_name(node.value.func) == "super"
         if not of_super and not self.is_self(node.value):
             return []
         around = self._around(node)
@@ -191,7 +201,7 @@ class Classes:
 
 def _is_plain_base(node: cst.BaseExpression) -> bool:
     """Return whether a base brings no attributes: `object`, `ABC`, `Generic[T]`."""
-    return dotted_name(node.value if isinstance(node, cst.Subscript) else node) in _PLAIN_BASES
+    return dotted_name(node.value if type(node) is cst.Subscript else node) in _PLAIN_BASES
 
 
 def decorators(function: cst.FunctionDef) -> list[str | None]:
@@ -200,4 +210,4 @@ def decorators(function: cst.FunctionDef) -> list[str | None]:
 
 
 def _has_configuration(item: cst.Decorator) -> bool:
-    return isinstance(item.decorator, cst.Call) and dotted_name(item.decorator.func) in _HARMLESS
+    return type(item.decorator) is cst.Call and dotted_name(item.decorator.func) in _HARMLESS

@@ -72,6 +72,6 @@ def _names_of(node: cst.BaseExpression) -> list[str]:
     """Return the parts of a dotted decorator, such as `nb` and `njit` of `nb.njit` and
     `nb.njit(cache=True)`.
     """
-    while isinstance(node, cst.Call):
+    while type(node) is cst.Call:
         node = node.func
     return (dotted_name(node) or "").split(".")

@@ -54,11 +54,11 @@ class Constructors:
     def _is_plain(self, node: cst.ClassDef) -> bool:
         """Return whether a class holds only methods, properties without setters, and plain values."""
         for statement in block(node.body):
-            if isinstance(statement, cst.FunctionDef):
+            if type(statement) is cst.FunctionDef:
                 special = statement.name.value in ("__new__", "__set_name__")
                 if special or decorators(statement) not in _PLAIN:
                     return False
-            elif isinstance(statement, cst.SimpleStatementLine):
+            elif type(statement) is cst.SimpleStatementLine:
                 if not all(map(self._is_value, _values(statement))):
                     return False
             else:
@@ -70,7 +70,7 @@ class Constructors:
 
         Other calls may make a descriptor, which acts when the attribute is read.
         """
-        if not isinstance(node, cst.Call):
+        if type(node) is not cst.Call:
             return True
         if self._facts.imports.numpy_name(node.func) is not None:
             return True
@@ -85,4 +85,4 @@ def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
 
 
 def _attribute_name(node: cst.CSTNode) -> str | None:
-    return dotted_name(node.func if isinstance(node, cst.Call) else node)
+    return dotted_name(node.func if type(node) is cst.Call else node)

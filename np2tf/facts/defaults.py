@@ -28,7 +28,7 @@ def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.Ba
     params = function.params
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
         default = param.default
-        if default is None or isinstance(default, cst.Tuple):
+        if default is None or type(default) is cst.Tuple:
             continue
         if facts.kinds.kind(default) is Kind.CONTAINER and not _is_only_read(
             param.name.value, function, facts
@@ -40,18 +40,18 @@ def _is_only_read(name: str, function: cst.FunctionDef, facts: Facts) -> bool:
     """Return whether the function only reads the contents of a parameter, and neither changes, keeps nor
     passes it on.
     """
-    uses = (node for node in walk(function.body) if isinstance(node, cst.Name) and node.value == name)
+    uses = (node for node in walk(function.body) if type(node) is cst.Name and node.value == name)
     return all(_reads(node, facts) for node in uses)
 
 
 def _reads(node: cst.Name, facts: Facts) -> bool:
     up = facts.parents[node]
-    if isinstance(up, cst.Attribute) and up.value is node:
+    if type(up) is cst.Attribute and up.value is node:
         return up.attr.value in READS
-    if isinstance(up, cst.Subscript) and up.value is node:
-        return not isinstance(facts.parents[up], (cst.AssignTarget, cst.AugAssign, cst.Del))
-    if isinstance(up, cst.Arg):
+    if type(up) is cst.Subscript and up.value is node:
+        return type(facts.parents[up]) not in (cst.AssignTarget, cst.AugAssign, cst.Del)
+    if type(up) is cst.Arg:
         call = facts.parents[up]
-        func = call.func if isinstance(call, cst.Call) else None
-        return bool(up.star) or (isinstance(func, cst.Name) and func.value in _GOING_THROUGH)
+        func = call.func if type(call) is cst.Call else None
+        return bool(up.star) or (type(func) is cst.Name and func.value in _GOING_THROUGH)
     return isinstance(up, _READ_CONTEXTS)

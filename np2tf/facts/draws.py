@@ -12,6 +12,6 @@ _COMMON = frozenset({"f", "power", "sample", "default_rng", "RandomState"})
 
 def looks_like_a_draw(node: cst.CSTNode) -> bool:
     """Return whether a call is of a method whose name is common for generators and rare for other objects."""
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+    if type(node) is not cst.Call or type(node.func) is not cst.Attribute:
         return False
     return node.func.attr.value in DRAWS - _COMMON

@@ -131,8 +131,8 @@ class Effects:
 
     def method_calls(self, function: cst.FunctionDef) -> list[cst.Call]:
         """Return the calls of methods of the module's classes in the function's own text."""
-        calls = (node for node in walk(function) if isinstance(node, cst.Call))
-        return [call for call in calls if isinstance(call.func, cst.Attribute) and self._methods(call.func)]
+        calls = (node for node in walk(function) if type(node) is cst.Call)
+        return [call for call in calls if type(call.func) is cst.Attribute and self._methods(call.func)]
 
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """The functions, methods and properties of this module that it runs, each with one place."""
@@ -161,7 +161,7 @@ class Effects:
 
     def _is_told_when_reached(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         """Return whether `np2tf.call` can report a callee's effect when a trace reaches it under a test."""
-        acts = isinstance(call.func, cst.Name) and call.func.value in _ACTING_OPENLY
+        acts = type(call.func) is cst.Name and call.func.value in _ACTING_OPENLY
         is_reportable = acts or self.facts.imports.numpy_name(call.func) is not None
         return is_reportable and self.is_under_a_test(call, function)
 
@@ -169,11 +169,11 @@ class Effects:
         kind = type(node)
         if kind is not cst.Call and kind is not cst.Attribute:
             return
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             callee = self.module_function(node.func)
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
         up = self.facts.parents[node]
-        if not (isinstance(up, cst.Call) and node is up.func) or self._methods(node):
+        if not (type(up) is cst.Call and node is up.func) or self._methods(node):
             yield from self.classes.called_methods(node)
 
     def _methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
@@ -197,8 +197,8 @@ class Effects:
         """Yield the arguments of a call that the callee will call, if the text does not show their code."""
         full_name = self.facts.imports.numpy_name(call.func)
         rule = rules.find(full_name) if full_name is not None else None
-        name = call.func.value if isinstance(call.func, cst.Name) else ""
-        builtin = isinstance(call.func, cst.Name) and self.facts.scopes.of(call.func).owner_of(name) is None
+        name = call.func.value if type(call.func) is cst.Name else ""
+        builtin = type(call.func) is cst.Name and self.facts.scopes.of(call.func).owner_of(name) is None
         first = (builtin and name in ("map", "filter")) or (rule is not None and rule.calls_first)
         for place, arg in enumerate(call.args):
             keyword = arg.keyword.value if arg.keyword is not None else ""
@@ -211,7 +211,7 @@ class Effects:
         full_name = self.facts.imports.numpy_name(node)
         if full_name is not None:
             return rules.against_staging(full_name) is None
-        if not isinstance(node, cst.Name):
+        if type(node) is not cst.Name:
             return False
         owner = self.facts.scopes.of(node).owner_of(node.value)
         if owner is None:
@@ -221,7 +221,7 @@ class Effects:
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         """Return the top-level function that a name certainly refers to."""
         only = self.facts.scopes.only_binding(node)
-        return only if isinstance(only, cst.FunctionDef) and not _is_hidden(only) else None
+        return only if type(only) is cst.FunctionDef and not _is_hidden(only) else None
 
     # -- one function ---------------------------------------------------------------------------------------
 
@@ -231,40 +231,37 @@ class Effects:
         for default in mutable_defaults(function, self.facts):
             yield Problem(default, "has a mutable default, which staging would share")
         for statement in block(function.body):
-            yield from self._below(statement, function, in_message=False)
+            yield from self._below(statement, function)
 
-    def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
-        if is_unused_class(node, function):
-            return
-        yield from self._problems_of(node, function, in_message)
-        message = in_message or type(node) in (cst.Raise, cst.Assert)
-        for child in children(node):
-            if type(child) is cst.ExceptHandler:
+    def _below(self, top: cst.CSTNode, function: cst.FunctionDef) -> Iterator[Problem]:
+        stack = [(top, False)]
+        while stack:
+            node, in_message = stack.pop()
+            kind = type(node)
+            if kind is cst.ExceptHandler:
                 # A handler only ever runs on the host.
-                yield from (
-                    Problem(part, _STATEMENTS[type(part)])
-                    for part in walk(child)
-                    if type(part) in _STATEMENTS
-                )
-            else:
-                yield from self._below(child, function, message)
+                inside = (part for part in walk(node) if type(part) in _STATEMENTS)
+                yield from (Problem(part, _STATEMENTS[type(part)]) for part in inside)
+            elif kind is not cst.ClassDef or not is_unused_class(node, function):
+                if kind in _NODES:
+                    yield from self._problems_of(node, function, in_message)
+                in_message = in_message or kind is cst.Raise or kind is cst.Assert
+                stack += [(child, in_message) for child in children(node)[::-1]]
 
     def _problems_of(
         self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool
     ) -> Iterator[Problem]:
-        if type(node) not in _NODES:
-            return
         reason = _STATEMENTS.get(type(node))
         if reason is not None:
             yield Problem(node, reason)
-        elif isinstance(node, cst.With):
+        elif type(node) is cst.With:
             yield from self._with(node, function)
-        elif isinstance(node, cst.Del) and not isinstance(node.target, cst.Name):
+        elif type(node) is cst.Del and type(node.target) is not cst.Name:
             yield Problem(node, "deletes an element or an attribute")
         elif isinstance(node, (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For)):
             for part, reason in store_problems(node, function, self.facts, self.classes):
                 yield Problem(part, reason)
-        elif isinstance(node, cst.Call) and not in_message:
+        elif type(node) is cst.Call and not in_message:
             self._passed_arguments[function] += self._callables_in(node)
             verdict = self._call(node, function)
             if isinstance(verdict, str) and self._is_told_when_reached(node, function):
@@ -273,7 +270,7 @@ class Effects:
                 yield Problem(node, verdict)
             elif verdict is not None:
                 self._unknown[function].append(node)
-        elif isinstance(node, cst.Try):
+        elif type(node) is cst.Try:
             problem = hidden_exception(node, function, self.facts, self.callees_at, self._is_unknown)
             if problem is not None:
                 yield Problem(*problem)
@@ -281,13 +278,13 @@ class Effects:
             yield from self._expression(node)
 
     def _expression(self, node: cst.CSTNode) -> Iterator[Problem]:
-        if isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], _GO_THROUGH):
+        if type(node) is cst.GeneratorExp and not isinstance(self.facts.parents[node], _GO_THROUGH):
             yield Problem(node, "keeps a generator")
-        elif isinstance(node, cst.Name) and node.value == "print" and self._is_handed_on(node):
+        elif type(node) is cst.Name and node.value == "print" and self._is_handed_on(node):
             yield Problem(node, "hands on `print`")
-        elif isinstance(node, cst.FunctionDef) and node.decorators:
+        elif type(node) is cst.FunctionDef and node.decorators:
             yield Problem(node, "decorates an inner function")
-        elif isinstance(node, cst.Return) and isinstance(node.value, cst.Lambda):
+        elif type(node) is cst.Return and type(node.value) is cst.Lambda:
             yield Problem(node, "returns a function")
 
     def _with(self, node: cst.With, function: cst.FunctionDef) -> Iterator[Problem]:
@@ -296,7 +293,7 @@ class Effects:
             yield Problem(node, "has an asynchronous with block")
         for item in node.items:
             call = item.item
-            context_name = self.facts.imports.numpy_name(call.func) if isinstance(call, cst.Call) else None
+            context_name = self.facts.imports.numpy_name(call.func) if type(call) is cst.Call else None
             if context_name not in _CONTEXTS:
                 self._contexts[function].append(call)
             elif context_name == "numpy.errstate" and not _is_quiet(cst.ensure_type(call, cst.Call)):
@@ -316,9 +313,9 @@ class Effects:
             return f"looks at the stack by `{import_name}`"
         if self.constructors.makes(node.func):
             return None
-        if isinstance(node.func, cst.Attribute):
+        if type(node.func) is cst.Attribute:
             return self._method(node, node.func, function)
-        return self._resolve_callee(node, node.func) if isinstance(node.func, cst.Name) else _Callee.UNKNOWN
+        return self._resolve_callee(node, node.func) if type(node.func) is cst.Name else _Callee.UNKNOWN
 
     def _resolve_callee(self, node: cst.Call, func: cst.Name) -> str | _Callee | None:
         name, scopes = func.value, self.facts.scopes
@@ -347,11 +344,11 @@ class Effects:
             return None
         base, method = func.value, func.attr.value
         root = root_of(func)
-        if any(isinstance(binding, cst.ImportAlias) for binding in self.facts.scopes.top_bindings(root)):
+        if any(type(binding) is cst.ImportAlias for binding in self.facts.scopes.top_bindings(root)):
             return None if self._is_math(func) else _Callee.UNKNOWN
         if method in GROWS:
             # If the base is no list of the function's own, the trace checks the object when it is known.
-            is_own_object = isinstance(base, cst.Name) and is_own(base, function, self.facts)
+            is_own_object = type(base) is cst.Name and is_own(base, function, self.facts)
             params = parameters(function.params)
             return None if is_own_object and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
         if method in _NEEDS_VALUE:
@@ -365,17 +362,17 @@ class Effects:
         return (self.facts.imports.imported_name(func) or "").startswith("math.")
 
     def _is_inner_function(self, binding: cst.CSTNode) -> bool:
-        if isinstance(binding, cst.FunctionDef):
+        if type(binding) is cst.FunctionDef:
             return True
         target = self.facts.parents[binding]
         assign = self.facts.parents[target] if target is not None else None
-        return isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Lambda)
+        return type(assign) is cst.Assign and type(assign.value) is cst.Lambda
 
     def _is_handed_on(self, node: cst.Name) -> bool:
         """Return whether a builtin is used in another way than by calling it."""
         up = self.facts.parents[node]
-        called = isinstance(up, cst.Call) and node is up.func
-        named = isinstance(up, cst.Attribute) or (isinstance(up, cst.Arg) and node is up.keyword)
+        called = type(up) is cst.Call and node is up.func
+        named = type(up) is cst.Attribute or (type(up) is cst.Arg and node is up.keyword)
         return not called and not named and self.facts.scopes.of(node).owner_of(node.value) is None
 
 
@@ -393,4 +390,4 @@ def _is_quiet(call: cst.Call) -> bool:
     warnings.
     """
     modes = [arg.value for arg in call.args]
-    return all(isinstance(mode, cst.SimpleString) and mode.value[1:-1] in _QUIET for mode in modes)
+    return all(type(mode) is cst.SimpleString and mode.value[1:-1] in _QUIET for mode in modes)

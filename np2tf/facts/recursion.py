@@ -44,8 +44,10 @@ class Recursion:
         """
         steps = (arg.value for call in self.calls(function) for arg in call.args)
         step_names = {name for step in steps for name in [_stepped_name(step)] if name is not None}
+        if not step_names:
+            return frozenset()
         arrays = {name for node in walk(function) for name in self._taken_for_array(node)}
-        inner = [node for node in walk(function) if isinstance(node, cst.FunctionDef)]
+        inner = [node for node in walk(function) if type(node) is cst.FunctionDef]
         return frozenset(name for function in inner for name in parameters(function.params)) & (
             step_names - arrays
         )
@@ -55,12 +57,14 @@ class Recursion:
         recursion.
         """
         calls = [call for call in _calls(function) if self._effects.module_function(call.func) is function]
+        if not calls:
+            return None
         nodes = list(walk(function))
         tests = [node.test for node in nodes if isinstance(node, (cst.If, cst.IfExp, cst.While))]
         loops = (cst.For, cst.CompFor, cst.Match, cst.BooleanOperation)
         if not tests or any(isinstance(node, loops) for node in nodes):
             return None
-        return next(iter(calls), None) if all(map(self._is_data, tests)) else None
+        return calls[0] if all(map(self._is_data, tests)) else None
 
     def _leads_to(self, call: cst.Call, function: cst.FunctionDef) -> bool:
         callee = self._effects.module_function(call.func)
@@ -77,7 +81,7 @@ class Recursion:
         return False
 
     def _is_inner(self, func: cst.CSTNode, inner: cst.FunctionDef) -> bool:
-        if not isinstance(func, cst.Name) or func.value != inner.name.value:
+        if type(func) is not cst.Name or func.value != inner.name.value:
             return False
         owner = self._facts.scopes.of(func).owner_of(func.value)
         return owner is not None and owner.bindings[func.value] == [inner]
@@ -89,16 +93,16 @@ class Recursion:
         operand: cst.CSTNode | None = None
         if isinstance(node, (cst.Subscript, cst.Attribute)):
             operand = node.value
-        elif isinstance(node, cst.Call) and node.args and self._facts.imports.numpy_name(node.func):
+        elif type(node) is cst.Call and node.args and self._facts.imports.numpy_name(node.func):
             rule = rules.find(self._facts.imports.numpy_name(node.func) or "")
             operand = node.args[0].value if rule is not None and not rule.creates else None
-        if isinstance(operand, cst.Name):
+        if type(operand) is cst.Name:
             yield operand.value
 
     def _is_data(self, test: cst.CSTNode) -> bool:
         """Return whether a test visibly depends on the elements of arrays."""
         for call in _calls(test):
-            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            name = call.func.attr.value if type(call.func) is cst.Attribute else ""
             full_name = self._facts.imports.numpy_name(call.func)
             if name in _REDUCTIONS and (full_name is None or full_name.startswith("numpy.")):
                 return True
@@ -111,8 +115,8 @@ def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
 
 def _stepped_name(step: cst.CSTNode) -> str | None:
     """Return the name in `name - 1`, `name // 2` and similar expressions."""
-    if not isinstance(step, cst.BinaryOperation) or not isinstance(step.operator, _STEPS):
+    if type(step) is not cst.BinaryOperation or not isinstance(step.operator, _STEPS):
         return None
     pairs = ((step.left, step.right), (step.right, step.left))
-    names = [node.value for node, by in pairs if isinstance(node, cst.Name) and isinstance(by, cst.Integer)]
+    names = [node.value for node, by in pairs if type(node) is cst.Name and type(by) is cst.Integer]
     return names[0] if names else None

@@ -40,17 +40,17 @@ class References:
             self._visits.discard(node)
 
     def _of(self, node: cst.CSTNode) -> Ref:
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return self._name(node)
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             return self._below("attribute", node.value, node.attr.value)
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             return self._below("item", node.value)
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             return self._call(node)
-        if isinstance(node, cst.IfExp):
+        if type(node) is cst.IfExp:
             return Ref("any", "", (self.of(node.body), self.of(node.orelse)))
-        if isinstance(node, cst.BooleanOperation):
+        if type(node) is cst.BooleanOperation:
             return Ref("any", "", (self.of(node.left), self.of(node.right)))
         if isinstance(node, _DISPLAYS) and len(node.elements) <= _WIDEST:
             return Ref("table", "", tuple(self.of(element.value) for element in node.elements))
@@ -61,7 +61,7 @@ class References:
         return UNKNOWN if ref is UNKNOWN else Ref(kind, name, (ref,))
 
     def _call(self, node: cst.Call) -> Ref:
-        if isinstance(node.func, cst.Name) and node.func.value == "super" and not node.args:
+        if type(node.func) is cst.Name and node.func.value == "super" and not node.args:
             kind = self._class_around(node)
             return UNKNOWN if kind is None else Ref("super", kind.name.value)
         func = self.of(node.func)
@@ -72,7 +72,7 @@ class References:
 
     def _class_around(self, node: cst.CSTNode) -> cst.ClassDef | None:
         for up in self._facts.parents.above(node):
-            kind = self._classes.class_of(up) if isinstance(up, cst.FunctionDef) else None
+            kind = self._classes.class_of(up) if type(up) is cst.FunctionDef else None
             if kind is not None:
                 return kind
         return None
@@ -86,9 +86,9 @@ class References:
         if owner.is_module:
             return Ref("top", name)
         bindings = owner.bindings[name]
-        if len(bindings) != 1 or not isinstance(owner.node, cst.FunctionDef):
+        if len(bindings) != 1 or type(owner.node) is not cst.FunctionDef:
             return UNKNOWN
-        if isinstance(bindings[0], cst.Param):
+        if type(bindings[0]) is cst.Param:
             return self._parameter(bindings[0], owner.node, node)
         return self.reference_of(bindings[0])
 
@@ -102,37 +102,37 @@ class References:
         return UNKNOWN if inside is function else Ref("around", param.name.value)
 
     def _object(self, annotation: cst.BaseExpression) -> Ref:
-        if isinstance(annotation, cst.SimpleString):
+        if type(annotation) is cst.SimpleString:
             name = str(annotation.evaluated_value)
             return Ref("object", "", (Ref("top", name),)) if name.isidentifier() else UNKNOWN
-        plain = isinstance(annotation, (cst.Name, cst.Attribute))
+        plain = type(annotation) in (cst.Name, cst.Attribute)
         return self._below("object", annotation) if plain else UNKNOWN
 
     # -- bindings -------------------------------------------------------------------------------------------
 
     def reference_of(self, binding: cst.CSTNode) -> Ref:
         """Return a reference to the object that a binding gives its name."""
-        if isinstance(binding, cst.ImportAlias):
+        if type(binding) is cst.ImportAlias:
             return self._import_ref(binding)
         top = self._facts.parents[binding]
-        if isinstance(top, cst.Module) or self._facts.scopes.of(binding).is_module:
-            if isinstance(binding, cst.FunctionDef):
+        if type(top) is cst.Module or self._facts.scopes.of(binding).is_module:
+            if type(binding) is cst.FunctionDef:
                 return Ref("function", binding.name.value)
-            if isinstance(binding, cst.ClassDef):
+            if type(binding) is cst.ClassDef:
                 return Ref("class", binding.name.value)
         value = self._assigned_value(binding)
         return UNKNOWN if value is None else self.of(value)
 
     def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
         target = self._facts.parents[binding]
-        if isinstance(target, cst.AnnAssign):
+        if type(target) is cst.AnnAssign:
             return target.value
-        assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
-        return assign.value if isinstance(assign, cst.Assign) else None
+        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
+        return assign.value if type(assign) is cst.Assign else None
 
     def _import_ref(self, alias: cst.ImportAlias) -> Ref:
         around = self._facts.parents[alias]
-        if isinstance(around, cst.ImportFrom):
+        if type(around) is cst.ImportFrom:
             return Ref("attribute", alias.evaluated_name, (module_of(around),))
         whole = alias.evaluated_name
         return Ref("module", whole if alias.asname is not None else whole.partition(".")[0])
@@ -141,7 +141,7 @@ class References:
 
     def class_summary(self, node: cst.ClassDef) -> ClassSummary:
         """Return the summary of a class at the top of the module."""
-        bases = [arg.value.value if isinstance(arg.value, cst.Subscript) else arg.value for arg in node.bases]
+        bases = [arg.value.value if type(arg.value) is cst.Subscript else arg.value for arg in node.bases]
         refs_by_name: dict[str, list[Ref]] = {}
         for name, ref in self._assignments(node):
             refs_by_name.setdefault(name, []).append(ref)
@@ -150,30 +150,30 @@ class References:
             for name, refs in refs_by_name.items()
         }
         methods = frozenset(
-            method.name.value for method in block(node.body) if isinstance(method, cst.FunctionDef)
+            method.name.value for method in block(node.body) if type(method) is cst.FunctionDef
         )
         return ClassSummary(node.name.value, tuple(map(self.of, filter(_brings, bases))), methods, attributes)
 
     def _assignments(self, node: cst.ClassDef) -> Iterator[tuple[str, Ref]]:
         for statement in block(node.body):
-            for part in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
-                if isinstance(part, cst.Assign):
+            for part in statement.body if type(statement) is cst.SimpleStatementLine else ():
+                if type(part) is cst.Assign:
                     names = [
                         assign_target.target.value
                         for assign_target in part.targets
-                        if isinstance(assign_target.target, cst.Name)
+                        if type(assign_target.target) is cst.Name
                     ]
                     yield from ((name, self.of(part.value)) for name in names)
-                elif isinstance(part, cst.AnnAssign) and isinstance(part.target, cst.Name):
+                elif type(part) is cst.AnnAssign and type(part.target) is cst.Name:
                     yield part.target.value, self._field(part)
-            if isinstance(statement, cst.FunctionDef):
+            if type(statement) is cst.FunctionDef:
                 yield from self._set_by(statement)
 
     def _field(self, node: cst.AnnAssign) -> Ref:
         """Return a reference for a field of a dataclass or a named tuple: its default factory, or its
         annotation.
         """
-        if isinstance(node.value, cst.Call) and dotted_name(node.value.func) in _FIELD:
+        if type(node.value) is cst.Call and dotted_name(node.value.func) in _FIELD:
             for arg in node.value.args:
                 if arg.keyword is not None and arg.keyword.value == "default_factory":
                     return self._below("call", arg.value)
@@ -185,18 +185,18 @@ class References:
             return
         for part in walk(method.body):
             for target, value in _stores(part):
-                base = target.value if isinstance(target, cst.Attribute) else None
-                if isinstance(base, cst.Name) and base.value == first.name.value:
+                base = target.value if type(target) is cst.Attribute else None
+                if type(base) is cst.Name and base.value == first.name.value:
                     yield target.attr.value, UNKNOWN if value is None else self.of(value)  # type: ignore[attr-defined]
 
 
 def _stores(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression | None]]:
     """Yield the targets of an assignment, each with the assigned expression if the text shows it."""
-    if isinstance(node, cst.Assign):
+    if type(node) is cst.Assign:
         yield from ((assign_target.target, node.value) for assign_target in node.targets)
-    elif isinstance(node, cst.AnnAssign):
+    elif type(node) is cst.AnnAssign:
         yield node.target, node.value
-    elif isinstance(node, cst.AugAssign):
+    elif type(node) is cst.AugAssign:
         yield node.target, None
 
 
@@ -206,7 +206,7 @@ def module_of(node: cst.ImportFrom) -> Ref:
 
 
 def _brings(base: cst.BaseExpression) -> bool:
-    return not (isinstance(base, cst.Name) and base.value == "object")
+    return not (type(base) is cst.Name and base.value == "object")
 
 
 def _first(function: cst.FunctionDef) -> cst.Param | None:

@@ -42,7 +42,7 @@ def is_own(name: cst.Name, function: cst.FunctionDef, facts: Facts) -> bool:
 
 
 def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes: Classes) -> str | None:
-    attributes = [link.attr.value for link in _chain(part) if isinstance(link, cst.Attribute)]
+    attributes = [link.attr.value for link in _chain(part) if type(link) is cst.Attribute]
     attribute = next((name for name in attributes if name in _SHARED_ATTRIBUTES), None)
     if attribute is not None:
         return f"writes through `{attribute}`"
@@ -50,11 +50,11 @@ def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes:
     if classes.is_self(root):
         return None
     of_object = any(name not in VIEWS for name in attributes)
-    if not isinstance(root, cst.Name) or not is_own(root, function, facts) or _is_defined(root, facts):
+    if type(root) is not cst.Name or not is_own(root, function, facts) or _is_defined(root, facts):
         return _elsewhere(root, of_object, facts)
-    if isinstance(part, cst.Attribute) and part.attr.value in _LAYOUT:
+    if type(part) is cst.Attribute and part.attr.value in _LAYOUT:
         return f"writes an attribute that may be an array's `{part.attr.value}`"
-    by_text = isinstance(part, cst.Subscript) and not of_object and _string_key(part)
+    by_text = type(part) is cst.Subscript and not of_object and _string_key(part)
     return (
         "writes into a dict that it was given"
         if by_text and root.value in parameters(function.params)
@@ -65,7 +65,7 @@ def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes:
 def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
     if not of_object:
         return "writes into something that is not its own"
-    if isinstance(root, cst.Name):
+    if type(root) is cst.Name:
         return f"writes an attribute of `{root.value}`, which it was not given and has not made"
     return f"writes an attribute of what `{facts.code(root)}` gives"
 
@@ -92,4 +92,4 @@ def _leaves(target: cst.CSTNode) -> list[cst.CSTNode]:
 
 def _string_key(node: cst.Subscript) -> bool:
     index = node.slice[0].slice
-    return isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
+    return type(index) is cst.Index and type(index.value) is cst.SimpleString

@@ -27,14 +27,14 @@ class Texts:
         """Return whether an expression visibly makes text of values."""
         if type(node) not in _TEXT_NODES:
             return False
-        if isinstance(node, cst.FormattedString):
-            return not isinstance(self._facts.parents[node], cst.ConcatenatedString)
-        if isinstance(node, cst.ConcatenatedString):
-            inner = isinstance(self._facts.parents[node], cst.ConcatenatedString)
-            return not inner and any(isinstance(part, cst.FormattedString) for part in walk(node))
-        if isinstance(node, cst.BinaryOperation):
-            return isinstance(node.operator, cst.Modulo) and isinstance(node.left, _STRINGS[:2])
-        return isinstance(node, cst.Call) and (self._is_format(node) or is_call(self._facts, node, _MAKERS))
+        if type(node) is cst.FormattedString:
+            return type(self._facts.parents[node]) is not cst.ConcatenatedString
+        if type(node) is cst.ConcatenatedString:
+            inner = type(self._facts.parents[node]) is cst.ConcatenatedString
+            return not inner and any(type(part) is cst.FormattedString for part in walk(node))
+        if type(node) is cst.BinaryOperation:
+            return type(node.operator) is cst.Modulo and isinstance(node.left, _STRINGS[:2])
+        return type(node) is cst.Call and (self._is_format(node) or is_call(self._facts, node, _MAKERS))
 
     def is_shown(self, node: cst.CSTNode) -> bool:
         """Return whether a string is used only in prints, logs, warnings, other such strings, and the
@@ -74,7 +74,7 @@ class Texts:
         """Return whether a call is `"…".format(…)`."""
         func = call.func
         return (
-            isinstance(func, cst.Attribute)
+            type(func) is cst.Attribute
             and func.attr.value == "format"
             and isinstance(func.value, _STRINGS[:2])
         )
@@ -84,22 +84,22 @@ class Texts:
         if name in self._visits:
             return True
         self._visits.add(name)
-        uses = [node for node in walk(self._function) if isinstance(node, cst.Name) and node.value == name]
+        uses = [node for node in walk(self._function) if type(node) is cst.Name and node.value == name]
         return all(self._is_other(node) or self.is_shown(node) for node in uses)
 
     def _is_other(self, node: cst.Name) -> bool:
         """Return whether an occurrence of a name does not read it."""
         up = self._facts.parents[node]
-        if isinstance(up, cst.Attribute):
+        if type(up) is cst.Attribute:
             return node is up.attr
-        if isinstance(up, cst.Arg):
+        if type(up) is cst.Arg:
             return node is up.keyword
-        return isinstance(up, cst.AssignTarget) or (isinstance(up, cst.AugAssign) and node is up.target)
+        return type(up) is cst.AssignTarget or (type(up) is cst.AugAssign and node is up.target)
 
 
 def _is_told(call: cst.Call) -> bool:
     """Return whether a call is `warnings.warn(…)` or looks like a logger's call."""
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _LOG_METHODS
+    return type(call.func) is cst.Attribute and call.func.attr.value in _LOG_METHODS
 
 
 _MAKERS = ("str", "repr")
@@ -108,7 +108,7 @@ _LOG_METHODS = ("warn", "debug", "info", "warning", "error", "exception", "criti
 
 def is_call(facts: Facts, node: cst.CSTNode, names: tuple[str, ...]) -> bool:
     """Return whether a node is a call of a builtin with one of the given names."""
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value not in names:
+    if type(node) is not cst.Call or type(node.func) is not cst.Name or node.func.value not in names:
         return False
     return facts.scopes.of(node.func).owner_of(node.func.value) is None
 

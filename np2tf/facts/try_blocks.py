@@ -6,12 +6,13 @@ While a function is staged no handler ever runs: an exception discards the call,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts
+from np2tf.tree.memo import memoize
 from np2tf.tree.names import words
 from np2tf.tree.walk import children, walk
 
@@ -33,18 +34,26 @@ _METHODS = _FUNCTIONS | words(
     "dot conj conjugate astype fill flatten view append extend pop items keys values get"
 )
 
+#: The nodes that `except` clauses stand directly below.
+_WITH_HANDLERS = frozenset({cst.Try})
+
 Callees = Callable[[cst.CSTNode], Iterator[cst.FunctionDef]]
 #: Returns whether the text does not show the callee of a call in a function.
 Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
-def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield `node` and the nodes below it, without the handlers of exceptions: these run on the host."""
-    stack = [node]
+@memoize
+def staged_parts(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    """Return `node` and the nodes below it, without the handlers of exceptions: these run on the host."""
+    parts, stack = [], [node]
     while stack:
         top = stack.pop()
-        yield top
-        stack.extend(child for child in reversed(children(top)) if type(child) is not cst.ExceptHandler)
+        parts.append(top)
+        below = children(top)
+        if type(top) in _WITH_HANDLERS:
+            below = tuple(child for child in below if type(child) is not cst.ExceptHandler)
+        stack.extend(below[::-1])
+    return parts
 
 
 def hidden_exception(
@@ -67,11 +76,11 @@ def _find_hidden_exception(
     seen_functions: set[cst.FunctionDef],
 ) -> tuple[cst.CSTNode, str] | None:
     for node in walk(top):
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             name = facts.code(node.func) if unknown(node, function) else _unsafe(node, facts)
             if name is not None:
                 return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
-            local = isinstance(node.func, cst.Name) and _is_inner(node.func, facts)
+            local = type(node.func) is cst.Name and _is_inner(node.func, facts)
             if local and top is not function.body:
                 return _find_hidden_exception(
                     function.body, function, facts, callees, unknown, seen_functions
@@ -100,7 +109,7 @@ def _unsafe(call: cst.Call, facts: Facts) -> str | None:
         if name == "norm" and any(arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]):
             is_safe = False  # singular values may not converge
         return None if is_safe else full_name
-    if isinstance(call.func, cst.Attribute):
+    if type(call.func) is cst.Attribute:
         method = call.func.attr.value
         rule = rules.find(f"numpy.ndarray.{method}")
         return f".{method}" if rule is not None and method not in _METHODS else None

@@ -81,5 +81,5 @@ class Certain:
             return binding
         target = self._facts.parents[binding]
         assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        value = assign.value if isinstance(assign, cst.Assign) else None
-        return value if isinstance(value, cst.Lambda) else None
+        value = assign.value if type(assign) is cst.Assign else None
+        return value if type(value) is cst.Lambda else None

@@ -45,7 +45,7 @@ def _rebound(updated_node: cst.Arg) -> cst.Arg:
 
 def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
     """Return whether an expression is a variable of the function that it is in."""
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return False
     owner = facts.scopes.of(node).owner_of(node.value)
     return owner is not None and owner.is_function and owner is facts.scopes.of(node)
@@ -54,11 +54,11 @@ def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
 def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
     """Return whether a call is of `np.ndarray.__new__`, in a class derived from np.ndarray in this module."""
     new = call.func
-    if not isinstance(new, cst.Attribute) or new.attr.value != "__new__":
+    if type(new) is not cst.Attribute or new.attr.value != "__new__":
         return False
     if facts.imports.numpy_name(new.value) == "numpy.ndarray":
         return True
-    if not isinstance(new.value, cst.Call) or dotted_name(new.value.func) != "super":
+    if type(new.value) is not cst.Call or dotted_name(new.value.func) != "super":
         return False
     around = facts.parents.nearest(call, cst.ClassDef)
     if around is None:

@@ -22,7 +22,7 @@ def name_for_tnp(facts: Facts) -> str:
 
 def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
-    kept_imports = KeptImports(facts, passed_on)
+    kept_imports = KeptImports.of(facts, passed_on)
     return any(
         not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import)
         for numpy_import in facts.imports.statements
@@ -31,7 +31,7 @@ def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Replace the imports of NumPy, and add the imports that the output needs."""
-    kept_imports = KeptImports(facts, options.passed_on)
+    kept_imports = KeptImports.of(facts, options.passed_on)
     imports = []
     for numpy_import in facts.imports.statements:
         if not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import):
@@ -73,10 +73,10 @@ def _at_top(facts: Facts, numpy_import: NumpyImport) -> bool:
     """
     line = facts.parents[numpy_import.node]
     up = facts.parents[line] if line is not None else None
-    if isinstance(up, cst.IndentedBlock):
+    if type(up) is cst.IndentedBlock:
         owner = facts.parents[up]
-        up = facts.parents[owner] if isinstance(owner, cst.Try) and owner.body is up else None
-    return isinstance(up, cst.Module)
+        up = facts.parents[owner] if type(owner) is cst.Try and owner.body is up else None
+    return type(up) is cst.Module
 
 
 def _tnp_line(plan: Plan, runtime: bool) -> list[Statement]:
@@ -103,9 +103,9 @@ def _replace(
     if not lines:
         _remove(facts, plan, numpy_import.node)
         return
-    smalls = [line.body[0] for line in lines if isinstance(line, cst.SimpleStatementLine)]
+    smalls = [line.body[0] for line in lines if type(line) is cst.SimpleStatementLine]
     around = facts.parents[numpy_import.node]
-    if len(smalls) == 1 or (isinstance(around, cst.SimpleStatementLine) and len(around.body) == 1):
+    if len(smalls) == 1 or (type(around) is cst.SimpleStatementLine and len(around.body) == 1):
         plan.add(
             numpy_import.node, lambda updated_node: smalls[0].with_changes(semicolon=updated_node.semicolon)
         )
@@ -159,7 +159,7 @@ def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
     """Remove an import. The comments above it stay, above the line that follows."""
     plan.add(node, lambda updated_node: cst.RemoveFromParent())
     line = facts.parents[node]
-    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+    if type(line) is not cst.SimpleStatementLine or len(line.body) > 1:
         return
     comments = [blank for blank in line.leading_lines if blank.comment is not None]
     if not comments:
@@ -185,11 +185,9 @@ def _insert(facts: Facts, plan: Plan, tnp: bool, runtime: bool) -> None:
     lines = _tnp_line(plan, runtime)[0 if tnp else 1 :]
     after = None
     for position, line in enumerate(facts.module.body):
-        small = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
-        docstring = (
-            position == 0 and isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
-        )
-        if not docstring and not isinstance(small, (cst.Import, cst.ImportFrom)):
+        small = line.body[0] if type(line) is cst.SimpleStatementLine else None
+        docstring = position == 0 and type(small) is cst.Expr and type(small.value) is cst.SimpleString
+        if not docstring and type(small) not in (cst.Import, cst.ImportFrom):
             break
         after = line
     if after is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import libcst as cst
 
 from np2tf import rules
@@ -17,6 +19,7 @@ from np2tf.rewrites.planning.uses import (
 )
 from np2tf.tree.names import dotted_name, words
 
+_CACHE: WeakKeyDictionary[Facts, dict[tuple[str, ...], KeptImports]] = WeakKeyDictionary()
 _READ_BY_NAME = words("eval exec globals locals vars")
 
 
@@ -34,10 +37,11 @@ class KeptImports:
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
             is_comparison = comparison_target(facts, use) is not None and use.name not in facts.compiler_nodes
-            if is_comparison or stays(facts, use):
+            is_kept = stays(facts, use)
+            if is_comparison or is_kept:
                 self._numpy_bindings.update(bindings)
                 self._star_stays |= owner is None
-            if is_comparison or not stays(facts, use):
+            if is_comparison or not is_kept:
                 self._tnp_bindings.update(bindings)
             self._star_used |= owner is None
         if quoted_annotations(facts, ""):
@@ -47,6 +51,14 @@ class KeptImports:
         self._passed_on = frozenset(passed_on)
         self._by_name = self._names_read_otherwise()
         self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
+
+    @classmethod
+    def of(cls, facts: Facts, passed_on: tuple[str, ...]) -> KeptImports:
+        """Return the decisions for a module, which are made once for each `passed_on`."""
+        cache = _CACHE.setdefault(facts, {})
+        if passed_on not in cache:
+            cache[passed_on] = cls(facts, passed_on)
+        return cache[passed_on]
 
     def all_of(self, numpy_import: NumpyImport) -> bool:
         """Return whether a whole import statement stays."""
@@ -64,7 +76,7 @@ class KeptImports:
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
-        unused_module = self.is_unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
+        unused_module = self.is_unused(alias) and type(self._facts.parents[alias]) is cst.Import
         name = _bound_name(alias)
         by_name = name in self._by_name or (self._is_passed_on(name) and not self.is_unused(alias))
         return alias in self._numpy_bindings or by_name or unused_module or self._untranslatable(alias)
@@ -87,10 +99,10 @@ class KeptImports:
         }
         for binding in module.bindings.get("__all__", ()):
             up = facts.parents[binding]
-            assign = facts.parents[up] if isinstance(up, cst.AssignTarget) else up
+            assign = facts.parents[up] if type(up) is cst.AssignTarget else up
             value = getattr(assign, "value", None)
             if isinstance(value, (cst.List, cst.Tuple)):
-                strings = [e.value for e in value.elements if isinstance(e.value, cst.SimpleString)]
+                strings = [e.value for e in value.elements if type(e.value) is cst.SimpleString]
                 names |= {str(string.evaluated_value) for string in strings}
         if _READ_BY_NAME & module.free:
             names |= {

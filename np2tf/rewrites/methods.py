@@ -18,7 +18,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Plan every call of an in-place method that is a statement of its own."""
     for statement in facts.nodes(cst.Expr):
         call = statement.value
-        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        if type(call) is not cst.Call or type(call.func) is not cst.Attribute:
             continue
         rule = rules.find(f"numpy.ndarray.{call.func.attr.value}")
         if rule is None or not rule.writes:
@@ -31,8 +31,8 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
 
 def _rebound(updated_node: cst.Expr, tnp: str) -> cst.BaseSmallStatement:
     call = updated_node.value
-    assert isinstance(call, cst.Call)
-    assert isinstance(call.func, cst.Attribute)
+    assert type(call) is cst.Call
+    assert type(call.func) is cst.Attribute
     array = call.func.value
     at = expression("{tnp}.at({x})", tnp=name_node(tnp), x=array)
     new = small_statement(

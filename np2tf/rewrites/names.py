@@ -51,7 +51,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             _report_removed(facts, plan, use, use.rule)
         else:
             plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
-            if use.qualified_name.endswith(".at") and isinstance(use.node, cst.Attribute):
+            if use.qualified_name.endswith(".at") and type(use.node) is cst.Attribute:
                 plan.add(use.node, _at_function)
     for string, text in quoted_annotations(facts, plan.tnp_name):
         plan.add(string, _string_replacer(text))
@@ -84,7 +84,7 @@ def _report_import(facts: Facts, report: Report, numpy_import: NumpyImport) -> N
     """Report the imported names that np2tf does not know."""
     if numpy_import.star and facts.imports.other_stars:
         report.add("NP2TF005", *facts.place(numpy_import.node), module=numpy_import.module)
-    for alias in numpy_import.aliases if isinstance(numpy_import.node, cst.ImportFrom) else ():
+    for alias in numpy_import.aliases if type(numpy_import.node) is cst.ImportFrom else ():
         full = f"{numpy_import.module}.{alias.evaluated_name}"
         if full not in MODULES and full.split(".")[1] not in ON_NUMPY and rules.find(full) is None:
             report.add("NP2TF002", *facts.place(alias), name=full)
@@ -93,10 +93,9 @@ def _report_import(facts: Facts, report: Report, numpy_import: NumpyImport) -> N
 def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether a module is an argument of a call other than getattr and hasattr."""
     up = facts.parents[node]
-    call = facts.parents[up] if isinstance(up, cst.Arg) else None
-    return isinstance(call, cst.Call) and not (
-        isinstance(call.func, cst.Name)
-        and call.func.value in ("getattr", "hasattr", "setattr", "dir", "vars")
+    call = facts.parents[up] if type(up) is cst.Arg else None
+    return type(call) is cst.Call and not (
+        type(call.func) is cst.Name and call.func.value in ("getattr", "hasattr", "setattr", "dir", "vars")
     )
 
 
@@ -114,14 +113,14 @@ def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNo
 
     def edit(updated_node: cst.CSTNode) -> EditedNode:
         tnp_function = name_node(plan.tnp_name + use.qualified_name[len("numpy") :])
-        if isinstance(updated_node, cst.Element):
+        if type(updated_node) is cst.Element:
             comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
             return cst.FlattenSentinel([cst.Element(tnp_function, comma), updated_node])
-        assert isinstance(updated_node, cst.ComparisonTarget)
-        negated = isinstance(updated_node.operator, (cst.IsNot, cst.NotEqual))
+        assert type(updated_node) is cst.ComparisonTarget
+        negated = type(updated_node.operator) in (cst.IsNot, cst.NotEqual)
         template = expression("x not in (y)" if negated else "x in (y)")
         pair = expression("({tnp}, {numpy})", tnp=tnp_function, numpy=updated_node.comparator)
-        assert isinstance(template, cst.Comparison)
+        assert type(template) is cst.Comparison
         return updated_node.with_changes(operator=template.comparisons[0].operator, comparator=pair)
 
     return edit
@@ -130,7 +129,7 @@ def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNo
 def _equal(updated_node: cst.Comparison) -> cst.Comparison:
     """Return `tnp.add == f` for `tnp.add is f`."""
     (target,) = updated_node.comparisons
-    operator: cst.BaseCompOp = cst.NotEqual() if isinstance(target.operator, cst.IsNot) else cst.Equal()
+    operator: cst.BaseCompOp = cst.NotEqual() if type(target.operator) is cst.IsNot else cst.Equal()
     return updated_node.with_changes(comparisons=[target.with_changes(operator=operator)])
 
 
@@ -144,7 +143,7 @@ def _equal_from_the_right(updated_node: cst.Comparison) -> cst.Comparison:
 def _at_function(updated_node: cst.Attribute) -> cst.BaseExpression:
     """Return `tnp.add_at` for `tnp.add.at`."""
     base = updated_node.value
-    if isinstance(base, cst.Attribute):
+    if type(base) is cst.Attribute:
         function = base.with_changes(attr=base.attr.with_changes(value=f"{base.attr.value}_at"))
         return function.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
     return updated_node
@@ -166,7 +165,7 @@ def _report_removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
 
     plan.add(use.node, rename)
     call = facts.parents[use.node]
-    if isinstance(call, cst.Call) and call.func is use.node and (rule.flattens or rule.arguments):
+    if type(call) is cst.Call and call.func is use.node and (rule.flattens or rule.arguments):
         plan.add(call, _call_of(rule, plan.tnp_name))
 
 
@@ -180,7 +179,7 @@ def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
             flat = expression("{tnp}.ravel({value})", tnp=name_node(tnp), value=first.value)
             args[0] = first.with_changes(value=flat)
         call = expression("f(" + ", ".join(f"{name}={value!r}" for name, value in rule.arguments) + ")")
-        assert isinstance(call, cst.Call)
+        assert type(call) is cst.Call
         if call.args and isinstance(args[-1].comma, cst.MaybeSentinel):
             args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
         return updated_node.with_changes(args=[*args, *call.args])

@@ -27,4 +27,4 @@ def _tells_of_another_line(call: cst.Call) -> bool:
     level = keywords.get("stacklevel", positional[2] if len(positional) > 2 else None)
     if any(arg.star for arg in call.args):
         return True
-    return level is not None and not (isinstance(level, cst.Integer) and level.value == "1")
+    return level is not None and not (type(level) is cst.Integer and level.value == "1")

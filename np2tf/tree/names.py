@@ -8,10 +8,10 @@ import libcst as cst
 def dotted_name(node: cst.CSTNode | None) -> str | None:
     """Return `a.b.c` for a Name or a chain of Attributes on a Name; None for other nodes."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return None
     parts.append(node.value)
     return ".".join(reversed(parts))
@@ -44,6 +44,6 @@ def words(text: str) -> frozenset[str]:
 
 def root_of(node: cst.CSTNode) -> cst.CSTNode:
     """Return the expression that a chain of attributes and subscripts starts from."""
-    while isinstance(node, (cst.Attribute, cst.Subscript)):
+    while type(node) is cst.Attribute or type(node) is cst.Subscript:
         node = node.value
     return node

@@ -1,16 +1,30 @@
-"""The text of a tree, statement by statement; a statement is printed only once."""
+"""The text of a tree, statement by statement; a statement of a file is cut out of the file.
+
+libcst prints new and edited statements. The blocks of functions, classes, loops and branches are gone through
+here, so that a statement inside an edited function is not printed again either.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields
+from functools import cache
 from itertools import chain
+from typing import Any
 
 import libcst as cst
+from libcst._nodes.internal import CodegenState
 
 from np2tf.tree.memo import forgettable
 
-#: The texts of the statements at the top of modules.
-_texts: dict[int, tuple[cst.CSTNode, str, tuple[str, str]]] = forgettable({})
+#: The texts of statements, with the indentation and the usual line ends that they depend on.
+_texts: dict[int, tuple[cst.CSTNode, str, tuple[str, ...]]] = forgettable({})
+#: Statements whose blocks are gone through.
+_WITH_BLOCK = frozenset({cst.FunctionDef, cst.ClassDef, cst.If, cst.For, cst.While, cst.With})
+_NO_CONTEXT: AbstractContextManager[None] = nullcontext()
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 def print_module(module: cst.Module) -> str:
@@ -26,13 +40,123 @@ def parts(module: cst.Module) -> tuple[Sequence[str], Sequence[str], Sequence[st
     """
     header = [module.code_for_node(line) for line in module.header]
     footer = [module.code_for_node(line) for line in module.footer]
-    return header, [_text(module, statement) for statement in module.body], footer
+    state = _State(module.default_indent, module.default_newline)
+    return header, [_text(statement, state) for statement in module.body], footer
 
 
-def _text(module: cst.Module, statement: cst.CSTNode) -> str:
-    """Return the text of a statement, which depends on the module's usual indentation and line ends."""
-    habits = module.default_indent, module.default_newline
+def inner_parts(
+    module: cst.Module, statement: cst.CSTNode, block: cst.IndentedBlock, indents: tuple[str, ...]
+) -> tuple[int, Sequence[str]]:
+    """Return the number of lines above the first statement in the only block of a statement, and the texts of
+    the statements in it. `indents` are the indentations around the statement.
+    """
+    state = _State(module.default_indent, module.default_newline, indent_tokens=list(indents))
+    whole = _text(statement, state)
+    state.increase_indent(state.default_indent if block.indent is None else block.indent)
+    texts = [_text(inner, state) for inner in block.body]
+    return line_ends(whole) - sum(map(line_ends, texts)) - len(block.footer), texts
+
+
+def line_ends(text: str) -> int:
+    """Return how many line ends a text has."""
+    return len(_LINE_END.findall(text))
+
+
+class _State(CodegenState):
+    """libcst's state of printing, without the recording of positions."""
+
+    def record_syntactic_position(
+        self,
+        node: cst.CSTNode,
+        *,
+        start_node: cst.CSTNode | None = None,
+        end_node: cst.CSTNode | None = None,
+    ) -> Any:
+        return _NO_CONTEXT
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Stands for the block of a statement while libcst prints the statement."""
+
+    block: cst.IndentedBlock
+
+    def _codegen(self, state: CodegenState) -> None:
+        """Print the block as libcst does, but each statement once."""
+        self.block.header._codegen(state)
+        indent = self.block.indent
+        state.increase_indent(state.default_indent if indent is None else indent)
+        for statement in self.block.body:
+            state.tokens.append(_text(statement, state))
+        for line in self.block.footer:
+            line._codegen(state)
+        state.decrease_indent()
+
+
+def _text(statement: cst.CSTNode, state: CodegenState) -> str:
+    """Return the text of a statement in the block that is being printed."""
+    habits = (state.default_indent, state.default_newline, *state.indent_tokens)
     entry = _texts.get(id(statement))
-    if entry is None or entry[2] != habits:
-        entry = _texts[id(statement)] = statement, module.code_for_node(statement), habits
-    return entry[1]
+    if entry is not None and entry[2] == habits:
+        return entry[1]
+    text = _printed(statement, state)
+    _texts[id(statement)] = statement, text, habits
+    return text
+
+
+def _printed(statement: cst.CSTNode, state: CodegenState) -> str:
+    """Return what libcst prints for a statement, without the statements in its block."""
+    around, state.tokens = state.tokens, []
+    block = block_in(statement)
+    (statement if block is None else with_body(statement, _Block(block)))._codegen(state)
+    text = "".join(state.tokens)
+    state.tokens = around
+    return text
+
+
+def block_in(statement: cst.CSTNode) -> cst.IndentedBlock | None:
+    """Return the block whose statements are printed one by one."""
+    block = statement.body if type(statement) in _WITH_BLOCK else None  # type: ignore[attr-defined]
+    return block if type(block) is cst.IndentedBlock and block.body else None
+
+
+def remember(module: cst.Module, indents: tuple[str, ...], texts: Mapping[cst.CSTNode, str]) -> None:
+    """Record the texts that statements have in the file, in a block with these indentations around it."""
+    habits = (module.default_indent, module.default_newline, *indents)
+    for statement, text in texts.items():
+        _texts[id(statement)] = statement, text, habits
+
+
+def prints_as_remembered(module: cst.Module, nodes: Set[cst.CSTNode]) -> bool:
+    """Return whether libcst prints the statements among `nodes` as they are in the file; false also if their
+    texts are not known.
+    """
+    state = _State(module.default_indent, module.default_newline)
+    return all(_is_as_remembered(statement, state, nodes) for statement in module.body if statement in nodes)
+
+
+def _is_as_remembered(statement: cst.CSTNode, state: CodegenState, nodes: Set[cst.CSTNode]) -> bool:
+    entry = _texts.get(id(statement))
+    if entry is None:
+        return False
+    block = block_in(statement)
+    if block is not None and id(block.body[0]) in _texts:
+        state.increase_indent(state.default_indent if block.indent is None else block.indent)
+        inside = all(_is_as_remembered(inner, state, nodes) for inner in block.body if inner in nodes)
+        state.decrease_indent()
+        if not inside:
+            return False
+    return _printed(statement, state) == entry[1]
+
+
+def with_body(statement: cst.CSTNode, body: object) -> cst.CSTNode:
+    """Return a copy of a statement with another body, without libcst's checks of a body's class."""
+    copy: cst.CSTNode = object.__new__(type(statement))
+    for name in _field_names(type(statement)):
+        object.__setattr__(copy, name, body if name == "body" else getattr(statement, name))
+    return copy
+
+
+@cache
+def _field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]

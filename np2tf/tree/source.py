@@ -9,13 +9,15 @@ import codecs
 import io
 import tokenize
 import warnings
+from collections.abc import Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
-from np2tf.tree.printing import print_module
+from np2tf.tree.cutting import cut
+from np2tf.tree.printing import print_module, prints_as_remembered
 
 #: Encodings in which every character has one spelling. In others a character may have two: 0x8790 and 0x81E0
 #: of cp932 are the same character.
@@ -62,7 +64,17 @@ class Source:
     @cached_property
     def module(self) -> cst.Module:
         """The tree. It is parsed at first use, because most files of a project have nothing to translate."""
-        return _parse(self.text, self.path)
+        return _parse(self.text, self.path, self.program)
+
+    def check_printing(self, nodes: Set[cst.CSTNode]) -> None:
+        """Check that the tree prints the statements among `nodes` as they are in the file.
+
+        Raises:
+            SourceError: if it does not. No translation is better than a file that changes in places without
+                an edit.
+        """
+        if not prints_as_remembered(self.module, nodes) and self.module.code != self.text:
+            raise _error("NP2TF904", self.path, 1, 1)
 
     @property
     def original(self) -> str:
@@ -133,10 +145,11 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
         raise _error("NP2TF903", path, 1, 1) from None
 
 
-def _parse(text: str, path: str) -> cst.Module:
+def _parse(text: str, path: str, program: ast.Module | None) -> cst.Module:
     try:
         module = cst.parse_module(text)
-        is_same = print_module(module) == text
+        is_cut = program is not None and bool(module.body) and cut(module, program, text)
+        is_same = is_cut or print_module(module) == text
     except cst.ParserSyntaxError as error:
         reason = error.message.splitlines()[0].removeprefix("parser error: ")
         raise _error("NP2TF901", path, error.raw_line, error.raw_column + 1, reason=reason) from None
@@ -145,7 +158,6 @@ def _parse(text: str, path: str) -> cst.Module:
     except (cst.CSTValidationError, TypeError) as error:
         # libcst 1.9 wants a space in `return(a if b else c)` and `return(lambda: a)`.
         raise _error("NP2TF907", path, 1, 1, reason=str(error)) from None
-    if not is_same:
-        # No translation is better than a file that changes in places without an edit.
+    if not is_same:  # as in `check_printing`
         raise _error("NP2TF904", path, 1, 1)
     return module

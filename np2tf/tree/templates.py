@@ -47,18 +47,18 @@ class _Fill:
         return statements
 
     def _statement_hole(self, line: Statement) -> Sequence[Statement] | None:
-        only = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
-        if not isinstance(only, cst.Expr) or not isinstance(only.value, cst.Name):
+        only = line.body[0] if type(line) is cst.SimpleStatementLine and len(line.body) == 1 else None
+        if type(only) is not cst.Expr or type(only.value) is not cst.Name:
             return None
         hole = self._nodes.get(only.value.value)
         return None if isinstance(hole, (str, cst.CSTNode, type(None))) else hole
 
     def node(self, node: cst.CSTNode) -> cst.CSTNode:
         """Return one node with its holes filled."""
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             hole = self._nodes.get(node.value, node.value)
             return hole if isinstance(hole, cst.CSTNode) else node.with_changes(value=hole)
-        if isinstance(node, cst.IndentedBlock):
+        if type(node) is cst.IndentedBlock:
             return node.with_changes(body=self.lines(cast("Sequence[Statement]", node.body)))
         changes: dict[str, object] = {}
         for name in code_fields(type(node)):
@@ -84,7 +84,7 @@ def statement(template: str, **nodes: Hole) -> Statement:
 def small_statement(template: str, **nodes: Hole) -> cst.BaseSmallStatement:
     """Return the only simple statement of a template, without its line."""
     line = statement(template, **nodes)
-    assert isinstance(line, cst.SimpleStatementLine), template
+    assert type(line) is cst.SimpleStatementLine, template
     (only,) = line.body
     return only
 
@@ -92,5 +92,5 @@ def small_statement(template: str, **nodes: Hole) -> cst.BaseSmallStatement:
 def expression(template: str, **nodes: Hole) -> cst.BaseExpression:
     """Return the expression of a template."""
     statement = small_statement(template, **nodes)
-    assert isinstance(statement, cst.Expr), template
+    assert type(statement) is cst.Expr, template
     return statement.value

@@ -94,13 +94,23 @@ def arrange(module: cst.CSTNode) -> None:
     """Keep the order of a tree's nodes, in which each subtree is a range; walks of it then take no search."""
     if len(_places) >= MAX_RESULTS:
         _places.clear()
-    order = list(_walk(module))
-    sizes: dict[int, int] = {}
+    order: list[cst.CSTNode] = []
+    parents: list[int] = []
+    stack: list[tuple[cst.CSTNode, int]] = [(module, -1)]
+    while stack:
+        node, parent = stack.pop()
+        number = len(order)
+        order.append(node)
+        parents.append(parent)
+        below = children(node)
+        if below:
+            stack += [(child, number) for child in below[::-1]]
+    sizes = [1] * len(order)
     for number in range(len(order) - 1, -1, -1):
-        node = order[number]
-        size = 1 + sum([sizes[id(child)] for child in children(node)])
-        sizes[id(node)] = size
+        size, node = sizes[number], order[number]
         _places[id(node)] = node, order, range(number, number + size)
+        if number:
+            sizes[parents[number]] += size
 
 
 #: The nodes that have been arranged: with themselves, so that no other node gets their identity.

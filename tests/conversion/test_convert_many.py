@@ -376,3 +376,23 @@ def test_findings_of_all_files_together(tmp_path: Path, jobs: str) -> None:
     assert "work.py:6:1" in told[0][0]
     assert "`ask`" in told[0][0]
     assert told[0] == told[1]
+
+
+def test_workers_begin_to_load_early_only_if_they_will_translate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They load while files are read: not for one process, and not where the cache may know every file."""
+    monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("NP2TF_CACHE", "on")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "a.py").write_text(PLAIN)
+    begun: list[None] = []
+    monkeypatch.setattr(workers, "get_ready", lambda: begun.append(None))
+    counts = []
+    for words in (["-j", 1], ["-j", 2], ["-j", 2], ["-j", 2, "--no-cache"]):
+        if words == ["-j", 2] and counts == [0]:
+            np2tf("cache", "clear")
+            (tmp_path / "cache" / "unchanged").rmdir()
+        np2tf("convert", "--check", *words, tmp_path / "files")
+        counts.append(len(begun))
+    assert counts == [0, 1, 1, 2]

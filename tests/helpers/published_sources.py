@@ -1,13 +1,15 @@
 """Converts the sources below a folder, and says what is wrong with what came out: a program, run by itself.
 
-    python published_sources.py FOLDER [NUMBER]
+    python published_sources.py FOLDER [--number N] [--target tf]
 
-NUMBER takes so many of the files, spread over all of them. Prints one JSON object. The sources must be only
-read: an audit hook sees if any source is imported or executed, or anything is written.
+`--number` takes so many of the files, spread over all of them.
+Prints one JSON object. The sources must be only read: an audit hook sees if any source is imported or
+executed, or anything is written.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import os
@@ -22,9 +24,10 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from np2tf import files
 from np2tf.files import translated_bytes
 from np2tf.options import Options
-from np2tf.pipeline import translate
+from np2tf.pipeline import Result, translate
 from np2tf.tree.source import Source
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -47,9 +50,22 @@ class Watch:
             self.seen.append(f"wrote {args[0]}")
 
 
-def wrong_with(data: bytes, path: Path, root: Path, counts: Counter[str]) -> list[str]:
+class Recorder:
+    """Translates as the pipeline does, and keeps the last source with its result."""
+
+    last: tuple[Source, Result] | None = None
+
+    def __call__(self, source: Source, options: Options) -> Result:
+        result = translate(source, options)
+        self.last = source, result
+        return result
+
+
+def wrong_with(
+    data: bytes, path: Path, root: Path, options: Options, counts: Counter[str], recorder: Recorder
+) -> list[str]:
     """Return the problems of one file's translation."""
-    made = translated_bytes(data, path, root, Options(), True)
+    made = translated_bytes(data, path, root, options, True)
     counts["files"] += 1
     counts["lines"] += data.count(b"\n")
     counts["changed"] += made.changed
@@ -65,20 +81,19 @@ def wrong_with(data: bytes, path: Path, root: Path, counts: Counter[str]) -> lis
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ast.parse(made.data)
-    found += _touched_elsewhere(data, made.data, path)
-    again = translated_bytes(made.data, path, root, Options(), True)
+    assert recorder.last is not None
+    found += _touched_elsewhere(data, made.data, *recorder.last)
+    again = translated_bytes(made.data, path, root, options, True)
     if again.data != made.data:
         found.append("a second run changes it")
     return found
 
 
-def _touched_elsewhere(before: bytes, after: bytes, path: Path) -> list[str]:
+def _touched_elsewhere(before: bytes, after: bytes, source: Source, result: Result) -> list[str]:
     """The first line that is in no function or statement in which something was planned, and that is not in
     the translation, behind the line before it."""
-    source = Source.of(before, str(path))
-    touched = translate(source, Options()).touched_nodes
     positions = MetadataWrapper(source.module, unsafe_skip_copy=True).resolve(PositionProvider)
-    changing = set(_lines(source.module.body, touched, positions))
+    changing = set(_lines(source.module.body, result.touched_nodes, positions))
     remaining_lines = iter(after.splitlines(keepends=True))
     for number, line in enumerate(before.splitlines(keepends=True), 1):
         # Blank lines go with a statement that is taken away.
@@ -102,28 +117,42 @@ def _lines(statements: Sequence[cst.CSTNode], touched: Set[cst.CSTNode], positio
         yield from range(first, last + 1)
 
 
-def main(folder: str, number: int | None = None) -> None:
-    root = Path(os.path.abspath(folder))
-    files = sorted(root.rglob("*.py"))
-    if number is not None:
-        files = files[:: max(1, len(files) // number)]
-    sources = [(path, path.read_bytes()) for path in files]
-    watch = Watch(str(root))
+def checked(data: bytes, path: Path, root: Path, options: Options, recorder: Recorder) -> dict[str, Any]:
+    """Return the counts of one file, its problems, and the seconds that translating it twice takes."""
     counts: Counter[str] = Counter()
-    problems: list[str] = []
     begun = time.process_time()
-    for path, data in sources:
-        problems += [
-            f"{path.relative_to(root)}: {problem}" for problem in wrong_with(data, path, root, counts)
-        ]
-    told = {
+    problems = wrong_with(data, path, root, options, counts, recorder)
+    name = path.relative_to(root)
+    return {
         "counts": counts,
-        "problems": problems,
-        "seen": watch.seen,
+        "problems": [f"{name}: {problem}" for problem in problems],
         "seconds": time.process_time() - begun,
     }
-    print(json.dumps(told))
+
+
+def main(folder: str, number: int | None = None, target: str = "np2tf") -> None:
+    root = Path(os.path.abspath(folder))
+    paths = sorted(path for path in root.rglob("*.py"))
+    if number is not None:
+        paths = paths[:: max(1, len(paths) // number)]
+    sources = [(path, path.read_bytes()) for path in paths]
+    options = Options(target=target)  # type: ignore[arg-type]
+    recorder = files.translate = Recorder()  # type: ignore[assignment]
+    watch = Watch(str(root))
+    told = [checked(data, path, root, options, recorder) for path, data in sources]
+    whole = {
+        "counts": sum((one["counts"] for one in told), Counter()),
+        "problems": [problem for one in told for problem in one["problems"]],
+        "seen": watch.seen,
+        "seconds": sum(one["seconds"] for one in told),
+    }
+    print(json.dumps(whole))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--number", type=int)
+    parser.add_argument("--target", choices=["np2tf", "tf"], default="np2tf")
+    chosen = parser.parse_args()
+    main(chosen.folder, chosen.number, chosen.target)

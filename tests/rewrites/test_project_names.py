@@ -254,3 +254,17 @@ def test_which_names_are_read(tmp_path: Path) -> None:
         "a/b.py": ("*", "np", "numpy", "w", "x", "y"),
     }
     assert passed_on(files[:1]) == {}
+
+
+def test_names_that_files_read_from_one_another_are_found(tmp_path: Path) -> None:
+    """Each spelling of an import and of an attribute, in lines, continued, and behind other text."""
+    texts = {
+        "compat.py": "import numpy as np\nfrom numpy import pi, e, sin\n",
+        "other.py": "import os\n",
+        "my-script.py": "import numpy as np\n",
+        "direct.py": "if True:\n    from compat import (\n        np,  # e\n        pi as p,\n    )\n",
+        "through.py": "import pkg.compat as c\n\nx = c.sin(c.e.real)\nmy = script = 1\nz = my-script.np\n",
+        "text.py": "# from compat import cos\ny = 'import compat as q'\nq.tan\n",
+    }
+    found = passed_on([(tmp_path / name, text.encode()) for name, text in texts.items()])
+    assert found == {tmp_path / "compat.py": ("e", "np", "pi", "sin")}

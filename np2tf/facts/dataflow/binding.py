@@ -20,11 +20,11 @@ def bound_after(statements: Sequence[cst.CSTNode], before: Names) -> Names | Non
 
 
 def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
-    if isinstance(node, cst.SimpleStatementLine):
+    if type(node) is cst.SimpleStatementLine:
         return bound_after(node.body, before)
-    if isinstance(node, (cst.Return, cst.Raise, cst.Break, cst.Continue)):
+    if type(node) in (cst.Return, cst.Raise, cst.Break, cst.Continue):
         return None
-    if isinstance(node, cst.If):
+    if type(node) is cst.If:
         bound_in_body, bound_otherwise = (
             bound_after(block(node.body), before),
             bound_after(block(node.orelse), before),
@@ -32,21 +32,21 @@ def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
         if bound_in_body is None or bound_otherwise is None:
             return bound_otherwise if bound_in_body is None else bound_in_body
         return bound_in_body & bound_otherwise
-    if isinstance(node, cst.With):
+    if type(node) is cst.With:
         return bound_after(block(node.body), before | writes(node.items))
-    if isinstance(node, cst.Match) and _takes_all(node.cases[-1]):
+    if type(node) is cst.Match and _takes_all(node.cases[-1]):
         ends = [bound_after(block(case.body), before | writes((case.pattern,))) for case in node.cases]
         reachable_ends = [end for end in ends if end is not None]
         return reachable_ends[0].intersection(*reachable_ends) if reachable_ends else None
-    if isinstance(node, cst.Try):
+    if type(node) is cst.Try:
         return _bound_behind_try(node, before)
-    if isinstance(node, (cst.While, cst.For, cst.TryStar, cst.Match)):
+    if type(node) in (cst.While, cst.For, cst.TryStar, cst.Match):
         return before
-    if isinstance(node, cst.Del):
+    if type(node) is cst.Del:
         return before - writes((node,))
-    if isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.FunctionDef, cst.ClassDef)):
+    if type(node) in (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.FunctionDef, cst.ClassDef):
         return before | writes((node,))
-    if isinstance(node, (cst.Import, cst.ImportFrom)):
+    if type(node) in (cst.Import, cst.ImportFrom):
         return before | writes((node,))
     return before
 
@@ -63,4 +63,4 @@ def _bound_behind_try(node: cst.Try, before: Names) -> Names | None:
 
 def _takes_all(case: cst.MatchCase) -> bool:
     """Return whether a case matches every subject: `case _` or `case name` without a guard."""
-    return isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None
+    return type(case.pattern) is cst.MatchAs and case.pattern.pattern is None and case.guard is None

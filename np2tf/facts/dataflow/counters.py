@@ -46,26 +46,24 @@ def counters(function: cst.FunctionDef) -> Names:
 def step_of(node: cst.CSTNode) -> str | None:
     """Return ``n + 1`` for a statement ``n += 1`` whose right side is a number literal."""
     name = _step_target(node)
-    if name is None or not isinstance(node, cst.AugAssign):
+    if name is None or type(node) is not cst.AugAssign:
         return None
-    sign = "+" if isinstance(node.operator, cst.AddAssign) else "-"
+    sign = "+" if type(node.operator) is cst.AddAssign else "-"
     return f"{name} {sign} {cst.Module([]).code_for_node(node.value)}"
 
 
 def _step_target(node: cst.CSTNode) -> str | None:
-    if not isinstance(node, cst.AugAssign) or not isinstance(
-        node.operator, (cst.AddAssign, cst.SubtractAssign)
-    ):
+    if type(node) is not cst.AugAssign or type(node.operator) not in (cst.AddAssign, cst.SubtractAssign):
         return None
-    number = isinstance(node.value, (cst.Integer, cst.Float))
-    return node.target.value if number and isinstance(node.target, cst.Name) else None
+    number = type(node.value) in (cst.Integer, cst.Float)
+    return node.target.value if number and type(node.target) is cst.Name else None
 
 
 def _start_target(node: cst.CSTNode) -> str | None:
-    if not isinstance(node, cst.Assign) or len(node.targets) != 1:
+    if type(node) is not cst.Assign or len(node.targets) != 1:
         return None
     target, value = node.targets[0].target, node.value
-    if isinstance(value, cst.UnaryOperation) and isinstance(value.operator, cst.Minus):
+    if type(value) is cst.UnaryOperation and type(value.operator) is cst.Minus:
         value = value.expression
-    number = isinstance(value, (cst.Integer, cst.Float))
-    return target.value if number and isinstance(target, cst.Name) else None
+    number = type(value) in (cst.Integer, cst.Float)
+    return target.value if number and type(target) is cst.Name else None

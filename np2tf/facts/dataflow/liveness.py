@@ -18,6 +18,7 @@ from np2tf.facts.dataflow.reads_writes import (
     union_of,
     writes,
 )
+from np2tf.tree.memo import memoize
 from np2tf.tree.names import target_names
 
 
@@ -105,26 +106,34 @@ def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> N
 
 
 def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
-    if isinstance(node, cst.Break):
+    if type(node) is cst.Break:
         return jumps.at_break
-    if isinstance(node, cst.Continue):
+    if type(node) is cst.Continue:
         return jumps.at_continue
-    if isinstance(node, (cst.Return, cst.Raise)):
+    if type(node) is cst.Return or type(node) is cst.Raise:
         return reads(node)
-    if isinstance(node, cst.Assign):
-        targets = {name for target in node.targets for name in bound_targets(target.target)}
-        return ((after - targets) | reads(node)) - assigned_first(node.value)
-    if isinstance(node, cst.AnnAssign):
-        targets = set(bound_targets(node.target)) if node.value else set()
-        return (after - targets) | reads(node)
+    bound_names, read_names, assigned_names = _names_of_small(node)
+    return ((after - bound_names) | read_names) - assigned_names
+
+
+@memoize
+def _names_of_small(node: cst.CSTNode) -> tuple[Names, Names, Names]:
+    """Return the names that a statement without blocks binds, that it reads, and that it assigns by `:=`
+    before it reads them.
+    """
+    if type(node) is cst.Assign:
+        targets = frozenset(name for target in node.targets for name in bound_targets(target.target))
+        return targets, reads(node), assigned_first(node.value)
+    if type(node) is cst.AnnAssign:
+        return frozenset(bound_targets(node.target) if node.value else ()), reads(node), NO_NAMES
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-        return (after - {node.name.value}) | reads(node)
-    return (after | reads(node)) - assigned_first(node)
+        return frozenset((node.name.value,)), reads(node), NO_NAMES
+    return NO_NAMES, reads(node), assigned_first(node)
 
 
 def _live_loop(node: cst.While | cst.For, after: Names, jumps: Jumps) -> Names:
     head = loop_head(node, after, jumps)
-    return head | reads(node.iter) if isinstance(node, cst.For) else head
+    return head | reads(node.iter) if type(node) is cst.For else head
 
 
 def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -> Names:

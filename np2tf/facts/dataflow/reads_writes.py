@@ -13,7 +13,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.declarations import declared_names
 from np2tf.tree.memo import memoize
-from np2tf.tree.walk import children
+from np2tf.tree.walk import children, walk
 
 Names = frozenset[str]
 NO_NAMES: Names = frozenset()
@@ -35,35 +35,35 @@ GROWS = frozenset(
 )
 #: Attributes of an array that are views of it.
 VIEWS = frozenset({"T", "real", "imag", "flat"})
-_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
-_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+_COMPREHENSIONS = frozenset({cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp})
+_SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
 
 def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
     """Return the statements of a body, an `else`, or an `elif` (a single `if` statement)."""
+    if type(node) is cst.IndentedBlock or type(node) is cst.SimpleStatementSuite:
+        return node.body
     if node is None:
         return ()
-    if isinstance(node, cst.If):
+    if type(node) is cst.If:
         return (node,)
-    if isinstance(node, (cst.Else, cst.Finally)):
+    if type(node) is cst.Else or type(node) is cst.Finally:
         return block(node.body)
-    if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)):
-        return node.body
     raise TypeError(type(node).__name__)
 
 
 def parameters(params: cst.Parameters) -> list[str]:
     """Return the names a function's parameters bind."""
     every = [*params.posonly_params, *params.params, *params.kwonly_params]
-    every += [star for star in (params.star_arg, params.star_kwarg) if isinstance(star, cst.Param)]
+    every += [star for star in (params.star_arg, params.star_kwarg) if type(star) is cst.Param]
     return [param.name.value for param in every]
 
 
 def bound_targets(target: cst.CSTNode) -> list[str]:
     """Return the names an assignment target binds outright (not those it stores through), in order."""
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         return [target.value]
-    if isinstance(target, (cst.Tuple, cst.List)):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         return [name for element in target.elements for name in bound_targets(element.value)]
     return []
 
@@ -84,7 +84,7 @@ def stored_through(target: cst.CSTNode) -> list[str]:
 
 
 def target_reads(target: cst.CSTNode) -> Names:
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         return NO_NAMES
     if isinstance(target, (cst.Tuple, cst.List)):
         return union_of(target_reads(element.value) for element in target.elements)
@@ -100,6 +100,8 @@ _BINDING = frozenset({
     cst.AssignTarget, cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign, cst.NamedExpr, cst.Call, cst.Del,
     cst.FunctionDef, cst.ClassDef, cst.AsName, cst.ImportAlias, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
 })  # fmt: skip
+
+_WITH_TARGET = frozenset({cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del})
 
 
 def binds_here(node: cst.CSTNode) -> list[str]:
@@ -135,9 +137,9 @@ def binds_here(node: cst.CSTNode) -> list[str]:
 def _changed_names(call: cst.Call) -> list[str]:
     """Return the name of the list, dict or set that a method call changes, if it is a plain name."""
     func = call.func
-    if not isinstance(func, cst.Attribute) or func.attr.value not in GROWS:
+    if type(func) is not cst.Attribute or func.attr.value not in GROWS:
         return []
-    return [func.value.value] if isinstance(func.value, cst.Name) else []
+    return [func.value.value] if type(func.value) is cst.Name else []
 
 
 def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
@@ -153,7 +155,7 @@ def _writes(top: cst.CSTNode) -> tuple[str, ...]:
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
         kind = type(node)
         comprehension = in_comprehension or kind in _COMPREHENSIONS
-        if not (in_comprehension and kind is cst.CompFor):
+        if kind in _BINDING and not (in_comprehension and kind is cst.CompFor):
             names.update(dict.fromkeys(binds_here(node)))
         if kind in _SCOPES:
             return
@@ -173,6 +175,12 @@ def function_locals(function: cst.FunctionDef) -> Names:
     """Return the names that are local to a function: its parameters and the names that its body binds
     outright.
     """
+    return _function_locals(function)
+
+
+@memoize
+def _function_locals(function: cst.CSTNode) -> Names:
+    assert type(function) is cst.FunctionDef
     names = frozenset(parameters(function.params)) | rebound(block(function.body))
     return names - declared_names(function, cst.Global, cst.Nonlocal)
 
@@ -182,15 +190,17 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
     names: set[str] = set()
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
-        if not (in_comprehension and isinstance(node, cst.CompFor)):
-            if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
-                names.update(bound_targets(node.target))
-            elif not isinstance(node, cst.Call):
+        kind = type(node)
+        if kind in _BINDING and not (in_comprehension and kind is cst.CompFor):
+            if kind in _WITH_TARGET:
+                names.update(bound_targets(node.target))  # type: ignore[attr-defined]
+            elif kind is not cst.Call:
                 names.update(binds_here(node))
-        if type(node) in _SCOPES:
+        if kind in _SCOPES:
             return
+        comprehension = in_comprehension or kind in _COMPREHENSIONS
         for child in children(node):
-            visit(child, in_comprehension or type(node) in _COMPREHENSIONS)
+            visit(child, comprehension)
 
     for node in body:
         visit(node, False)
@@ -218,45 +228,44 @@ def reads(node: cst.CSTNode | None) -> Names:
         return frozenset((node.value,))  # type: ignore[attr-defined]
     if kind in _READ_THROUGH:
         return reads(node.value)  # type: ignore[attr-defined]
-    if kind not in _READ_OTHERWISE:
-        below = children(node)
-        return reads(below[0]) if len(below) == 1 else NO_NAMES.union(*map(reads, below))
     return _reads(node)
 
 
 @memoize
 def _reads(node: cst.CSTNode) -> Names:
-    """Return what `reads` finds in a node that binds names, or is a scope."""
-    if isinstance(node, cst.AugAssign):
+    """Return what `reads` finds in a node with several parts, in one that binds names, or in a scope."""
+    if type(node) not in _READ_OTHERWISE:
+        return NO_NAMES.union(*map(reads, children(node)))
+    if type(node) is cst.AugAssign:
         return reads(node.target) | reads(node.value)
-    if isinstance(node, cst.AssignTarget):
+    if type(node) is cst.AssignTarget:
         return target_reads(node.target)
-    if isinstance(node, cst.AnnAssign):
+    if type(node) is cst.AnnAssign:
         return target_reads(node.target) | reads(node.value)
-    if isinstance(node, cst.For):
+    if type(node) is cst.For:
         parts = (reads(part) for part in (node.iter, *block(node.body), *block(node.orelse)))
         return target_reads(node.target) | union_of(parts)
     if isinstance(node, (cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS)):
         return _nested_reads(node)
-    if isinstance(node, (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal)):
+    if type(node) in (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal):
         return NO_NAMES
-    if isinstance(node, (cst.MatchAs, cst.MatchStar, cst.MatchMapping)):
-        return union_of(reads(child) for child in children(node) if not isinstance(child, cst.Name))
-    if isinstance(node, cst.ClassDef):
+    if type(node) in (cst.MatchAs, cst.MatchStar, cst.MatchMapping):
+        return union_of(reads(child) for child in children(node) if type(child) is not cst.Name)
+    if type(node) is cst.ClassDef:
         return union_of(reads(child) for child in children(node) if child is not node.name)
     raise TypeError(node)
 
 
 def _nested_reads(node: cst.CSTNode) -> Names:
-    if isinstance(node, cst.Lambda):
+    if type(node) is cst.Lambda:
         inner = reads(node.body) - frozenset(parameters(node.params))
         return inner | _default_reads(node.params)
-    if isinstance(node, cst.FunctionDef):
+    if type(node) is cst.FunctionDef:
         body = union_of(reads(statement) for statement in block(node.body)) - function_locals(node)
         return (
             body | _default_reads(node.params) | union_of(reads(item.decorator) for item in node.decorators)
         )
-    element = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)  # type: ignore[attr-defined]
+    element = (node.key, node.value) if type(node) is cst.DictComp else (node.elt,)  # type: ignore[attr-defined]
     loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
     names, targets = union_of(reads(part) for part in element), set[str]()
     while loop is not None:
@@ -281,6 +290,8 @@ def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
 @memoize
 def assigned_first(node: cst.CSTNode) -> Names:
     """Return the names that an expression's `:=` certainly assigns before anything in it reads them."""
+    if not any(type(part) is cst.NamedExpr for part in walk(node)):
+        return NO_NAMES
     names: set[str] = set()
     certain: set[str] = set()
 

@@ -15,6 +15,12 @@ from np2tf.facts.module.scopes import Scope, Scopes
 from np2tf.tree.names import dotted_name, root_of
 from np2tf.tree.walk import walk
 
+_CHAIN = frozenset({cst.Name, cst.Attribute})
+#: Nodes whose names are not variables that are read.
+_NAMES_ONLY = frozenset(
+    {cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar}
+)
+
 
 @dataclass(frozen=True, eq=False)
 class NumpyImport:
@@ -66,10 +72,10 @@ class Imports:
         """Return the NumPy name, such as `numpy.linalg.norm`, that exactly this expression refers to; else
         None.
         """
-        if not isinstance(node, (cst.Name, cst.Attribute)) or not self.statements:
+        if type(node) not in _CHAIN or not self.statements:
             return None
         if node not in self._resolutions:
-            self._resolutions[node] = self._resolve(node)
+            self._resolutions[node] = self._resolve(node)  # type: ignore[arg-type]
         return self._resolutions[node]
 
     def imported_name(self, node: cst.CSTNode) -> str | None:
@@ -78,16 +84,16 @@ class Imports:
         The name of an import from the surrounding package begins with the dots of the import.
         """
         root, path = root_of(node), dotted_name(node)
-        if not isinstance(root, cst.Name) or path is None:
+        if type(root) is not cst.Name or path is None:
             return None
         owner = self.scopes.of(root).owner_of(root.value)
         bindings = owner.bindings[root.value] if owner is not None else []
         alias = bindings[0] if len(bindings) == 1 else None
-        if not isinstance(alias, cst.ImportAlias):
+        if type(alias) is not cst.ImportAlias:
             return None
         around = self.parents[alias]
         tail = path.removeprefix(root.value)
-        if isinstance(around, cst.ImportFrom):
+        if type(around) is cst.ImportFrom:
             module = f"{dotted_name(around.module)}." if around.module is not None else ""
             return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{tail}"
         return (alias.evaluated_name if alias.asname is not None else root.value) + tail
@@ -169,18 +175,13 @@ class Imports:
         import).
         """
         up = self.parents[node]
-        if isinstance(up, cst.Attribute):
+        if type(up) is cst.Attribute:
             return up.value is node and not isinstance(self.parents[up], (cst.ImportAlias, cst.ImportFrom))
-        if isinstance(up, cst.Arg):
+        if type(up) is cst.Arg:
             return up.value is node
-        if isinstance(up, (cst.FunctionDef, cst.ClassDef)):
+        if type(up) is cst.FunctionDef or type(up) is cst.ClassDef or type(up) is cst.Param:
             return up.name is not node
-        if isinstance(up, cst.Param):
-            return up.name is not node
-        return not isinstance(
-            up,
-            (cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar),
-        )
+        return type(up) not in _NAMES_ONLY
 
     def _bound_name(self, use: cst.Name, owner: Scope) -> str | None:
         bindings = owner.bindings[use.value]

@@ -17,7 +17,7 @@ class Instances:
         self._by_method: dict[cst.CSTNode, set[str]] = {}
         for node in attributes:
             method = scopes.of(node).node
-            if not isinstance(method, cst.FunctionDef) or not _is_assigned(node, parents):
+            if type(method) is not cst.FunctionDef or not _is_assigned(node, parents):
                 continue
             if _is_first_parameter(node.value, method):
                 self._by_method.setdefault(method, set()).add(node.attr.value)
@@ -29,11 +29,11 @@ class Instances:
 
 def _is_first_parameter(node: cst.CSTNode, method: cst.FunctionDef) -> bool:
     parameters = [*method.params.posonly_params, *method.params.params]
-    return bool(parameters) and isinstance(node, cst.Name) and node.value == parameters[0].name.value
+    return bool(parameters) and type(node) is cst.Name and node.value == parameters[0].name.value
 
 
 def _is_assigned(node: cst.CSTNode, parents: Parents) -> bool:
     up = parents[node]
     while isinstance(up, _AROUND_TARGETS):
         node, up = up, parents[up]
-    return isinstance(up, cst.AssignTarget) or (isinstance(up, cst.AnnAssign) and up.target is node)
+    return type(up) is cst.AssignTarget or (type(up) is cst.AnnAssign and up.target is node)

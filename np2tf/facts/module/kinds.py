@@ -61,7 +61,7 @@ class Kinds:
         return self.kind(node) is Kind.ARRAY
 
     def _find(self, node: cst.CSTNode) -> Kind:
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return self._name(node)
         if isinstance(node, _CONTAINERS):
             return Kind.CONTAINER
@@ -69,24 +69,24 @@ class Kinds:
             return Kind.NUMBER
         if isinstance(node, _STRINGS):
             return Kind.STATIC
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             return self._call(node)
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             return self._attribute(node)
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             return self._subscript(node)
-        if isinstance(node, cst.UnaryOperation):
-            return Kind.UNKNOWN if isinstance(node.operator, cst.Not) else self.kind(node.expression)
-        if isinstance(node, cst.BinaryOperation):
+        if type(node) is cst.UnaryOperation:
+            return Kind.UNKNOWN if type(node.operator) is cst.Not else self.kind(node.expression)
+        if type(node) is cst.BinaryOperation:
             return _join_kinds(self.kind(node.left), self.kind(node.right))
-        if isinstance(node, cst.Comparison):
+        if type(node) is cst.Comparison:
             return self._comparison(node)
-        if isinstance(node, cst.NamedExpr):
+        if type(node) is cst.NamedExpr:
             return self.kind(node.value)
-        if isinstance(node, cst.IfExp):
+        if type(node) is cst.IfExp:
             kinds = {self.kind(node.body), self.kind(node.orelse)}
             return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
-        if isinstance(node, cst.BooleanOperation):
+        if type(node) is cst.BooleanOperation:
             operand_kinds = {self.kind(node.left), self.kind(node.right)}
             return Kind.STATIC if operand_kinds == {Kind.STATIC} else Kind.UNKNOWN
         return Kind.UNKNOWN
@@ -105,35 +105,35 @@ class Kinds:
 
     def _binding_kind(self, binding: cst.CSTNode) -> Kind:
         """Return the kind of the value that one binding gives its name."""
-        if isinstance(binding, cst.Param):
+        if type(binding) is cst.Param:
             return _annotation_kind(binding.annotation)
         up = self._parents[binding]
-        if isinstance(up, cst.AssignTarget):
+        if type(up) is cst.AssignTarget:
             assign = self._parents[up]
-            return self.kind(assign.value) if isinstance(assign, cst.Assign) else Kind.UNKNOWN
-        if isinstance(up, cst.AnnAssign) and up.value is not None:
+            return self.kind(assign.value) if type(assign) is cst.Assign else Kind.UNKNOWN
+        if type(up) is cst.AnnAssign and up.value is not None:
             return self.kind(up.value)
-        if isinstance(up, cst.NamedExpr):
+        if type(up) is cst.NamedExpr:
             return self.kind(up.value)
-        if isinstance(up, cst.AugAssign):
+        if type(up) is cst.AugAssign:
             # `x += v` keeps an array an array and a list a list; a number may become anything.
             return _join_kinds(self._other_kinds(binding), self.kind(up.value))
-        if isinstance(up, cst.For) and isinstance(up.iter, cst.Call):
+        if type(up) is cst.For and type(up.iter) is cst.Call:
             return Kind.NUMBER if self._builtin(up.iter) == "range" else Kind.UNKNOWN
         return Kind.UNKNOWN
 
     def _other_kinds(self, binding: cst.CSTNode) -> Kind:
-        assert isinstance(binding, cst.Name)
+        assert type(binding) is cst.Name
         owner = self._scopes.of(binding).owner_of(binding.value)
         if owner is None:
             return Kind.UNKNOWN
-        plain = [b for b in owner.bindings[binding.value] if not isinstance(self._parents[b], cst.AugAssign)]
+        plain = [b for b in owner.bindings[binding.value] if type(self._parents[b]) is not cst.AugAssign]
         kinds = {self._binding_kind(binding) for binding in plain}
         return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
     def _builtin(self, call: cst.Call) -> str | None:
         """Return the name of the called builtin; None if the callee is no builtin, or is shadowed."""
-        if not isinstance(call.func, cst.Name):
+        if type(call.func) is not cst.Name:
             return None
         name = call.func.value
         return name if self._scopes.of(call.func).owner_of(name) is None else None
@@ -143,13 +143,13 @@ class Kinds:
         if full_name is not None:
             return _result_of(full_name)
         name = self._builtin(node)
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _FACTORIES:
+        if type(node.func) is cst.Attribute and node.func.attr.value in _FACTORIES:
             return Kind.CONTAINER
         if name in _STATIC_CALLS:
             return Kind.STATIC
         if name in _CONTAINER_CALLS:
             return Kind.CONTAINER
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _ARRAY_METHODS:
+        if type(node.func) is cst.Attribute and node.func.attr.value in _ARRAY_METHODS:
             return Kind.ARRAY if self.kind(node.func.value) is Kind.ARRAY else Kind.UNKNOWN
         return Kind.UNKNOWN
 
@@ -168,14 +168,14 @@ class Kinds:
         base = self.kind(node.value)
         if base is Kind.STATIC:
             return Kind.STATIC
-        sliced = any(isinstance(element.slice, cst.Slice) for element in node.slice)
+        sliced = any(type(element.slice) is cst.Slice for element in node.slice)
         return Kind.ARRAY if base is Kind.ARRAY and sliced else Kind.UNKNOWN
 
     def _comparison(self, node: cst.Comparison) -> Kind:
-        if all(isinstance(part.operator, (cst.Is, cst.IsNot)) for part in node.comparisons):
+        if all(type(part.operator) in (cst.Is, cst.IsNot) for part in node.comparisons):
             return Kind.STATIC
         sides = [self.kind(node.left), *(self.kind(part.comparator) for part in node.comparisons)]
-        if any(isinstance(part.operator, (cst.In, cst.NotIn)) for part in node.comparisons):
+        if any(type(part.operator) in (cst.In, cst.NotIn) for part in node.comparisons):
             return Kind.STATIC if sides[0] is Kind.STATIC else Kind.UNKNOWN
         if Kind.ARRAY in sides and len(sides) == 2 and Kind.UNKNOWN not in sides:
             return Kind.ARRAY
@@ -190,7 +190,7 @@ def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
     Only annotations of containers are trusted, because an argument annotated `float` may be an array.
     """
     head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
-    if isinstance(head, cst.Subscript):
+    if type(head) is cst.Subscript:
         head = head.value
     name = dotted_name(head)
     return Kind.CONTAINER if name is not None and name.split(".")[-1] in _CONTAINER_TYPES else Kind.UNKNOWN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import libcst as cst
 
@@ -36,5 +36,5 @@ class Parents:
             up = self._above.get(up)
 
     def nearest(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
-        """Return the innermost node of one of these classes around `node` (not `node` itself)."""
-        return next((up for up in self.above(node) if isinstance(up, kinds)), None)
+        """Return the innermost node of exactly one of these classes around `node` (not `node` itself)."""
+        return next((cast(Node, up) for up in self.above(node) if type(up) in kinds), None)

@@ -39,12 +39,12 @@ class Scope:
     @property
     def is_function(self) -> bool:
         """True for the scope of a def or a lambda."""
-        return isinstance(self.node, (cst.FunctionDef, cst.Lambda))
+        return type(self.node) in (cst.FunctionDef, cst.Lambda)
 
     @property
     def is_class(self) -> bool:
         """True for the scope of a class body."""
-        return isinstance(self.node, cst.ClassDef)
+        return type(self.node) is cst.ClassDef
 
     @property
     def is_module(self) -> bool:
@@ -119,7 +119,7 @@ class Scopes:
         """Return the def in whose body `node` runs, or None at module level."""
         scope: Scope | None = self._of[node]
         while scope is not None:
-            if isinstance(scope.node, cst.FunctionDef):
+            if type(scope.node) is cst.FunctionDef:
                 return scope.node
             scope = scope.parent
         return None
@@ -128,7 +128,7 @@ class Scopes:
         """Return the nodes that bind a name at the top of the module, if the name is a variable of that
         scope.
         """
-        owner = self.of(node).owner_of(node.value) if isinstance(node, cst.Name) else None
+        owner = self.of(node).owner_of(node.value) if type(node) is cst.Name else None
         return owner.bindings[node.value] if owner is not None and owner.is_module else []  # type: ignore[attr-defined]
 
     def only_binding(self, node: cst.CSTNode) -> cst.CSTNode | None:
@@ -223,7 +223,7 @@ class Scopes:
 
     def _parameters(self, node: cst.Parameters, around: Scope, inside: Scope) -> None:
         self._of[node] = inside
-        stars = [star for star in (node.star_arg, node.star_kwarg) if isinstance(star, cst.Param)]
+        stars = [star for star in (node.star_arg, node.star_kwarg) if type(star) is cst.Param]
         if isinstance(node.star_arg, cst.CSTNode) and not stars[:1]:
             self._of[node.star_arg] = inside
         for param in (*node.posonly_params, *node.params, *node.kwonly_params, *stars):
@@ -241,7 +241,7 @@ class Scopes:
 
     def _comprehension(self, node: cst.CSTNode, scope: Scope) -> None:
         inside = self._open(node, scope)
-        parts = [node.key, node.value] if isinstance(node, cst.DictComp) else [node.elt]  # type: ignore[attr-defined]
+        parts = [node.key, node.value] if type(node) is cst.DictComp else [node.elt]  # type: ignore[attr-defined]
         loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
         first = True
         while loop is not None:
@@ -306,7 +306,7 @@ class Scopes:
 
     def _match_name(self, node: cst.CSTNode, scope: Scope) -> None:
         for child in children(node):
-            if isinstance(child, cst.Name):
+            if type(child) is cst.Name:
                 self._of[child] = scope
                 self._bind(scope, child.value, child)
             else:
@@ -337,7 +337,7 @@ def _declare(body: cst.CSTNode, scope: Scope) -> None:
         if type(node) in _LEAVES:
             continue
         if isinstance(node, (cst.Global, cst.Nonlocal)):
-            names = scope.globals if isinstance(node, cst.Global) else scope.nonlocals
+            names = scope.globals if type(node) is cst.Global else scope.nonlocals
             names.update(item.name.value for item in node.names)
         elif isinstance(node, _HOLDS_STATEMENTS) and not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             stack.extend(children(node))

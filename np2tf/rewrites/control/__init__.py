@@ -78,7 +78,7 @@ def _plan_function(
 
 def _depth(function: cst.FunctionDef, facts: Facts) -> int:
     """Return the number of blocks around a function."""
-    return sum(isinstance(above, cst.IndentedBlock) for above in facts.parents.above(function))
+    return sum(type(above) is cst.IndentedBlock for above in facts.parents.above(function))
 
 
 def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:

@@ -19,14 +19,14 @@ _NUMBERS, _SEQUENCES = of_role(NUMBER), of_role(SEQUENCE)
 
 def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
     """Return whether a call is of a builtin with one of the given names."""
-    if not isinstance(node.func, cst.Name) or node.func.value not in names:
+    if type(node.func) is not cst.Name or node.func.value not in names:
         return False
     return facts.scopes.of(node.func).owner_of(node.func.value) is None
 
 
 def is_super(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether a node is `super()`."""
-    return isinstance(node, cst.Call) and not node.args and is_builtin(facts, node, ("super",))
+    return type(node) is cst.Call and not node.args and is_builtin(facts, node, ("super",))
 
 
 def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
@@ -34,7 +34,7 @@ def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
     node: cst.CSTNode | None = part
     while node is not None and not _is_small_statement(type(node)):
         node = facts.parents[node]
-    return isinstance(node, cst.Raise)
+    return type(node) is cst.Raise
 
 
 @cache
@@ -57,7 +57,7 @@ class Calls:
 
     def sequences(self, node: cst.BaseExpression) -> Iterator[cst.Name]:
         """Yield the names `range`, `zip` … in a lowered loop's iterable, outermost first."""
-        if not isinstance(node, cst.Call) or not is_builtin(self._facts, node, _SEQUENCES):
+        if type(node) is not cst.Call or not is_builtin(self._facts, node, _SEQUENCES):
             return
         inner = [name for arg in node.args for name in self.sequences(arg.value)]
         if inner or not all(self._static(arg.value) for arg in node.args):
@@ -67,20 +67,20 @@ class Calls:
     def builtins(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Name]:
         """Yield the names of builtins that are called with values that may be staged."""
         for node in nodes:
-            if isinstance(node, cst.Call) and is_builtin(self._facts, node, _NUMBERS):
+            if type(node) is cst.Call and is_builtin(self._facts, node, _NUMBERS):
                 plain = bool(node.args) and not any(arg.keyword or arg.star for arg in node.args)
                 if plain and not self._static(node) and not is_text_for_exception(self._facts, node):
                     yield cst.ensure_type(node.func, cst.Name)
 
     def is_math(self, node: cst.CSTNode) -> bool:
         """Return whether a call is of a function of Python's `math` with an argument that may be staged."""
-        if not isinstance(node, cst.Call) or all(self._static(arg.value) for arg in node.args):
+        if type(node) is not cst.Call or all(self._static(arg.value) for arg in node.args):
             return False
         return self._is_of_math(node.func) and not is_text_for_exception(self._facts, node)
 
     def is_list_of(self, node: cst.CSTNode) -> bool:
         """Return whether a comprehension may run over an array or many numbers, and computes with arrays."""
-        if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+        if type(node) is not cst.ListComp and type(node) is not cst.GeneratorExp:
             return False
         loop = node.for_in
         if loop.inner_for_in is not None or loop.asynchronous is not None or not _flat(loop.target):
@@ -95,8 +95,8 @@ class Calls:
     def _is_for_a_builtin(self, node: cst.GeneratorExp) -> bool:
         """Return whether a generator is the only argument of a function that consumes all of it."""
         arg = self._facts.parents[node]
-        call = self._facts.parents[arg] if isinstance(arg, cst.Arg) else None
-        if not isinstance(call, cst.Call) or len(call.args) != 1:
+        call = self._facts.parents[arg] if type(arg) is cst.Arg else None
+        if type(call) is not cst.Call or len(call.args) != 1:
             return False
         return is_builtin(self._facts, call, ("sum", "min", "max", "list"))
 
@@ -107,8 +107,8 @@ class Calls:
 
 def _flat(target: cst.BaseExpression) -> bool:
     """Return whether a target can be the parameters of a lambda."""
-    parts = [part.value for part in target.elements] if isinstance(target, cst.Tuple) else [target]
-    return all(isinstance(part, cst.Name) for part in parts)
+    parts = [part.value for part in target.elements] if type(target) is cst.Tuple else [target]
+    return all(type(part) is cst.Name for part in parts)
 
 
 def of_np2tf(name: cst.Name) -> cst.Attribute:
@@ -118,7 +118,7 @@ def of_np2tf(name: cst.Name) -> cst.Attribute:
 
 def of_np2tf_math(func: cst.BaseExpression) -> cst.BaseExpression:
     """Return `np2tf.math.sqrt` for `math.sqrt` or `sqrt`."""
-    name = func.attr if isinstance(func, cst.Attribute) else func
+    name = func.attr if type(func) is cst.Attribute else func
     return cst.Attribute(cst.Attribute(cst.Name("np2tf"), cst.Name("math")), cst.ensure_type(name, cst.Name))
 
 
@@ -148,7 +148,7 @@ def list_of(node: Comprehension) -> cst.BaseExpression:
     """Return `np2tf.list_of(lambda v: v * v, x)` for `[v * v for v in x]`."""
     loop = node.for_in
     target = loop.target
-    names = [part.value for part in target.elements] if isinstance(target, cst.Tuple) else [target]
+    names = [part.value for part in target.elements] if type(target) is cst.Tuple else [target]
     params = ", ".join(cst.ensure_type(name, cst.Name).value for name in names)
     tests = [part.test for part in loop.ifs]
     if not tests:

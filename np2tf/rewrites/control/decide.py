@@ -131,7 +131,7 @@ class _Decider:
         self._plain = plain
         self.static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
         self._refusals = Refusals(function, facts, self.static, unknown, methods, SMALL.keys())
-        self._nodes = list(staged_parts(function))
+        self._nodes = staged_parts(function)
         """What may run while the function is staged: everything but handlers of exceptions."""
 
     def decide(self) -> Decision:
@@ -144,12 +144,12 @@ class _Decider:
         decision.expressions = list(self._expressions())
         calls = Calls(self._facts, self.static, self.may_iterate)
         decision.comprehensions = [node for node in self._nodes if calls.is_list_of(node)]  # type: ignore[misc]
-        loops = [node.iter for node in self._nodes if isinstance(node, cst.For) and node in decision.marks]
+        loops = [node.iter for node in self._nodes if type(node) is cst.For and node in decision.marks]
         loops += [node.for_in.iter for node in decision.comprehensions]
         decision.builtins = [name for loop in loops for name in calls.sequences(loop)]
         decision.builtins += calls.builtins(self._nodes)
         decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
-        decision.handlers = [node for node in walk(self._function) if isinstance(node, cst.ExceptHandler)]
+        decision.handlers = [node for node in walk(self._function) if type(node) is cst.ExceptHandler]
         decision.texts = list(texts.edits(self._function, self._facts, self.static, self._nodes))
         if decision.lowers_text:
             decision.supers = [node for node in self._nodes if is_super(self._facts, node)]  # type: ignore[misc]
@@ -163,7 +163,7 @@ class _Decider:
             construct = STATEMENTS.get(type(node)) or SMALL.get(type(node))
             if construct is not None and construct.is_lowered(self, node):
                 decision.marks.lowered_nodes.add(node)
-            elif isinstance(node, cst.Match):
+            elif type(node) is cst.Match:
                 self._check_match(node)
         return decision
 
@@ -187,7 +187,7 @@ class _Decider:
 
     def is_long_range(self, node: cst.BaseExpression) -> bool:
         """Return whether an expression is a range of more numbers than a loop that stays Python may have."""
-        if not isinstance(node, cst.Call) or not is_builtin(self._facts, node, ("range",)):
+        if type(node) is not cst.Call or not is_builtin(self._facts, node, ("range",)):
             return False
         return not _at_most(MAX_UNROLL, node)
 
@@ -204,22 +204,22 @@ class _Decider:
 
     def _is_parameter(self, node: cst.CSTNode) -> bool:
         """Return whether an expression is a parameter that the function does not rebind."""
-        if not isinstance(node, cst.Name):
+        if type(node) is not cst.Name:
             return False
         body = block(self._function.body)
         return node.value in parameters(self._function.params) and node.value not in writes(body)
 
     def is_setting(self, node: cst.BaseExpression) -> bool:
         """Return whether an expression consists of unchanged parameters and their attributes."""
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             return self._is_parameter(node.value) or (
-                isinstance(node.value, cst.Attribute) and self.is_setting(node.value)
+                type(node.value) is cst.Attribute and self.is_setting(node.value)
             )
-        if isinstance(node, cst.UnaryOperation):
+        if type(node) is cst.UnaryOperation:
             return self.is_setting(node.expression)
-        if isinstance(node, cst.BooleanOperation):
+        if type(node) is cst.BooleanOperation:
             return self.is_setting(node.left) and self.is_setting(node.right)
-        if isinstance(node, cst.Comparison):
+        if type(node) is cst.Comparison:
             sides = [node.left, *(part.comparator for part in node.comparisons)]
             return all(self.static(side) or self.is_setting(side) for side in sides)
         return self._is_parameter(node) or self.static(node)
@@ -230,11 +230,9 @@ class _Decider:
             node, (cst.BaseString, cst.Tuple, cst.List, cst.Set, cst.Dict, cst.BaseComp, cst.DictComp)
         ):
             return False
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             name = (
-                node.func.attr.value
-                if isinstance(node.func, cst.Attribute)
-                else getattr(node.func, "value", "")
+                node.func.attr.value if type(node.func) is cst.Attribute else getattr(node.func, "value", "")
             )
             if name == "range":
                 return not _at_most(UNROLL, node) and not _mentions(node, "ndim")
@@ -273,17 +271,17 @@ class _Decider:
         if lowered:
             loop_variables = names & loop_head(node, _NO_NAMES)
             self.static.dynamic.update(loop_variables)
-            if isinstance(node, cst.For):
+            if type(node) is cst.For:
                 self.static.dynamic.update(bound_targets(node.target))
-        elif isinstance(node, cst.For):
+        elif type(node) is cst.For:
             self._target(node.target, node.iter)
 
     def _target(self, target: cst.BaseExpression, iterable: cst.BaseExpression) -> None:
         """Record the names that the target of a loop which stays Python makes dynamic."""
-        if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Name):
+        if type(iterable) is cst.Call and type(iterable.func) is cst.Name:
             if iterable.func.value == "range":
                 return
-            if iterable.func.value == "enumerate" and isinstance(target, cst.Tuple):
+            if iterable.func.value == "enumerate" and type(target) is cst.Tuple:
                 self.static.dynamic.update(bound_targets(target)[1:])
                 return
         if not self.static(iterable):
@@ -300,7 +298,7 @@ class _Decider:
     def _check(self, decision: Decision) -> None:
         """Check the tests that cannot be lowered: the `if` of a comprehension."""
         for node in self._nodes:
-            if not isinstance(node, cst.CompIf) or self.static(node.test):
+            if type(node) is not cst.CompIf or self.static(node.test):
                 continue
             clause = self._facts.parents[node]
             if clause is None or self._facts.parents[clause] not in decision.comprehensions:
@@ -321,17 +319,17 @@ def _number_parameters(function: cst.FunctionDef) -> Names:
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     ends: set[str] = set()
     for node in walk(function):
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
-            ends.update(arg.value.value for arg in node.args if isinstance(arg.value, cst.Name))
+        if type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "range":
+            ends.update(arg.value.value for arg in node.args if type(arg.value) is cst.Name)
     numbers = {param.name.value for param in every if _is_number(param) or param.name.value in ends}
     return frozenset(numbers - writes(block(function.body)))
 
 
 def _is_number(param: cst.Param) -> bool:
     annotation = param.annotation.annotation if param.annotation is not None else None
-    if isinstance(annotation, cst.Name) and annotation.value in ("int", "float"):
+    if type(annotation) is cst.Name and annotation.value in ("int", "float"):
         return True
-    default = param.default.expression if isinstance(param.default, cst.UnaryOperation) else param.default
+    default = param.default.expression if type(param.default) is cst.UnaryOperation else param.default
     return isinstance(default, cst.BaseNumber)
 
 
@@ -339,21 +337,21 @@ def _is_flag(param: cst.Param) -> bool:
     annotation = param.annotation.annotation if param.annotation is not None else None
     if param.name.value in _BY_CONVENTION:
         return True
-    if isinstance(annotation, cst.Name) and annotation.value in ("bool", "str"):
+    if type(annotation) is cst.Name and annotation.value in ("bool", "str"):
         return True
-    if isinstance(param.default, cst.Name):
+    if type(param.default) is cst.Name:
         return param.default.value in ("True", "False")
-    return isinstance(param.default, cst.SimpleString)
+    return type(param.default) is cst.SimpleString
 
 
 def _at_most(count: int, call: cst.Call) -> bool:
     """Return whether a range visibly has at most `count` numbers: `range(3)`."""
     numbers = [arg.value for arg in call.args]
-    if not all(isinstance(number, cst.Integer) for number in numbers):
+    if not all(type(number) is cst.Integer for number in numbers):
         return False
-    values = [int(number.value, 0) for number in numbers if isinstance(number, cst.Integer)]
+    values = [int(number.value, 0) for number in numbers if type(number) is cst.Integer]
     return values[2:] != [0] and len(range(*values)) <= count
 
 
 def _mentions(node: cst.CSTNode, attribute: str) -> bool:
-    return any(isinstance(part, cst.Attribute) and part.attr.value == attribute for part in walk(node))
+    return any(type(part) is cst.Attribute and part.attr.value == attribute for part in walk(node))

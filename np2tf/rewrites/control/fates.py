@@ -101,9 +101,9 @@ def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
 
 def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:
     for child in children(node):
-        if isinstance(child, cst.FunctionDef):
+        if type(child) is cst.FunctionDef:
             yield prefix + child.name.value, child
-        elif isinstance(child, cst.ClassDef):
+        elif type(child) is cst.ClassDef:
             yield from _functions(child.body, f"{prefix}{child.name.value}.")
         elif isinstance(child, (cst.BaseSuite, cst.BaseCompoundStatement, *_PARTS)):
             yield from _functions(child, prefix)
@@ -122,7 +122,7 @@ def _reason(function: cst.FunctionDef, fitness: Fitness, facts: Facts) -> str:
         return Diagnostic(
             why.code, "", 1, 1, tuple({"name": function.name.value, **why.words}.items())
         ).message
-    if any(isinstance(node, (cst.Await, cst.Yield)) for node in walk(function)):
+    if any(type(node) in (cst.Await, cst.Yield) for node in walk(function)):
         return "it is a generator or coroutine"
     if function.name.value.startswith("__"):
         return "Python calls it at times of its own"

@@ -179,7 +179,7 @@ class _Judges:
 def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
     """Yield the functions at the top of the module, and the methods of the classes there."""
     for statement in facts.module.body:
-        if isinstance(statement, cst.FunctionDef):
+        if type(statement) is cst.FunctionDef:
             yield statement
     yield from effects.classes.methods()
 
@@ -235,17 +235,17 @@ def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
 
 def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
     """Return whether a decorator accepts any callable: it is known, or belongs to the program."""
-    node = decorator.func if isinstance(decorator, cst.Call) else decorator
+    node = decorator.func if type(decorator) is cst.Call else decorator
     if dotted_name(node) in _DECORATORS:
         return True
     bindings = facts.scopes.top_bindings(root_of(node))
     for binding in bindings:
         around = facts.parents[binding]
-        if isinstance(around, cst.ImportFrom):
+        if type(around) is cst.ImportFrom:
             top = (dotted_name(around.module) or "").partition(".")[0]
             if not around.relative and top not in facts.folders:
                 return False
-        elif not isinstance(binding, (cst.FunctionDef, cst.ClassDef)):
+        elif type(binding) not in (cst.FunctionDef, cst.ClassDef):
             return False
     return bool(bindings)
 
@@ -305,10 +305,8 @@ def _spread(
                 continue
             changed = True
             places = effects.calls_of(bad, function)
-            if all(
-                isinstance(place, cst.Call) and effects.is_under_a_test(place, function) for place in places
-            ):
-                decisions[function].callees += [place.func for place in places if isinstance(place, cst.Call)]
+            if all(type(place) is cst.Call and effects.is_under_a_test(place, function) for place in places):
+                decisions[function].callees += [place.func for place in places if type(place) is cst.Call]
                 del calls[function][bad]
             else:
                 words = {"reason": f"calls `{bad.name.value}`, which cannot be staged"}

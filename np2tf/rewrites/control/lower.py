@@ -35,7 +35,7 @@ def lower_function(function: cst.FunctionDef, marks: Marks, width: int = LINE_LE
     """
     if not any(node in marks for node in walk(function)):
         return function
-    names = {node.value for node in walk(function) if isinstance(node, cst.Name)}
+    names = {node.value for node in walk(function) if type(node) is cst.Name}
     return Lowering(marks, Naming(names), Closures(function), width).function(function, depth=0)
 
 
@@ -67,7 +67,7 @@ class Lowering:
             outer_names=outer_names,
         )
         statements = self.scope_body(body, frozenset(), scope, tail=True)
-        header = function.body.header if isinstance(function.body, cst.IndentedBlock) else None
+        header = function.body.header if type(function.body) is cst.IndentedBlock else None
         return function.with_changes(body=suite(statements, header).with_changes(footer=footer_of(function)))
 
     def scope_body(
@@ -105,19 +105,19 @@ class Lowering:
     ) -> list[Statement]:
         if type(node) in STATEMENTS and node in self.marks:
             return STATEMENTS[type(node)].lower(self, node, live, scope, tail)
-        if isinstance(node, cst.If):
+        if type(node) is cst.If:
             return [self._plain_if(node, live, scope, jumps, tail)]
         if isinstance(node, (cst.While, cst.For)):
             return [self._plain_loop(node, live, scope, jumps)]
-        if isinstance(node, cst.FunctionDef):
+        if type(node) is cst.FunctionDef:
             return [self.function(node, scope.depth)]
-        if isinstance(node, cst.SimpleStatementLine) and any(small in self.marks for small in node.body):
+        if type(node) is cst.SimpleStatementLine and any(small in self.marks for small in node.body):
             return self._line(node, scope)
-        if isinstance(node, cst.Match) and any(part in self.marks for part in walk(node)):
+        if type(node) is cst.Match and any(part in self.marks for part in walk(node)):
             return [self._plain_match(node, live, scope, jumps, tail)]
-        if isinstance(node, cst.Try) and any(part in self.marks for part in walk(node)):
+        if type(node) is cst.Try and any(part in self.marks for part in walk(node)):
             return [self._try(node, live, scope, jumps, tail)]
-        if isinstance(node, cst.With) and any(part in self.marks for part in walk(node)):
+        if type(node) is cst.With and any(part in self.marks for part in walk(node)):
             inside = self.block(statements_of(node.body), live, scope.inner(), jumps, tail)
             return [node.with_changes(body=_like(node.body, inside))]
         return [node]
@@ -144,9 +144,9 @@ class Lowering:
         if node.orelse is None:
             return statement
         other_body = self.block(else_of(node), live, scope.inner(), jumps, tail)
-        if isinstance(node.orelse, cst.If) and len(other_body) == 1 and isinstance(other_body[0], cst.If):
+        if type(node.orelse) is cst.If and len(other_body) == 1 and type(other_body[0]) is cst.If:
             return statement.with_changes(orelse=other_body[0])
-        old = node.orelse.body if isinstance(node.orelse, cst.Else) else None
+        old = node.orelse.body if type(node.orelse) is cst.Else else None
         return statement.with_changes(orelse=cst.Else(body=_like(old, other_body)))
 
     def _plain_match(self, node: cst.Match, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.Match:
@@ -186,7 +186,7 @@ class Lowering:
         head = loop_head(node, live, jumps)
         body = statements_of(node)
         inner = scope.inner(writes([node]))
-        if isinstance(node, cst.For):
+        if type(node) is cst.For:
             inner.bound_names |= frozenset(bound_targets(node.target))
         loop = node.with_changes(body=_like(node.body, self.block(body, head, inner, Jumps(live, head))))
         if node.orelse is None:
@@ -197,13 +197,13 @@ class Lowering:
 
 def _like(old: cst.BaseSuite | None, body: Sequence[Statement]) -> cst.IndentedBlock:
     block = suite(body)
-    if isinstance(old, cst.IndentedBlock):
+    if type(old) is cst.IndentedBlock:
         return block.with_changes(header=old.header, footer=old.footer)
     return block
 
 
 def _is_docstring(statement: cst.CSTNode) -> bool:
-    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+    if type(statement) is not cst.SimpleStatementLine or len(statement.body) != 1:
         return False
     only = statement.body[0]
-    return isinstance(only, cst.Expr) and isinstance(only.value, (cst.SimpleString, cst.ConcatenatedString))
+    return type(only) is cst.Expr and type(only.value) in (cst.SimpleString, cst.ConcatenatedString)

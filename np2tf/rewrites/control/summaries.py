@@ -45,7 +45,7 @@ class _Summaries:
         self._references = References(facts, self._effects.classes)
         self._returns: dict[cst.CSTNode | None, list[cst.Name]] = {}
         for node in facts.nodes(cst.Return):
-            if isinstance(node.value, cst.Name):
+            if type(node.value) is cst.Name:
                 self._returns.setdefault(facts.scopes.function_of(node.value), []).append(node.value)
 
     def module(self, path: str) -> ModuleSummary:
@@ -55,7 +55,7 @@ class _Summaries:
             functions.update(
                 (inner_function.name, inner_function) for inner_function in self._with_inner(name, function)
             )
-        classes = [node for node in facts.module.body if isinstance(node, cst.ClassDef)]
+        classes = [node for node in facts.module.body if type(node) is cst.ClassDef]
         return ModuleSummary(
             path,
             {name: self._top(bindings) for name, bindings in facts.scopes.module.bindings.items()},
@@ -74,27 +74,27 @@ class _Summaries:
                 yield function.name.value, function
 
     def _top(self, bindings: list[cst.CSTNode]) -> Ref:
-        if sum(isinstance(binding, (cst.FunctionDef, cst.ClassDef)) for binding in bindings) > 1:
+        if sum(type(binding) in (cst.FunctionDef, cst.ClassDef) for binding in bindings) > 1:
             return UNKNOWN
         references = tuple(self._references.reference_of(binding) for binding in bindings)
         return references[0] if len(references) == 1 else Ref("any", "", references)
 
     def _stars(self) -> Iterator[Ref]:
         for node in self._facts.nodes(cst.ImportFrom):
-            if isinstance(node.names, cst.ImportStar):
+            if type(node.names) is cst.ImportStar:
                 yield module_of(node)
 
     def _exports(self) -> frozenset[str] | None:
         """Return the names in `__all__`, if it is written as one list or tuple of strings."""
         bindings = self._facts.scopes.module.bindings.get("__all__", [])
         target = self._facts.parents[bindings[0]] if len(bindings) == 1 else None
-        assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
-        value = assign.value if isinstance(assign, cst.Assign) else None
+        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
+        value = assign.value if type(assign) is cst.Assign else None
         if not isinstance(value, (cst.List, cst.Tuple)):
             return None
         texts = [element.value for element in value.elements]
         return frozenset(
-            str(element.evaluated_value) for element in texts if isinstance(element, cst.SimpleString)
+            str(element.evaluated_value) for element in texts if type(element) is cst.SimpleString
         )
 
     # -- one function ---------------------------------------------------------------------------------------
@@ -128,9 +128,9 @@ class _Summaries:
         inside = self._facts.scopes.inside(function)
         for name in self._returns.get(function, ()):
             bindings = inside.bindings.get(name.value, [])
-            if len(bindings) == 1 and isinstance(bindings[0], cst.FunctionDef):
+            if len(bindings) == 1 and type(bindings[0]) is cst.FunctionDef:
                 return bindings[0], ""
-            if len(bindings) == 1 and isinstance(bindings[0], cst.Param):
+            if len(bindings) == 1 and type(bindings[0]) is cst.Param:
                 return None, name.value
         return None, ""
 

@@ -34,21 +34,21 @@ def edits(
 
 def _is_known(node: cst.CSTNode, static: Static) -> bool:
     """Return whether a string is made only of values that are known while staging."""
-    if isinstance(node, cst.Call):
+    if type(node) is cst.Call:
         return all(static(arg.value) for arg in node.args)
-    if isinstance(node, cst.BinaryOperation):
+    if type(node) is cst.BinaryOperation:
         return static(node.right)
-    parts = [part for part in walk(node) if isinstance(part, cst.FormattedStringExpression)]
+    parts = [part for part in walk(node) if type(part) is cst.FormattedStringExpression]
     return all(static(part.expression) for part in parts)
 
 
 def _edit(node: cst.CSTNode) -> Edit | None:
-    if isinstance(node, cst.BinaryOperation):
+    if type(node) is cst.BinaryOperation:
         return lambda updated_node: _call("percent", [updated_node.left, updated_node.right])  # type: ignore[attr-defined]
-    if not isinstance(node, cst.Call):
+    if type(node) is not cst.Call:
         template = _template(node)
         return None if template is None else lambda updated_node: _text(template, updated_node)
-    if isinstance(node.func, cst.Name):
+    if type(node.func) is cst.Name:
         return lambda updated_node: updated_node.with_changes(func=of_np2tf(updated_node.func))  # type: ignore[attr-defined]
     return _of_format
 
@@ -73,18 +73,18 @@ def _of_np2tf(name: str) -> cst.Attribute:
 
 
 def _parenthesize(value: cst.BaseExpression) -> cst.BaseExpression:
-    if isinstance(value, cst.Tuple) and not value.lpar:
+    if type(value) is cst.Tuple and not value.lpar:
         return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return value
 
 
 def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:
     """Return the expressions in a formatted string, in the order in which `str.format` counts them."""
-    if isinstance(node, cst.ConcatenatedString):
+    if type(node) is cst.ConcatenatedString:
         return [*_values(node.left), *_values(node.right)]
     expressions: list[cst.BaseExpression] = []
-    for part in node.parts if isinstance(node, cst.FormattedString) else ():
-        if isinstance(part, cst.FormattedStringExpression):
+    for part in node.parts if type(node) is cst.FormattedString else ():
+        if type(part) is cst.FormattedStringExpression:
             expressions.append(part.expression)
             expressions += [
                 inner_part.expression
@@ -96,12 +96,12 @@ def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:
 
 def _template(node: cst.CSTNode) -> str | None:
     """Return the template of `str.format` for the same string, as source text; None if there is none."""
-    if isinstance(node, cst.ConcatenatedString):
+    if type(node) is cst.ConcatenatedString:
         left, right = _template(node.left), _template(node.right)
         return None if left is None or right is None else f"{left} {right}"
-    if isinstance(node, cst.SimpleString):
+    if type(node) is cst.SimpleString:
         return code(node).replace("{", "{{").replace("}", "}}") if "\\N" not in node.value else None
-    assert isinstance(node, cst.FormattedString)
+    assert type(node) is cst.FormattedString
     fields = [_field(part) for part in node.parts]
     if None in fields or any("\\N" in code(part) for part in node.parts):
         return None
@@ -111,9 +111,9 @@ def _template(node: cst.CSTNode) -> str | None:
 
 def _field(part: cst.BaseFormattedStringContent) -> str | None:
     """Return one part of a formatted string in the syntax of `str.format`."""
-    if isinstance(part, cst.FormattedStringText):
+    if type(part) is cst.FormattedStringText:
         return part.value
-    assert isinstance(part, cst.FormattedStringExpression)
+    assert type(part) is cst.FormattedStringExpression
     if part.equal is not None:
         return None
     conversion = f"!{part.conversion}" if part.conversion is not None else ""

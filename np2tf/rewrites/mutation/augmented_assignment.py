@@ -42,7 +42,7 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
 
         def edit(updated_node: cst.AugAssign) -> cst.BaseSmallStatement:
             place = updated_node.target
-            assert isinstance(place, cst.Subscript)
+            assert type(place) is cst.Subscript
             call = write(at(place, plan.tnp_name), METHODS[type(updated_node.operator)], updated_node.value)
             new = small_statement("{x} = {call}", x=place.value, call=call)
             return new.with_changes(semicolon=updated_node.semicolon)

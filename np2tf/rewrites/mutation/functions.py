@@ -21,18 +21,13 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
     """Plan every call of a writing function that is a statement of its own."""
     for use in uses(facts):
         call = facts.parents[use.node]
-        if (
-            use.rule is None
-            or not isinstance(call, cst.Call)
-            or call.func is not use.node
-            or stays(facts, use)
-        ):
+        if use.rule is None or type(call) is not cst.Call or call.func is not use.node or stays(facts, use):
             continue
         array = written_argument(use.rule, call)
         if array is None:
             continue
         statement = facts.parents[call]
-        if not isinstance(statement, cst.Expr):
+        if type(statement) is not cst.Expr:
             if use.rule.writes:
                 report.add("NP2TF102", *facts.place(call), name=facts.code(use.node))
             continue
@@ -55,27 +50,27 @@ def _may_be_none(facts: Facts, array: cst.BaseExpression) -> bool:
     """Return whether a name visibly may be None: with `out=None` NumPy writes to nothing, and the name must
     stay None.
     """
-    if not isinstance(array, cst.Name):
+    if type(array) is not cst.Name:
         return False
     owner = facts.scopes.of(array).owner_of(array.value)
     assert owner is not None  # a name that can be bound again
     values = [_given_value(facts, binding) for binding in owner.bindings[array.value]]
-    return any(isinstance(value, cst.Name) and value.value == "None" for value in values)
+    return any(type(value) is cst.Name and value.value == "None" for value in values)
 
 
 def _given_value(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
     """Return the default of a parameter, or the value that a statement assigns."""
-    if isinstance(binding, cst.Param):
+    if type(binding) is cst.Param:
         return binding.default
     target = facts.parents[binding]
-    statement = facts.parents[target] if isinstance(target, cst.AssignTarget) else target
+    statement = facts.parents[target] if type(target) is cst.AssignTarget else target
     return statement.value if isinstance(statement, (cst.Assign, cst.AnnAssign)) else None
 
 
 def _rebind(rule: Rule) -> Callable[[cst.Expr], cst.BaseSmallStatement]:
     def edit(updated_node: cst.Expr) -> cst.BaseSmallStatement:
         call = updated_node.value
-        assert isinstance(call, cst.Call)
+        assert type(call) is cst.Call
         array = written_argument(rule, call)
         assert array is not None
         return small_statement("{x} = {call}", x=array, call=call).with_changes(

@@ -48,19 +48,19 @@ _RUNS_CODE = (cst.Await, cst.Yield, cst.NamedExpr, cst.GeneratorExp)
 
 def effect(facts: Facts, node: cst.CSTNode) -> Effect:
     """Return the strongest effect that computing `node` may have."""
-    if isinstance(node, cst.Call):
+    if type(node) is cst.Call:
         if not is_pure_call(facts, node):
             return Effect.CALLS
         inner = [effect(facts, part) for part in children(node)]
         return max([Effect.READS, *inner])
     if isinstance(node, _RUNS_CODE):
         return Effect.CALLS
-    if isinstance(node, cst.Lambda) or facts.imports.numpy_name(node) is not None:
+    if type(node) is cst.Lambda or facts.imports.numpy_name(node) is not None:
         return Effect.FIXED
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return _name(facts, node)
     below = max((effect(facts, child) for child in children(node)), default=Effect.FIXED)
-    if isinstance(node, (cst.Attribute, cst.Subscript)):
+    if type(node) in (cst.Attribute, cst.Subscript):
         return max(below, Effect.READS)
     return below
 
@@ -94,13 +94,13 @@ def is_pure_call(facts: Facts, call: cst.Call) -> bool:
             and not rule.calls_first
             and not rule.acts
         )
-    if isinstance(call.func, cst.Name):
+    if type(call.func) is cst.Name:
         return (
             call.func.value in _PURE_BUILTINS and facts.scopes.of(call.func).owner_of(call.func.value) is None
         )
-    if isinstance(call.func, cst.Attribute):
+    if type(call.func) is cst.Attribute:
         # A method of this name on a user's object may do anything; on `self` it certainly is the user's.
-        on_self = isinstance(call.func.value, cst.Name) and call.func.value.value in ("self", "cls")
+        on_self = type(call.func.value) is cst.Name and call.func.value.value in ("self", "cls")
         return call.func.attr.value in _PURE_METHODS and not on_self
     return False
 
@@ -124,12 +124,12 @@ def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> 
         name.value
         for part in index
         for operation in walk(part)
-        if isinstance(operation, (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison))
+        if type(operation) in (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison)
         for name in walk(operation)
-        if isinstance(name, cst.Name)
+        if type(name) is cst.Name
     }
     return any(
-        isinstance(node, cst.Name) and node.value in names and _is_itself_given(facts, node, value)
+        type(node) is cst.Name and node.value in names and _is_itself_given(facts, node, value)
         for node in walk(value)
     )
 
@@ -140,7 +140,7 @@ def _is_itself_given(facts: Facts, name: cst.Name, value: cst.CSTNode) -> bool:
     """
     node: cst.CSTNode = name
     while node is not value:
-        if isinstance(node, (cst.BinaryOperation, cst.Comparison, cst.Index)):
+        if type(node) in (cst.BinaryOperation, cst.Comparison, cst.Index):
             return False
         node = facts.parents[node] or value
     return True

@@ -14,18 +14,18 @@ _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 
 def is_place(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether a target is a subscript whose base may be rebound."""
-    return isinstance(node, cst.Subscript) and not _by_string(node) and can_rebind(facts, node.value)
+    return type(node) is cst.Subscript and not _by_string(node) and can_rebind(facts, node.value)
 
 
 def _by_string(node: cst.Subscript) -> bool:
     """Return whether a subscript has a string key, `d["key"]`: its base is a dict, a table or a record."""
-    keys = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+    keys = [element.slice.value for element in node.slice if type(element.slice) is cst.Index]
     return any(isinstance(key, _STRINGS) for key in keys)
 
 
 def read_by(node: cst.Subscript) -> list[cst.CSTNode]:
     """Return the expressions that find the place: the base, if it is more than a name, and the indices."""
-    base: list[cst.CSTNode] = [] if isinstance(node.value, cst.Name) else [node.value]
+    base: list[cst.CSTNode] = [] if type(node.value) is cst.Name else [node.value]
     return [*base, *node.slice]
 
 
@@ -42,7 +42,7 @@ def write(place: cst.BaseExpression, method: str, value: cst.BaseExpression) -> 
     the line breaks and comments inside them. Bare tuples get parentheses.
     """
     method_node = cst.Attribute(place, cst.Name(method))
-    kept = isinstance(value, (cst.Tuple, cst.Yield, cst.GeneratorExp, cst.NamedExpr))
+    kept = type(value) in (cst.Tuple, cst.Yield, cst.GeneratorExp, cst.NamedExpr)
     if kept and not value.lpar:
         value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     if kept or not value.lpar:

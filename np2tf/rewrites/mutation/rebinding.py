@@ -14,9 +14,9 @@ def can_rebind(facts: Facts, target: cst.BaseExpression) -> bool:
     """Return whether `target = …` may replace a write into the object that `target` refers to."""
     if facts.kinds.kind(target) in (Kind.CONTAINER, Kind.STATIC, Kind.NUMBER):
         return False
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         return _name(facts, target)
-    if isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name):
+    if type(target) is cst.Attribute and type(target.value) is cst.Name:
         return _attribute(facts, target.value, target.attr.value)
     return False
 
@@ -39,7 +39,7 @@ def _name(facts: Facts, node: cst.Name) -> bool:
 def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
     """Return whether the class visibly sets `self.x` on its instances and gives the name no other meaning."""
     function = facts.scopes.of(owner)
-    if not isinstance(function.node, cst.FunctionDef) or function.parent is None:
+    if type(function.node) is not cst.FunctionDef or function.parent is None:
         return False
     parameters = [*function.node.params.posonly_params, *function.node.params.params]
     if not parameters or parameters[0].name.value != owner.value or len(function.bindings[owner.value]) > 1:
@@ -54,15 +54,14 @@ def _unbound(function: cst.FunctionDef) -> bool:
     instance.
     """
     return any(
-        isinstance(decorator.decorator, cst.Name)
-        and decorator.decorator.value in ("staticmethod", "classmethod")
+        type(decorator.decorator) is cst.Name and decorator.decorator.value in ("staticmethod", "classmethod")
         for decorator in function.decorators
     )
 
 
 def _sets(facts: Facts, scope: Scope, attribute: str) -> bool:
     """Return whether a method of the class assigns `self.<attribute> = …`."""
-    methods = [child.node for child in scope.children if isinstance(child.node, cst.FunctionDef)]
+    methods = [child.node for child in scope.children if type(child.node) is cst.FunctionDef]
     return any(attribute in facts.instances.assigned_by(method) for method in methods)
 
 
@@ -72,13 +71,13 @@ def _special(facts: Facts, scope: Scope, attribute: str, depth: int = 0) -> bool
     """
     if attribute in scope.bindings or _OPENS_SLOTS & set(scope.bindings) or depth > 20:
         return True
-    assert isinstance(scope.node, cst.ClassDef)
+    assert type(scope.node) is cst.ClassDef
     for base in scope.node.bases:
-        if isinstance(base.value, cst.Name):
+        if type(base.value) is cst.Name:
             owner = facts.scopes.of(base.value).owner_of(base.value.value)
             bindings = owner.bindings[base.value.value] if owner is not None else []
             for binding in bindings:
-                inside = facts.scopes.inside(binding) if isinstance(binding, cst.ClassDef) else None
+                inside = facts.scopes.inside(binding) if type(binding) is cst.ClassDef else None
                 if (
                     inside is not None
                     and inside is not scope

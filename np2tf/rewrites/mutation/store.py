@@ -18,7 +18,7 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
         target = assign.targets[0].target
         if len(assign.targets) > 1 or not is_place(facts, target):
             continue
-        assert isinstance(target, cst.Subscript)
+        assert type(target) is cst.Subscript
         if not may_swap(facts, read_by(target), assign.value):
             report.add("NP2TF101", *facts.place(assign), code=facts.code(target))
             continue
@@ -26,7 +26,7 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
 
         def edit(updated_node: cst.Assign) -> cst.BaseSmallStatement:
             place = updated_node.targets[0].target
-            assert isinstance(place, cst.Subscript)
+            assert type(place) is cst.Subscript
             call = write(at(place, plan.tnp_name), "set", updated_node.value)
             new = small_statement("{x} = {call}", x=place.value, call=call)
             return new.with_changes(semicolon=updated_node.semicolon)

@@ -97,7 +97,11 @@ class Plan:
         return result
 
     def _field(self, value: object) -> object:
+        if type(value) in _PLAIN:
+            return value
         if isinstance(value, cst.CSTNode):
+            if value not in self._on_path:
+                return value
             new = self._rebuild(value)
             if isinstance(new, cst.RemovalSentinel):
                 return None
@@ -105,8 +109,18 @@ class Plan:
                 raise TypeError(f"several nodes where one {type(value).__name__} stands")
             return new
         if isinstance(value, (list, tuple)) and any(item in self._on_path for item in value):
-            return [new for item in value for new in _as_nodes(self._rebuild(item))]
+            new_items: list[cst.CSTNode] = []
+            for item in value:
+                if item in self._on_path:
+                    new_items.extend(_as_nodes(self._rebuild(item)))
+                else:
+                    new_items.append(item)
+            return new_items
         return value
+
+
+#: Values of fields that are no nodes.
+_PLAIN = frozenset({str, type(None), cst.MaybeSentinel})
 
 
 def _as_nodes(edited_node: EditedNode) -> Sequence[cst.CSTNode]:
@@ -124,13 +138,13 @@ def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> EditedNode:
     """
     if not changes:
         return node
-    if changes.get("body") == [] and isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-        if isinstance(node, cst.SimpleStatementLine):
+    if changes.get("body") == [] and type(node) in (cst.SimpleStatementLine, cst.SimpleStatementSuite):
+        if type(node) is cst.SimpleStatementLine:
             return cst.RemoveFromParent()
         changes["body"] = [cst.Pass()]
-    if changes.get("body") == [] and isinstance(node, cst.IndentedBlock):
+    if changes.get("body") == [] and type(node) is cst.IndentedBlock:
         changes["body"] = [cst.SimpleStatementLine([cst.Pass()])]
-    line = isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
+    line = type(node) in (cst.SimpleStatementLine, cst.SimpleStatementSuite)
     if line and changes.get("body") and len(changes["body"]) < len(node.body):  # type: ignore[attr-defined]
         # The last statement of a line must not keep the semicolon before a removed statement.
         last = node.body[-1].semicolon  # type: ignore[attr-defined]

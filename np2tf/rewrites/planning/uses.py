@@ -5,9 +5,10 @@ them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -34,6 +35,7 @@ ON_NUMPY = words(
 
 
 _NDARRAY = "numpy.ndarray"
+_USES: WeakKeyDictionary[Facts, Sequence[Use]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +67,15 @@ class Use:
         return self.is_module or (self.rule is not None and self.rule.kind != "no")
 
 
-def uses(facts: Facts) -> Iterator[Use]:
-    """Yield the uses of NumPy names in a module, in source order."""
-    if not facts.imports.imports_numpy:
-        return
-    for name in facts.nodes(cst.Name):
-        stands_for = facts.imports.numpy_name(name)
-        if stands_for is not None:
-            yield _use(facts, name, stands_for)
+def uses(facts: Facts) -> Sequence[Use]:
+    """Return the uses of NumPy names in a module, in source order."""
+    found = _USES.get(facts)
+    if found is None:
+        names = facts.nodes(cst.Name) if facts.imports.imports_numpy else ()
+        meanings = ((name, facts.imports.numpy_name(name)) for name in names)
+        found = [_use(facts, name, stands_for) for name, stands_for in meanings if stands_for is not None]
+        _USES[facts] = found
+    return found
 
 
 def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
@@ -83,26 +86,26 @@ def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
         if rule is not None and rule.name != "numpy.ndarray" and not rule.ufunc:
             return Use(name, stands_for, node, path, rule)
         up = facts.parents[node]
-        longer = isinstance(up, cst.Attribute) and up.value is node
+        longer = type(up) is cst.Attribute and up.value is node
         if rule is not None:
             # `np.add.at` and `np.ndarray.sort` have rules of their own; `np.add.reduce` is an attribute of
             # np.add.
-            if isinstance(up, cst.Attribute) and longer and rules.find(f"{path}.{up.attr.value}") is not None:
+            if type(up) is cst.Attribute and longer and rules.find(f"{path}.{up.attr.value}") is not None:
                 node, path = up, f"{path}.{up.attr.value}"
                 continue
             return Use(name, stands_for, node, path, rule)
         if path not in MODULES or not longer:
             return Use(name, stands_for, node, path, None)
-        assert isinstance(up, cst.Attribute)
+        assert type(up) is cst.Attribute
         node, path = up, f"{path}.{up.attr.value}"
 
 
 def is_target(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether an expression is assigned to or deleted."""
     up = facts.parents[node]
-    return isinstance(up, (cst.AssignTarget, cst.Del)) or (
-        isinstance(up, (cst.AugAssign, cst.AnnAssign)) and up.target is node
-    )
+    if type(up) is cst.AugAssign or type(up) is cst.AnnAssign:
+        return up.target is node
+    return type(up) is cst.AssignTarget or type(up) is cst.Del
 
 
 def stays(facts: Facts, use: Use) -> bool:
@@ -120,7 +123,7 @@ def stays(facts: Facts, use: Use) -> bool:
         return False
     # The old function differs from the new function in its arguments, so only a call of it can be rewritten.
     call = facts.parents[use.node]
-    return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
+    return not (type(call) is cst.Call and call.func is use.node and call.args and not call.args[0].star)
 
 
 def numpys_own(facts: Facts, use: Use) -> bool:
@@ -135,14 +138,14 @@ def numpys_own(facts: Facts, use: Use) -> bool:
     if use.qualified_name == _NDARRAY or use.qualified_name.startswith(f"{_NDARRAY}."):
         return not (_is_called(facts, use) or _is_class_test(facts, use.node) or _annotates(facts, use.node))
     up = facts.parents[use.node]
-    asked_for = isinstance(up, cst.Element) and _asked_for(facts, up) is True
+    asked_for = type(up) is cst.Element and _asked_for(facts, up) is True
     return use.is_module and (_is_returned(facts, use.node) or asked_for)
 
 
 def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether a name is in the brackets of `npt.NDArray[np.float64]`."""
     up = facts.parents.nearest(node, cst.Subscript)
-    inside = isinstance(up, cst.Subscript) and up.value is not node
+    inside = type(up) is cst.Subscript and up.value is not node
     base = facts.imports.numpy_name(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
     return base is not None and base.startswith(_TYPING)
 
@@ -161,11 +164,11 @@ def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Elem
     if use.qualified_name not in ("numpy", _NDARRAY):
         return None
     up = facts.parents[use.node]
-    if isinstance(up, cst.ComparisonTarget):
+    if type(up) is cst.ComparisonTarget:
         comparison = facts.parents[up]
-        alone = isinstance(comparison, cst.Comparison) and len(comparison.comparisons) == 1
+        alone = type(comparison) is cst.Comparison and len(comparison.comparisons) == 1
         return up if alone and isinstance(up.operator, _IS) else None
-    return up if isinstance(up, cst.Element) and _asked_for(facts, up) is False else None
+    return up if type(up) is cst.Element and _asked_for(facts, up) is False else None
 
 
 _IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
@@ -178,15 +181,15 @@ def identity_test(facts: Facts, use: Use) -> cst.Comparison | None:
     if use.rule is None or use.rule.kind == "no" or use.rule.same_object or use.rule.removed:
         return None
     up = facts.parents[use.node]
-    comparison = facts.parents[up] if isinstance(up, cst.ComparisonTarget) else up
-    if not isinstance(comparison, cst.Comparison) or len(comparison.comparisons) != 1:
+    comparison = facts.parents[up] if type(up) is cst.ComparisonTarget else up
+    if type(comparison) is not cst.Comparison or len(comparison.comparisons) != 1:
         return None
-    return comparison if isinstance(comparison.comparisons[0].operator, (cst.Is, cst.IsNot)) else None
+    return comparison if type(comparison.comparisons[0].operator) in (cst.Is, cst.IsNot) else None
 
 
 def _is_called(facts: Facts, use: Use) -> bool:
     call = facts.parents[use.node]
-    return use.qualified_name == _NDARRAY and isinstance(call, cst.Call) and call.func is use.node
+    return use.qualified_name == _NDARRAY and type(call) is cst.Call and call.func is use.node
 
 
 def _is_class_test(facts: Facts, node: cst.CSTNode) -> bool:
@@ -194,17 +197,17 @@ def _is_class_test(facts: Facts, node: cst.CSTNode) -> bool:
     up = facts.parents[node]
     while isinstance(up, (cst.Element, cst.Tuple)) or _is_union(up):
         node, up = up, facts.parents[up]
-    if isinstance(up, cst.MatchClass):
+    if type(up) is cst.MatchClass:
         return up.cls is node
-    call = facts.parents[up] if isinstance(up, cst.Arg) else None
-    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name) or len(call.args) != 2:
+    call = facts.parents[up] if type(up) is cst.Arg else None
+    if type(call) is not cst.Call or type(call.func) is not cst.Name or len(call.args) != 2:
         return False
     is_builtin = facts.scopes.of(call.func).owner_of("isinstance") is None
     return call.func.value == "isinstance" and is_builtin and call.args[1] is up
 
 
 def _is_union(node: cst.CSTNode | None) -> TypeGuard[cst.BinaryOperation]:
-    return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr)
+    return type(node) is cst.BinaryOperation and type(node.operator) is cst.BitOr
 
 
 def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
@@ -214,10 +217,10 @@ def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
         return False
     owner = facts.parents.nearest(annotation, cst.FunctionDef)
     parameter = facts.parents.nearest(annotation, cst.Param, cst.FunctionDef)
-    if owner is None or not isinstance(parameter, cst.Param):
+    if owner is None or type(parameter) is not cst.Param:
         return True
     return not any(
-        isinstance(decorator.decorator, cst.Attribute) and decorator.decorator.attr.value == "register"
+        type(decorator.decorator) is cst.Attribute and decorator.decorator.attr.value == "register"
         for decorator in owner.decorators
     )
 
@@ -228,9 +231,9 @@ def _is_returned(facts: Facts, node: cst.CSTNode) -> bool:
     The function's caller may compare it with NumPy's.
     """
     up = facts.parents[node]
-    while isinstance(up, cst.IfExp) and up.test is not node:
+    while type(up) is cst.IfExp and up.test is not node:
         node, up = up, facts.parents[up]
-    return isinstance(up, cst.Return)
+    return type(up) is cst.Return
 
 
 def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
@@ -251,11 +254,11 @@ def _asked_for_unknown(facts: Facts, use: Use) -> bool:
     translation.
     """
     arg = facts.parents[use.node]
-    call = facts.parents[arg] if isinstance(arg, cst.Arg) else None
-    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name) or len(call.args) < 2:
+    call = facts.parents[arg] if type(arg) is cst.Arg else None
+    if type(call) is not cst.Call or type(call.func) is not cst.Name or len(call.args) < 2:
         return False
     name = call.args[1].value
-    if call.func.value not in ("hasattr", "getattr") or not isinstance(name, cst.SimpleString):
+    if call.func.value not in ("hasattr", "getattr") or type(name) is not cst.SimpleString:
         return False
     rule = rules.find(f"{use.qualified_name}.{name.raw_value}")
     return rule is None or rule.kind == "no" or rule.removed
@@ -286,4 +289,4 @@ def quoted_types(facts: Facts) -> bool:
 
 def _quoted_annotations(facts: Facts) -> Iterator[cst.SimpleString]:
     for annotation in facts.nodes(cst.Annotation):
-        yield from (string for string in walk(annotation) if isinstance(string, cst.SimpleString))
+        yield from (string for string in walk(annotation) if type(string) is cst.SimpleString)

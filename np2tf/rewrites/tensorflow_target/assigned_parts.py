@@ -33,7 +33,7 @@ def taken_apart(node: cst.Assign) -> list[Part] | None:
             parts.append(Part(place, (number, None)))
             continue
         for position, element in enumerate(place.elements):
-            if isinstance(element, cst.StarredElement) or isinstance(element.value, (cst.Tuple, cst.List)):
+            if type(element) is cst.StarredElement or isinstance(element.value, (cst.Tuple, cst.List)):
                 return None
             parts.append(Part(element.value, (number, position)))
     return parts if len(parts) > 1 else None
@@ -58,7 +58,7 @@ def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: 
 
     def edit(updated_node: cst.SimpleStatementLine) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
         assign = updated_node.body[0]
-        assert isinstance(assign, cst.Assign)
+        assert type(assign) is cst.Assign
         first_target = _names(names) if count else cst.Name(names[0])
         lines = [_line(cst.Assign([cst.AssignTarget(first_target)], assign.value))]  # type: ignore[arg-type]
         for part in parts:
@@ -92,7 +92,7 @@ def _line(small: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
 
 
 def _assignment(target: cst.CSTNode, value: cst.BaseExpression, helper: str) -> cst.Assign:
-    if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
+    if type(target) is not cst.Subscript or type(target.value) is not cst.Name:
         return cst.Assign([cst.AssignTarget(target)], value)  # type: ignore[arg-type]
     call = expression(
         "{f}({x}, {key}, {value})",

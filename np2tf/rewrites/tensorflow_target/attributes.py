@@ -13,8 +13,8 @@ from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
     up = frame.world.facts.parents[node]
-    by_number = isinstance(up, cst.Subscript) and up.value is node and is_number(up.slice)
-    unpacked = isinstance(up, cst.Assign) and isinstance(up.targets[0].target, cst.Tuple)
+    by_number = type(up) is cst.Subscript and up.value is node and is_number(up.slice)
+    unpacked = type(up) is cst.Assign and type(up.targets[0].target) is cst.Tuple
     if not by_number and not (unpacked and len(up.targets) == 1):  # type: ignore[union-attr]
         frame.world.edit(node, edits.wrap_in("tuple"))
     return Value(frozenset(["shape"]), rank=base.rank)
@@ -23,10 +23,10 @@ def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
 def is_number(elements: Sequence[cst.SubscriptElement]) -> bool:
     """Return whether the key in the brackets is a literal number."""
     part = elements[0].slice
-    number = part.value if isinstance(part, cst.Index) else None
-    if isinstance(number, cst.UnaryOperation) and isinstance(number.operator, cst.Minus):
+    number = part.value if type(part) is cst.Index else None
+    if type(number) is cst.UnaryOperation and type(number.operator) is cst.Minus:
         number = number.expression
-    return len(elements) == 1 and isinstance(number, cst.Integer)
+    return len(elements) == 1 and type(number) is cst.Integer
 
 
 def _size(node: cst.Attribute, base: Value, frame: Frame) -> Value:

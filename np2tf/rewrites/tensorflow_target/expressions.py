@@ -76,7 +76,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
 def _read(node: cst.Name | cst.Attribute, value: Value, frame: Frame) -> Value:
     """Read a name. A function that is not called at once counts as a value."""
     up = frame.world.facts.parents[node]
-    if value.functions and not (isinstance(up, cst.Call) and up.func is node):
+    if value.functions and not (type(up) is cst.Call and up.func is node):
         for function in value.functions:
             summary = frame.world.summary(function)
             frame.world.note_change(not summary.is_value)
@@ -144,14 +144,14 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
 def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
     """Return the item of a tuple, list or dictionary that a key selects."""
     part = node.slice[0].slice
-    if isinstance(part, cst.Slice):
+    if type(part) is cst.Slice:
         return (
             base
             if base.items is None
             else Value(frozenset(["tuple"]), item=element_of(base), memory=base.memory)
         )
     if base.items is not None and is_number(node.slice):
-        assert isinstance(part, cst.Index)
+        assert type(part) is cst.Index
         number = int(cst.Module([]).code_for_node(part.value).replace(" ", ""))
         if -len(base.items) <= number < len(base.items):
             return base.items[number]
@@ -161,10 +161,10 @@ def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
 def key_part(element: cst.SubscriptElement, frame: Frame) -> Value:
     """Return the value of one part of a key."""
     part = element.slice
-    if isinstance(part, cst.Index):
+    if type(part) is cst.Index:
         value = evaluate(part.value, frame)
         return frame.world.refuse(part.value, "NP2TF603", what="`*` in an index") if part.star else value
-    assert isinstance(part, cst.Slice)
+    assert type(part) is cst.Slice
     for end in (part.lower, part.upper, part.step):
         if end is not None:
             evaluate(end, frame)
@@ -178,7 +178,7 @@ def _binary(node: cst.BinaryOperation, frame: Frame) -> Value:
 
 def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
     value = evaluate(node.expression, frame)
-    if isinstance(node.operator, cst.Not):
+    if type(node.operator) is cst.Not:
         return plain("bool")
     if value.only("bool"):
         return plain("int")
@@ -196,10 +196,10 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
         side = evaluate(target.comparator, frame)
         before, operator = sides[-1], target.operator
         sides.append(side)
-        if isinstance(operator, (cst.Is, cst.IsNot)):
+        if type(operator) in (cst.Is, cst.IsNot):
             if not (before.only("none") or side.only("none") or (before.is_plain and side.is_plain)):
                 world.refuse(node, "NP2TF606", what="`is`")
-        elif isinstance(operator, (cst.In, cst.NotIn)) and not _may_be_in(before, side):
+        elif type(operator) in (cst.In, cst.NotIn) and not _may_be_in(before, side):
             world.refuse(node, "NP2TF606", what="`in`")
     if any(side.may("object", "class") and not side.may("any") for side in sides) and not all(
         isinstance(target.operator, (cst.Is, cst.IsNot)) for target in node.comparisons
@@ -230,13 +230,13 @@ def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
     items = []
     for element in node.elements:
         value = evaluate(element.value, frame)
-        if isinstance(element, cst.StarredElement):
+        if type(element) is cst.StarredElement:
             inside = [evaluate(element.value, frame) for element in node.elements]
             return list_value(
                 union(element_of(value) if value.may(*CONTAINERS) else value for value in inside), [node]
             )
         items.append(value)
-    if isinstance(node, cst.Tuple):
+    if type(node) is cst.Tuple:
         return tuple_value(items)
     return list_value(union(items), [node]) if items else Value(frozenset(["list"]), memory=frozenset([node]))
 
@@ -244,7 +244,7 @@ def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
 def _dict(node: cst.Dict, frame: Frame) -> Value:
     item: Value | None = None
     for element in node.elements:
-        if isinstance(element, cst.DictElement):
+        if type(element) is cst.DictElement:
             _refuse_tensor_key(element.key, frame)
             item = join(item, evaluate(element.value, frame))
         else:
@@ -263,7 +263,7 @@ def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value
     inner = frame.inner()
     memory = _loops(node.for_in, inner)
     # A generator reads its iterable only when an item is requested.
-    later = memory if isinstance(node, cst.GeneratorExp) else frozenset()
+    later = memory if type(node) is cst.GeneratorExp else frozenset()
     return list_value(evaluate(node.elt, inner), [node, *later])
 
 
@@ -292,7 +292,7 @@ def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
 
 def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
     """Bind the names of a comprehension's target."""
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         frame.env[target.value] = value
     elif isinstance(target, (cst.Tuple, cst.List)):
         for position, element in enumerate(target.elements):
@@ -309,7 +309,7 @@ def _conditional(node: cst.IfExp, frame: Frame) -> Value:
 
 def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
     value = evaluate(node.value, frame)
-    assert isinstance(node.target, cst.Name)
+    assert type(node.target) is cst.Name
     refuse_shared(node, node.target.value, value, frame)
     frame.bind(node.target.value, value)
     return value
@@ -317,7 +317,7 @@ def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
 
 def _format(node: cst.FormattedString, frame: Frame) -> Value:
     for part in node.parts:
-        if not isinstance(part, cst.FormattedStringExpression):
+        if type(part) is not cst.FormattedStringExpression:
             continue
         value = evaluate(part.expression, frame)
         if value.is_plain:
@@ -336,7 +336,7 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
         inner.env[param.name.value] = unknown(("param", node, param.name.value), certain=False)
         if param.default is not None:
             evaluate(param.default, frame)
-    if isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None:
+    if type(params.star_arg) is cst.Param or params.star_kwarg is not None:
         return frame.world.refuse(node, "NP2TF603", what="a lambda with `*`")
     result = evaluate(node.body, inner)
     inner_nodes = set(walk(node.body))

@@ -87,7 +87,7 @@ def _follow(summary: Summary, function: cst.FunctionDef) -> None:
             value = replace(value, memory=frozenset([("param", function, name)]))
         env[name] = value
     params = function.params
-    if isinstance(params.star_arg, cst.Param):
+    if type(params.star_arg) is cst.Param:
         name = params.star_arg.name.value
         env[name] = summary.parameters.get(name) or Value(
             frozenset(["tuple"]), item=unknown(("param", function, name), certain=False)
@@ -132,7 +132,7 @@ def _read_by_others(body: Sequence[cst.CSTNode]) -> Names:
         for node in walk(statement):
             if isinstance(node, (cst.FunctionDef, cst.Lambda)):
                 names |= free_names(node)
-            elif isinstance(node, cst.GeneratorExp):
+            elif type(node) is cst.GeneratorExp:
                 names |= reads(node)
     return names
 
@@ -146,9 +146,9 @@ def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
         live = after
         for node in reversed(statements):
             live_names[node] = live | always
-            if isinstance(node, cst.SimpleStatementLine):
+            if type(node) is cst.SimpleStatementLine:
                 visit(node.body, live, jumps, always)
-            elif isinstance(node, cst.Try):
+            elif type(node) is cst.Try:
                 last = block(node.finalbody)
                 behind = live_before(last, live, jumps)
                 final_names = live_before(last, NO_NAMES, jumps) | always

@@ -81,7 +81,7 @@ def _finally(
     if any(isinstance(inner_node, leaves) for statement in body for inner_node in walk(statement)):
         frame.world.refuse(node, "NP2TF603", what="`finally` that drops an exception")
         return True
-    returns = any(isinstance(inner_node, cst.Return) for inner_node in walk(node))
+    returns = any(type(inner_node) is cst.Return for inner_node in walk(node))
     after, state_of_all_ways = states
     was_returned = frame.is_returned
     frame.is_returned = was_returned or returns
@@ -114,11 +114,11 @@ def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Fra
         return
     if _names_index_error(handler.type) and _chooses_of_arrays(body, frame):
         world.refuse(handler, "NP2TF603", what="a handler of indices out of bounds")
-    if not isinstance(handler.body, cst.IndentedBlock):
+    if type(handler.body) is not cst.IndentedBlock:
         world.refuse(handler, "NP2TF603", what="a handler on one line")
         return
     asname = handler.name.name if handler.name is not None else None
-    name = asname.value if isinstance(asname, cst.Name) else world.name("error", handler, frame)
+    name = asname.value if type(asname) is cst.Name else world.name("error", handler, frame)
     look = made_statement(world.helper("_own_error") + "({error})", error=name)
 
     def edit(updated_node: cst.ExceptHandler) -> cst.ExceptHandler:
@@ -135,14 +135,14 @@ def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Fra
 
 
 def _names_index_error(node: cst.BaseExpression | None) -> bool:
-    parts = [element.value for element in node.elements] if isinstance(node, cst.Tuple) else [node]
-    return any(isinstance(part, cst.Name) and part.value in ("IndexError", "LookupError") for part in parts)
+    parts = [element.value for element in node.elements] if type(node) is cst.Tuple else [node]
+    return any(type(part) is cst.Name and part.value in ("IndexError", "LookupError") for part in parts)
 
 
 def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
     """Return whether statements index a value that may be an array."""
     return any(
-        isinstance(inner_node, cst.Subscript) and evaluate(inner_node.value, frame).may(*ARRAYS)
+        type(inner_node) is cst.Subscript and evaluate(inner_node.value, frame).may(*ARRAYS)
         for statement in body
         for inner_node in walk(statement)
     )
@@ -150,9 +150,9 @@ def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
 
 def _catches_only_its_own(node: cst.BaseExpression | None) -> bool:
     """Return whether TensorFlow raises none of the exceptions that a handler names."""
-    if isinstance(node, cst.Tuple):
+    if type(node) is cst.Tuple:
         return all(_catches_only_its_own(element.value) for element in node.elements)
-    return isinstance(node, cst.Name) and node.value in _NEVER_OF_TENSORFLOW
+    return type(node) is cst.Name and node.value in _NEVER_OF_TENSORFLOW
 
 
 def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
@@ -162,16 +162,16 @@ def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
         world.refuse(node, "NP2TF603", what="`async with`")
         return True
     quiet = [_is_quiet(item, frame) for item in node.items]
-    if all(quiet) and isinstance(node.body, cst.IndentedBlock):
+    if all(quiet) and type(node.body) is cst.IndentedBlock:
         for item in node.items:
             world.edit(item.item.func, lambda updated_node: updated_node)  # type: ignore[attr-defined]
         world.edit(node, _body_alone)
         return run(block(node.body), frame)
     for item in node.items:
         evaluate(item.item, frame)
-        func = item.item.func if isinstance(item.item, cst.Call) else None
+        func = item.item.func if type(item.item) is cst.Call else None
         name = world.facts.imports.imported_name(func) if func is not None else None
-        is_open = isinstance(func, cst.Name) and func.value == "open"
+        is_open = type(func) is cst.Name and func.value == "open"
         if (name or "") not in _MANAGERS and not (is_open and name is None):
             manager_name = dotted_name(func) if func is not None else None
             world.refuse(item.item, "NP2TF603", what=f"`with {manager_name or '…'}`")
@@ -183,13 +183,13 @@ def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
 def _is_quiet(item: cst.WithItem, frame: Frame) -> bool:
     """Return whether a manager is `np.errstate` that only says which warnings are shown."""
     call = item.item
-    if not isinstance(call, cst.Call) or item.asname is not None:
+    if type(call) is not cst.Call or item.asname is not None:
         return False
     if frame.world.facts.imports.numpy_name(call.func) != "numpy.errstate":
         return False
     return all(
         arg.keyword is not None
-        and isinstance(arg.value, cst.SimpleString)
+        and type(arg.value) is cst.SimpleString
         and arg.value.evaluated_value in ("ignore", "warn")
         for arg in call.args
     )

@@ -35,9 +35,7 @@ def left_over(world: World) -> list[cst.CSTNode]:
     nodes: list[cst.CSTNode] = []
     for use in uses(world.facts):
         node: cst.CSTNode | None = use.node
-        while (
-            node is not None and node not in world.decisions and isinstance(node, (cst.Name, cst.Attribute))
-        ):
+        while node is not None and node not in world.decisions and type(node) in (cst.Name, cst.Attribute):
             node = world.facts.parents[node]
         if node not in world.decisions:
             nodes.append(use.node)
@@ -52,7 +50,7 @@ def passed_on(facts: Facts) -> list[cst.ImportAlias]:
     return [
         alias
         for statement in facts.imports.statements
-        if isinstance(statement.node, cst.ImportFrom)
+        if type(statement.node) is cst.ImportFrom
         for alias in statement.aliases
         if (alias.evaluated_alias or alias.evaluated_name) not in names
     ]
@@ -148,9 +146,9 @@ def _leading_imports(body: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
     """Return the docstring and the imports at the top of a module."""
     lines: list[cst.CSTNode] = []
     for position, line in enumerate(body):
-        small = line.body[-1] if isinstance(line, cst.SimpleStatementLine) else None
-        text = position == 0 and isinstance(small, cst.Expr) and isinstance(small.value, cst.SimpleString)
-        if not text and not isinstance(small, (cst.Import, cst.ImportFrom)):
+        small = line.body[-1] if type(line) is cst.SimpleStatementLine else None
+        text = position == 0 and type(small) is cst.Expr and type(small.value) is cst.SimpleString
+        if not text and type(small) not in (cst.Import, cst.ImportFrom):
             break
         lines.append(line)
     return lines

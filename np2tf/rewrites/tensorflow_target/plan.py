@@ -72,7 +72,7 @@ def plan_module(world: World, plan: Plan, report: Report) -> None:
 
 
 def _place(facts: Facts, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
-    return (1, 1, (1, 1)) if isinstance(node, cst.Module) else facts.place(node)
+    return (1, 1, (1, 1)) if type(node) is cst.Module else facts.place(node)
 
 
 def _note_writers(world: World, report: Report) -> None:

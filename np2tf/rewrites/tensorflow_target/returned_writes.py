@@ -43,7 +43,7 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
 
     def edit(updated_node: cst.Return) -> cst.Return:
         value = updated_node.value if updated_node.value is not None else cst.Name("None")
-        if isinstance(value, cst.Tuple) and not value.lpar:
+        if type(value) is cst.Tuple and not value.lpar:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         values: list[cst.BaseExpression] = [value] if summary.returns_value else []
         values += [cst.Name(name) for name in names]
@@ -64,12 +64,12 @@ def _bare_tuple(values: list[cst.BaseExpression]) -> cst.BaseExpression:
 def end_with_return(summary: Summary, frame: Frame) -> None:
     """Let a function whose end is reached return the written arrays there."""
     node = summary.node
-    assert isinstance(node, cst.FunctionDef)
+    assert type(node) is cst.FunctionDef
     names = written_in_order(summary)
     values: list[cst.BaseExpression] = [cst.Name("None")] if summary.returns_value else []
     line = cst.SimpleStatementLine([cst.Return(_bare_tuple([*values, *map(cst.Name, names)]))])
     body = node.body
-    if not isinstance(body, cst.IndentedBlock):
+    if type(body) is not cst.IndentedBlock:
         frame.world.refuse(node, "NP2TF603", what="a function on one line that writes to a parameter")
         return
     frame.world.edit(body, lambda updated_node: updated_node.with_changes(body=[*updated_node.body, line]))
@@ -92,7 +92,7 @@ def return_writes_of_call(
     names: list[str] = []
     for parameter in written_in_order(summary):
         place = arguments.get(parameter)
-        if not isinstance(place, cst.Name) or place.value not in frame.env:
+        if type(place) is not cst.Name or place.value not in frame.env:
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
         value = frame.env[place.value]
@@ -147,11 +147,11 @@ def _is_left_behind(
         return False
     if any(isinstance(root, tuple) for root in value.memory):
         return False
-    names = [inner_node.value for inner_node in walk(statement) if isinstance(inner_node, cst.Name)]
+    names = [inner_node.value for inner_node in walk(statement) if type(inner_node) is cst.Name]
     live = frame.live.get(statement, frozenset()) | frame.always_live
     for name, variable_value in frame.env.items():
         if not variable_value.memory.isdisjoint(value.memory):
-            itself = isinstance(place, cst.Name) and place.value == name
+            itself = type(place) is cst.Name and place.value == name
             if frame.function is None or name in live or names.count(name) > (1 if itself else 0):
                 return False
     return True
@@ -173,7 +173,7 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
         return
 
     def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
-        if isinstance(updated_node, cst.Assign) and len(updated_node.targets) == 1:
+        if type(updated_node) is cst.Assign and len(updated_node.targets) == 1:
             first: list[cst.BaseExpression] = [_parenthesize(updated_node.targets[0].target)]
         else:
             first = [cst.Name("_")] if summary.returns_value else []
@@ -181,10 +181,10 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
         target = cst.AssignTarget(place)  # type: ignore[arg-type]
         return cst.Assign([target], updated_node.value, semicolon=updated_node.semicolon)
 
-    if isinstance(statement, cst.Assign) and len(statement.targets) != 1:
+    if type(statement) is cst.Assign and len(statement.targets) != 1:
         frame.world.refuse(statement, "NP2TF608", name="a function")
         return
-    if isinstance(statement, cst.Assign) and not summary.returns_value:
+    if type(statement) is cst.Assign and not summary.returns_value:
         frame.world.refuse(statement, "NP2TF608", name="a function without a result")
         return
     frame.world.edit(statement, edit)
@@ -200,7 +200,7 @@ def _also_assigned_to(name: str) -> Edit:
 
 
 def _parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:
-    if isinstance(target, cst.Tuple) and not target.lpar:
+    if type(target) is cst.Tuple and not target.lpar:
         return target.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return target
 

@@ -44,7 +44,7 @@ def run(statements: Sequence[cst.CSTNode], frame: Frame) -> bool:
 def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
     """Follow one statement."""
     frame.world.forget(node)
-    if isinstance(node, cst.SimpleStatementLine):
+    if type(node) is cst.SimpleStatementLine:
         return run(node.body, frame)
     if isinstance(node, cst.BaseSmallStatement):
         frame.statement = node
@@ -134,7 +134,7 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
 
 
 def _expression(node: cst.Expr, frame: Frame) -> None:
-    if isinstance(node.value, cst.Call) and writes.writing_statement(node, node.value, frame):
+    if type(node.value) is cst.Call and writes.writing_statement(node, node.value, frame):
         return
     writes.value_of(node, node.value, frame)
 
@@ -215,7 +215,7 @@ def _continue(node: cst.Continue, frame: Frame) -> bool:
 def _raise(node: cst.Raise, frame: Frame) -> bool:
     if node.exc is not None:
         evaluate(node.exc, frame)
-    if node.cause is not None and isinstance(node.cause, cst.From):
+    if node.cause is not None and type(node.cause) is cst.From:
         evaluate(node.cause.item, frame)
     return False
 
@@ -227,7 +227,7 @@ def _assert(node: cst.Assert, frame: Frame) -> None:
 
 
 def _delete(node: cst.Del, frame: Frame) -> None:
-    if not isinstance(node.target, cst.Name):
+    if type(node.target) is not cst.Name:
         frame.world.refuse(node, "NP2TF603", what="`del` of a part")
 
 

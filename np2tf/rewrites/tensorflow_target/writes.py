@@ -35,12 +35,12 @@ def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
     whether it was split.
     """
     parts = taken_apart(node)
-    stores = [part for part in (parts or ()) if isinstance(part.target, cst.Subscript)]
+    stores = [part for part in (parts or ()) if type(part.target) is cst.Subscript]
     if parts is None or not any(_is_array_store(part.target, frame) for part in stores):
         return False
     world = frame.world
     line = world.facts.parents[node]
-    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+    if type(line) is not cst.SimpleStatementLine or len(line.body) > 1:
         world.refuse(node, "NP2TF603", what="a write in a line of several statements")
         return True
     if not all(_is_array_store(part.target, frame) for part in stores):
@@ -49,7 +49,7 @@ def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
     bases: set[object] = set()
     for part in parts:
         item = part_of(value, part)
-        if isinstance(part.target, cst.Subscript):
+        if type(part.target) is cst.Subscript:
             bases |= evaluate(part.target.value, frame).memory
             store(part.target, item, frame, node, is_part=True)
         else:
@@ -63,7 +63,7 @@ def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
 
 
 def _is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
-    return isinstance(target, cst.Subscript) and evaluate(target.value, frame).may(*ARRAYS)
+    return type(target) is cst.Subscript and evaluate(target.value, frame).may(*ARRAYS)
 
 
 def store(
@@ -95,7 +95,7 @@ def store(
     if wrong is not None:
         world.refuse(target, "NP2TF602", name="`=`", why=wrong)
         return
-    assert isinstance(statement, cst.Assign)
+    assert type(statement) is cst.Assign
     if not may_swap(world.facts, [target.value, *target.slice], statement.value) or (
         is_part and not _is_pure(target, frame)
     ):
@@ -130,7 +130,7 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
     world.forget(node)
     right = evaluate(node.value, frame)
     target = node.target
-    if isinstance(target, cst.Name):
+    if type(target) is cst.Name:
         _augmented_name(node, target, right, frame)
     elif isinstance(target, cst.Attribute) and place_name(target, frame) is not None:
         _augmented_attribute(node, target, right, frame)
@@ -217,8 +217,8 @@ def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
     """Return whether the result has the array's dtype and shape for all arguments of a caller."""
     if not old.certain or not right.certain or old.dtype is None or not right.only(*NUMBERS, "scalar"):
         return False
-    divides = isinstance(operator, cst.DivideAssign) and old.dtype in ("bool", "int32", "int64")
-    return promote([old, right]) == old.dtype and not divides and not isinstance(operator, cst.PowerAssign)
+    divides = type(operator) is cst.DivideAssign and old.dtype in ("bool", "int32", "int64")
+    return promote([old, right]) == old.dtype and not divides and type(operator) is not cst.PowerAssign
 
 
 def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, frame: Frame) -> None:
@@ -276,7 +276,7 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     if qualified_name is not None:
         helper = world.table.writes.get(qualified_name)
         place = call.args[0].value if call.args and not call.args[0].star else None
-    elif isinstance(func, cst.Attribute):
+    elif type(func) is cst.Attribute:
         helper = world.table.writes.get(f".{func.attr.value}")
         place = func.value
         if helper is not None and not evaluate(place, frame).may(*ARRAYS):
@@ -322,9 +322,9 @@ def _record_write(
 
 def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
     """Return the value of a statement's expression; arguments that it writes to are bound again."""
-    if not isinstance(node, cst.Call) or not isinstance(statement, (cst.Assign, cst.Expr)):
+    if type(node) is not cst.Call or not isinstance(statement, (cst.Assign, cst.Expr)):
         return evaluate(node, frame)
-    if isinstance(statement, cst.Assign) and len(statement.targets) > 1:
+    if type(statement) is cst.Assign and len(statement.targets) > 1:
         return evaluate(node, frame)
     frame.writing_call = node
     value = evaluate(node, frame)
@@ -342,7 +342,7 @@ def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> 
 def return_writes(node: cst.Return, frame: Frame) -> None:
     """Let a `return` also return the arrays that the function writes to."""
     summary = frame.summary
-    if summary is not None and summary.writes and isinstance(summary.node, cst.FunctionDef):
+    if summary is not None and summary.writes and type(summary.node) is cst.FunctionDef:
         for name in summary.writes:
             value = frame.env.get(name)
             if value is None or value.memory != {("param", summary.node, name)}:

@@ -27,7 +27,7 @@ class Lengths:
         values, names, stack = [], set[str](), [node]
         while stack:
             top = stack.pop()
-            if not isinstance(top, cst.Name):
+            if type(top) is not cst.Name:
                 values.append(top)
             elif top.value not in names:
                 names.add(top.value)
@@ -40,34 +40,34 @@ class Lengths:
 
     def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
         target = self._facts.parents[binding]
-        if isinstance(target, cst.Element):  # of `i, j = np.nonzero(mask)`
+        if type(target) is cst.Element:  # of `i, j = np.nonzero(mask)`
             row = self._facts.parents[target]
             target = self._facts.parents[row] if row is not None else None
-        assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
-        return assign.value if isinstance(assign, cst.Assign) else None
+        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
+        return assign.value if type(assign) is cst.Assign else None
 
     def _picks(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             rule = rules.find(self._facts.imports.numpy_name(node.func) or "")
             return rule is not None and rule.dynamic_shape
-        if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
+        if type(node) is not cst.Subscript or len(node.slice) != 1:
             return False
-        if isinstance(node.value, cst.Call) and self._gives_places(node.value):
+        if type(node.value) is cst.Call and self._gives_places(node.value):
             return True
         index = node.slice[0].slice
-        return isinstance(index, cst.Index) and any(_is_mask(value) for value in self._values(index.value))
+        return type(index) is cst.Index and any(_is_mask(value) for value in self._values(index.value))
 
     def _gives_places(self, node: cst.Call) -> bool:
         """Return whether a call returns a tuple of the indices where a condition is true."""
         name = self._facts.imports.numpy_name(node.func)
         if name is None:
-            return isinstance(node.func, cst.Attribute) and node.func.attr.value == "nonzero"
+            return type(node.func) is cst.Attribute and node.func.attr.value == "nonzero"
         return name == "numpy.nonzero" or (name == "numpy.where" and len(node.args) == 1)
 
 
 def _is_mask(node: cst.CSTNode) -> bool:
-    if isinstance(node, cst.BinaryOperation):
-        return isinstance(node.operator, (cst.BitAnd, cst.BitOr))
-    if isinstance(node, cst.UnaryOperation):
-        return isinstance(node.operator, cst.BitInvert)
-    return isinstance(node, cst.Comparison)
+    if type(node) is cst.BinaryOperation:
+        return type(node.operator) in (cst.BitAnd, cst.BitOr)
+    if type(node) is cst.UnaryOperation:
+        return type(node.operator) is cst.BitInvert
+    return type(node) is cst.Comparison

@@ -34,18 +34,18 @@ def refuse_half_changed(body: Sequence[cst.CSTNode], marks: Marks) -> None:
 def _look(body: Sequence[cst.CSTNode], after: Names, jumps: Jumps, marks: Marks) -> None:
     live = after
     for statement in reversed(body):
-        if any(isinstance(part, cst.Try) for part in walk(statement)):
+        if any(type(part) is cst.Try for part in walk(statement)):
             _statement(statement, live, jumps, marks)
         live = live_before([statement], live, jumps)
 
 
 def _statement(node: cst.CSTNode, after: Names, jumps: Jumps, marks: Marks) -> None:
-    if isinstance(node, cst.Try):
+    if type(node) is cst.Try:
         _check(node, after, jumps, marks)
         # The checks of inner constructs concern the code behind the whole `try`.
         for suite in blocks(node):
             _look(statements_of(suite), after | live_when_left(node, after, jumps), jumps, marks)
-    elif isinstance(node, cst.FunctionDef):
+    elif type(node) is cst.FunctionDef:
         _look(statements_of(node.body), _NO_NAMES, _NO_JUMPS, marks)
     for statements, behind, inner_jumps in inner_blocks(node, after, jumps):
         _look(statements, behind, inner_jumps, marks)
@@ -54,7 +54,7 @@ def _statement(node: cst.CSTNode, after: Names, jumps: Jumps, marks: Marks) -> N
 def _check(node: cst.Try, after: Names, jumps: Jumps, marks: Marks) -> None:
     body = statements_of(node.body)
     constructs = [
-        part for part in walk(node.body) if part in marks and isinstance(part, (cst.If, cst.For, cst.While))
+        part for part in walk(node.body) if part in marks and type(part) in (cst.If, cst.For, cst.While)
     ]
     # The code behind a jump becomes the other branch.
     helpers = body if any(list(jumps_in([part])) for part in constructs) else constructs

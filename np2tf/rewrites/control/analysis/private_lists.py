@@ -24,9 +24,9 @@ class PrivateLists:
         self._uses: dict[str, list[cst.Name]] = {}
         self._inner: set[str] = set()
         for node in walk(function):
-            if isinstance(node, cst.Name):
+            if type(node) is cst.Name:
                 self._uses.setdefault(node.value, []).append(node)
-            elif isinstance(node, (cst.FunctionDef, cst.Lambda)) and node is not function:
+            elif (type(node) is cst.FunctionDef or type(node) is cst.Lambda) and node is not function:
                 self._inner |= free_names(node)
         self._params = frozenset(parameters(function.params))
         self._judgements: dict[str, bool] = {}
@@ -43,55 +43,53 @@ class PrivateLists:
 
     def _is_harmless(self, use: cst.Name) -> bool:
         up = self._facts.parents[use]
-        if isinstance(up, cst.AssignTarget):
+        if type(up) is cst.AssignTarget:
             assign = self._facts.parents[up]
-            return isinstance(assign, cst.Assign) and len(assign.targets) == 1 and self._is_new(assign.value)
-        if isinstance(up, cst.AnnAssign):
+            return type(assign) is cst.Assign and len(assign.targets) == 1 and self._is_new(assign.value)
+        if type(up) is cst.AnnAssign:
             return up.value is not None and self._is_new(up.value)
-        if isinstance(up, cst.Attribute):
+        if type(up) is cst.Attribute:
             call = self._facts.parents[up]
-            return up.attr is use or (isinstance(call, cst.Call) and up.attr.value in STAGED_METHODS)
-        if isinstance(up, cst.Subscript):
+            return up.attr is use or (type(call) is cst.Call and up.attr.value in STAGED_METHODS)
+        if type(up) is cst.Subscript:
             return up.value is use
-        if isinstance(up, cst.Index):
+        if type(up) is cst.Index:
             return True
-        if isinstance(up, cst.Arg):
+        if type(up) is cst.Arg:
             return self._only_reads(up)
-        if isinstance(up, (cst.Return, cst.Element)):
+        if type(up) in (cst.Return, cst.Element):
             return self._is_taken_apart(up)
-        return isinstance(up, (cst.For, cst.CompFor, cst.While, cst.If, cst.UnaryOperation, cst.AugAssign))
+        return type(up) in (cst.For, cst.CompFor, cst.While, cst.If, cst.UnaryOperation, cst.AugAssign)
 
     def _is_new(self, value: cst.BaseExpression) -> bool:
         """Return whether an expression certainly makes a new list."""
-        if isinstance(value, (cst.List, cst.ListComp)):
+        if type(value) in (cst.List, cst.ListComp):
             return True
-        if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Multiply):
-            return isinstance(value.left, cst.List) or isinstance(value.right, cst.List)
-        return isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and value.func.value == "list"
+        if type(value) is cst.BinaryOperation and type(value.operator) is cst.Multiply:
+            return type(value.left) is cst.List or type(value.right) is cst.List
+        return type(value) is cst.Call and type(value.func) is cst.Name and value.func.value == "list"
 
     def _only_reads(self, arg: cst.Arg) -> bool:
         """Return whether a call with the list as argument certainly does not keep the list."""
         call = self._facts.parents[arg]
-        if not isinstance(call, cst.Call) or arg.star:
+        if type(call) is not cst.Call or arg.star:
             return False
         if self._facts.imports.numpy_name(call.func) is not None:
             return True
-        if isinstance(call.func, cst.Attribute):
+        if type(call.func) is cst.Attribute:
             return call.func.attr.value == "append" and self._is_finished(arg)
-        if not isinstance(call.func, cst.Name):
+        if type(call.func) is not cst.Name:
             return False
         return self._facts.scopes.of(call.func).owner_of(call.func.value) is None
 
     def _is_finished(self, arg: cst.Arg) -> bool:
         """Return whether `rows.append(row)` gets a list that nothing changes before it is bound anew."""
         use = arg.value
-        if not isinstance(use, cst.Name):  # a tuple that holds it: who takes that apart is not followed
+        if type(use) is not cst.Name:  # a tuple that holds it: who takes that apart is not followed
             return False
         other_uses = [other_use for other_use in self._uses[use.value] if other_use is not use]
         bindings = [
-            other_use
-            for other_use in other_uses
-            if isinstance(self._facts.parents[other_use], cst.AssignTarget)
+            other_use for other_use in other_uses if type(self._facts.parents[other_use]) is cst.AssignTarget
         ]
         here = self._facts.position(use)
         changes = [
@@ -103,13 +101,13 @@ class PrivateLists:
 
     def _changes(self, use: cst.Name) -> bool:
         up = self._facts.parents[use]
-        if isinstance(up, cst.Subscript):
-            return isinstance(self._facts.parents[up], (cst.AssignTarget, cst.AugAssign))
-        return isinstance(up, (cst.Attribute, cst.AugAssign))
+        if type(up) is cst.Subscript:
+            return type(self._facts.parents[up]) in (cst.AssignTarget, cst.AugAssign)
+        return type(up) in (cst.Attribute, cst.AugAssign)
 
     def _loop(self, node: cst.CSTNode | None) -> cst.CSTNode | None:
         """Return the innermost loop around a node."""
-        while node is not None and not isinstance(node, (cst.For, cst.While)):
+        while node is not None and type(node) not in (cst.For, cst.While):
             node = self._facts.parents[node]
         return node
 
@@ -117,12 +115,10 @@ class PrivateLists:
         """Return whether the list, alone or in a tuple or list, leaves the function or becomes an array."""
         while isinstance(node, (cst.Element, cst.Tuple, cst.List)):
             node = self._facts.parents[node]
-        return isinstance(node, cst.Return) or (isinstance(node, cst.Arg) and self._only_reads(node))
+        return type(node) is cst.Return or (type(node) is cst.Arg and self._only_reads(node))
 
     def is_list(self, node: cst.CSTNode) -> bool:
         """Return whether an expression is the name of a private list."""
         return (
-            isinstance(node, cst.Name)
-            and self._facts.kinds.kind(node) is Kind.CONTAINER
-            and node.value in self
+            type(node) is cst.Name and self._facts.kinds.kind(node) is Kind.CONTAINER and node.value in self
         )

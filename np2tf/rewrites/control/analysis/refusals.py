@@ -4,7 +4,7 @@ its meaning.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import libcst as cst
 
@@ -14,6 +14,7 @@ from np2tf.rewrites.control.analysis.private_lists import STAGED_METHODS, Privat
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.common.closures import Closures
 from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.tree.memo import memoize
 from np2tf.tree.walk import children, walk
 
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
@@ -77,9 +78,9 @@ class Refusals:
 
     def _growing_call(self, node: cst.If | cst.While | cst.For) -> cst.Call | None:
         """Return the first call in `node` that makes a list longer."""
-        calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
+        calls = (part for top in _inside(node) for part in _walk_here(top) if type(part) is cst.Call)
         for call in calls:
-            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            name = call.func.attr.value if type(call.func) is cst.Attribute else ""
             is_growing = name in ("append", "extend", "insert") and call not in self._methods
             if is_growing and not self._changes_nothing(call.func):
                 return call
@@ -90,7 +91,7 @@ class Refusals:
             reason = self._statement(part) or self._container(part)
             if reason is not None:
                 return reason
-        if isinstance(node, cst.While) and not _hoistable(node.test):
+        if type(node) is cst.While and not _hoistable(node.test):
             return "an assignment in its test that is made only sometimes"
         late = sorted(self._closures.loose & writes([node]))
         return f"`{late[0]}`, which an inner function reads" if late else None
@@ -100,19 +101,19 @@ class Refusals:
 
     def _container(self, node: cst.CSTNode) -> str | None:
         if (
-            isinstance(node, cst.Call)
-            and isinstance(node.func, cst.Attribute)
+            type(node) is cst.Call
+            and type(node.func) is cst.Attribute
             and node.func.attr.value in GROWS
             and node not in self._unknown
             and node not in self._methods
             and not self._changes_nothing(node.func)
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
-        if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+        if type(node) is cst.AssignTarget or type(node) is cst.AugAssign:
             target = node.target
-            if isinstance(target, cst.Subscript):
+            if type(target) is cst.Subscript:
                 index = target.slice[0].slice
-                text = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
+                text = type(index) is cst.Index and type(index.value) is cst.SimpleString
                 if (text or self._static.is_container(target.value)) and not self._is_own(target.value):
                     return f"a write into `{self._facts.code(target.value)}`, a Python container"
         return None
@@ -124,14 +125,14 @@ class Refusals:
     def _is_carried(self, func: cst.CSTNode) -> bool:
         """Return whether a method belongs to a list that the loop can carry."""
         return (
-            isinstance(func, cst.Attribute)
+            type(func) is cst.Attribute
             and func.attr.value in STAGED_METHODS
             and self.lists.is_list(func.value)
         )
 
     def _is_own(self, node: cst.CSTNode) -> bool:
         """Return whether a container has a local name that is no parameter, so that a variable carries it."""
-        return isinstance(node, cst.Name) and node.value not in self._params
+        return type(node) is cst.Name and node.value not in self._params
 
     def check_rebinding(self, expressions: Iterable[cst.CSTNode]) -> None:
         """Check that no expression in a lambda calls an inner function that rebinds names.
@@ -154,19 +155,19 @@ class Refusals:
         """
         for node in expressions:
             late: list[cst.CSTNode] = []
-            if isinstance(node, cst.IfExp):
+            if type(node) is cst.IfExp:
                 late = [node.body, node.orelse]
-            elif isinstance(node, cst.BooleanOperation):
+            elif type(node) is cst.BooleanOperation:
                 late = [node.right]
-            elif isinstance(node, cst.Comparison):
+            elif type(node) is cst.Comparison:
                 late = [part.comparator for part in node.comparisons[1:]]
-            if any(isinstance(part, cst.NamedExpr) for top in late for part in walk(top)):
+            if any(type(part) is cst.NamedExpr for top in late for part in walk(top)):
                 raise CannotLower("NP2TF302", node)
 
 
 def _hoistable(test: cst.BaseExpression) -> bool:
     """Return whether a test always evaluates each `:=` in it, and before it reads the name."""
-    targets = {part.target.value for part in walk(test) if isinstance(part, cst.NamedExpr)}  # type: ignore[attr-defined]
+    targets = {part.target.value for part in walk(test) if type(part) is cst.NamedExpr}  # type: ignore[attr-defined]
     return targets <= assigned_first(test)
 
 
@@ -174,11 +175,16 @@ def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:
     return [*block(node.body), *block(node.orelse)]
 
 
-def _walk_here(node: cst.CSTNode) -> Iterable[cst.CSTNode]:
-    """Yield `node` and the nodes below it, without function bodies and exception handlers."""
-    yield node
-    if isinstance(node, (cst.FunctionDef, cst.Lambda)):
-        return
-    for child in children(node):
-        if not isinstance(child, cst.ExceptHandler):
-            yield from _walk_here(child)
+@memoize
+def _walk_here(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    """Return `node` and the nodes below it, without function bodies and exception handlers."""
+    found: list[cst.CSTNode] = []
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        kind = type(top)
+        if kind is not cst.ExceptHandler or top is node:
+            found.append(top)
+            if kind is not cst.FunctionDef and kind is not cst.Lambda:
+                stack.extend(children(top)[::-1])
+    return found

@@ -48,19 +48,19 @@ class Static:
 
     def __call__(self, node: cst.CSTNode) -> bool:
         """Return whether the value of `node` is known while the function is staged."""
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return self._name(node)
         if isinstance(node, (cst.BaseNumber, cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)):
             return True
-        if isinstance(node, cst.Ellipsis):
+        if type(node) is cst.Ellipsis:
             return True
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             return self._attribute(node)
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             return self._call(node)
-        if isinstance(node, cst.Comparison):
+        if type(node) is cst.Comparison:
             return self._comparison(node)
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             return self(node.value) and all(self._index(element.slice) for element in node.slice)
         return self._parts(node)
 
@@ -88,18 +88,18 @@ class Static:
         return all(self._module_binding(binding) for binding in bindings)
 
     def _module_binding(self, binding: cst.CSTNode) -> bool:
-        if not isinstance(binding, cst.Name):
+        if type(binding) is not cst.Name:
             return True
         target = self._facts.parents[binding]
-        assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
-        return isinstance(assign, cst.Assign) and self._literal(assign.value)
+        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
+        return type(assign) is cst.Assign and self._literal(assign.value)
 
     def _literal(self, node: cst.CSTNode) -> bool:
         if isinstance(node, (cst.BinaryOperation,)):
             return self._literal(node.left) and self._literal(node.right)
-        if isinstance(node, cst.UnaryOperation):
+        if type(node) is cst.UnaryOperation:
             return self._literal(node.expression)
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             return node.value in ("None", "True", "False")
         return isinstance(node, (cst.BaseNumber, cst.SimpleString))
 
@@ -123,7 +123,7 @@ class Static:
         arguments = all(self(arg.value) for arg in node.args)
         if name in _OF_STATIC or name.startswith(_MODULE_FUNCTIONS):
             return arguments
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in (
+        if type(node.func) is cst.Attribute and node.func.attr.value in (
             "get",
             "lower",
             "upper",
@@ -134,31 +134,29 @@ class Static:
 
     def _grows(self, node: cst.CSTNode) -> bool:
         """Return whether an expression is a list whose length a staged loop or branch may change."""
-        return isinstance(node, cst.Name) and node.value in self.dynamic and self.is_container(node)
+        return type(node) is cst.Name and node.value in self.dynamic and self.is_container(node)
 
     def _comparison(self, node: cst.Comparison) -> bool:
         operators = [part.operator for part in node.comparisons]
-        if all(isinstance(operator, (cst.Is, cst.IsNot)) for operator in operators):
+        if all(type(operator) in (cst.Is, cst.IsNot) for operator in operators):
             return True
         sides = [node.left, *(part.comparator for part in node.comparisons)]
-        if any(isinstance(side, (cst.SimpleString, cst.ConcatenatedString)) for side in sides):
+        if any(type(side) in (cst.SimpleString, cst.ConcatenatedString) for side in sides):
             return True
-        if any(isinstance(operator, (cst.In, cst.NotIn)) for operator in operators):
+        if any(type(operator) in (cst.In, cst.NotIn) for operator in operators):
             return True  # np2tf has no operator for `in`; Python itself refuses it on a graph value
         return all(self(side) for side in sides)
 
     def _index(self, index: cst.BaseSlice) -> bool:
-        if isinstance(index, cst.Index):
+        if type(index) is cst.Index:
             return self(index.value)
         parts = (
             [part for part in (index.lower, index.upper, index.step) if part]
-            if isinstance(index, cst.Slice)
+            if type(index) is cst.Slice
             else []
         )
         return all(self(part) for part in parts)
 
     def is_container(self, node: cst.CSTNode) -> bool:
         """Return whether an expression visibly is a list, dict, set or tuple, or text."""
-        return self._facts.kinds.kind(node) is Kind.CONTAINER or isinstance(
-            node, (cst.SimpleString, cst.Dict)
-        )
+        return self._facts.kinds.kind(node) is Kind.CONTAINER or type(node) in (cst.SimpleString, cst.Dict)

@@ -73,17 +73,17 @@ class Closures:
 
     def _name(self, function: Inner) -> str | None:
         """Return the name under which an inner function is called."""
-        if isinstance(function, cst.FunctionDef):
+        if type(function) is cst.FunctionDef:
             return function.name.value
         assign = self._parents[function]
-        target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
-        return target.value if isinstance(target, cst.Name) and len(assign.targets) == 1 else None  # type: ignore[attr-defined]
+        target = assign.targets[0].target if type(assign) is cst.Assign else None
+        return target.value if type(target) is cst.Name and len(assign.targets) == 1 else None  # type: ignore[attr-defined]
 
     def _is_immediate(self, node: cst.CSTNode) -> bool:
         """Return whether a function is passed to a function that calls it only at once, if ever."""
         arg = self._parents[node]
-        call = self._parents[arg] if isinstance(arg, cst.Arg) else None
-        name = dotted_name(call.func) if isinstance(call, cst.Call) else None
+        call = self._parents[arg] if type(arg) is cst.Arg else None
+        name = dotted_name(call.func) if type(call) is cst.Call else None
         if call is not None and name in _LAZY:
             return self._is_immediate(call)
         return name is not None and (name in _IMMEDIATE or name.startswith("np2tf."))
@@ -91,15 +91,15 @@ class Closures:
     def _is_call(self, use: cst.Name) -> bool:
         """Return whether a mention of a name binds it or calls it."""
         up = self._parents[use]
-        if isinstance(up, cst.Call):
+        if type(up) is cst.Call:
             return up.func is use
-        if isinstance(up, cst.Attribute):
+        if type(up) is cst.Attribute:
             return up.attr is use
-        if isinstance(up, cst.Arg):
+        if type(up) is cst.Arg:
             return up.keyword is use or self._is_immediate(use)
-        if isinstance(up, cst.Param):
+        if type(up) is cst.Param:
             return up.name is use
-        return isinstance(up, (cst.AssignTarget, cst.FunctionDef, cst.NameItem))
+        return type(up) in (cst.AssignTarget, cst.FunctionDef, cst.NameItem)
 
     def _follow_calls(self) -> None:
         """Add to the names that each inner function sees the names seen by the inner functions that it
@@ -179,7 +179,7 @@ class Closures:
 def rebound(node: cst.CSTNode) -> Names:
     """Return the names that `node` declares nonlocal, and that so belong to an outer function."""
     return frozenset(
-        item.name.value for part in walk(node) if isinstance(part, cst.Nonlocal) for item in part.names
+        item.name.value for part in walk(node) if type(part) is cst.Nonlocal for item in part.names
     )
 
 

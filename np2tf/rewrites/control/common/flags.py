@@ -17,13 +17,13 @@ def is_true(test: cst.BaseExpression) -> bool:
 
 def is_bool(test: cst.BaseExpression) -> bool:
     """Return whether a test's value is a single truth value, so that a flag can take it."""
-    if isinstance(test, cst.Call):
-        name = test.func.attr.value if isinstance(test.func, cst.Attribute) else ""
+    if type(test) is cst.Call:
+        name = test.func.attr.value if type(test.func) is cst.Attribute else ""
         if name in ("and_", "or_") and len(test.args) == 2:
             left, right = (arg.value for arg in test.args)
-            return is_bool(left) and isinstance(right, cst.Lambda) and is_bool(right.body)
+            return is_bool(left) and type(right) is cst.Lambda and is_bool(right.body)
         return name in _TRUTHS
-    return isinstance(test, cst.Comparison) and len(test.comparisons) == 1
+    return type(test) is cst.Comparison and len(test.comparisons) == 1
 
 
 def without_assignments(test: cst.BaseExpression) -> tuple[cst.BaseExpression, list[Statement]]:

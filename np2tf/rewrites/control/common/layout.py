@@ -18,7 +18,7 @@ _BLOCKS = frozenset({cst.FunctionDef, cst.If, cst.For, cst.While, cst.With, cst.
 def line(text: str, leading_lines: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
     """Return one simple statement from its text."""
     node = cst.parse_statement(text)
-    assert isinstance(node, cst.SimpleStatementLine)
+    assert type(node) is cst.SimpleStatementLine
     return node.with_changes(leading_lines=list(leading_lines))
 
 
@@ -66,7 +66,7 @@ def blank(leading_lines: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
 
 def comment_of(body: cst.BaseSuite) -> cst.TrailingWhitespace | None:
     """Return the comment behind a compound statement's colon, with the space before it."""
-    if isinstance(body, cst.IndentedBlock) and body.header.comment is not None:
+    if type(body) is cst.IndentedBlock and body.header.comment is not None:
         return body.header
     return None
 
@@ -76,7 +76,7 @@ def statements_of(owner: cst.CSTNode | None) -> list[Statement]:
     if owner is None:
         return []
     suite = owner.body if isinstance(owner, (cst.Else, cst.If, cst.For, cst.While)) else owner
-    if isinstance(suite, cst.SimpleStatementSuite):
+    if type(suite) is cst.SimpleStatementSuite:
         return [
             cst.SimpleStatementLine(body=[small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
             for small in suite.body
@@ -86,14 +86,14 @@ def statements_of(owner: cst.CSTNode | None) -> list[Statement]:
 
 def else_of(owner: cst.If | cst.For | cst.While) -> list[Statement]:
     """Return the statements of an `else`; an `elif` is a single statement, an `if`."""
-    return [owner.orelse] if isinstance(owner.orelse, cst.If) else statements_of(owner.orelse)
+    return [owner.orelse] if type(owner.orelse) is cst.If else statements_of(owner.orelse)
 
 
 def _split(statement: Statement) -> list[Statement]:
     """Return `a = 1; break` as two lines, so that the jump is a statement of its own line."""
-    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) < 2:
+    if type(statement) is not cst.SimpleStatementLine or len(statement.body) < 2:
         return [statement]
-    if not isinstance(statement.body[-1], (cst.Break, cst.Continue, cst.Return)):
+    if type(statement.body[-1]) not in (cst.Break, cst.Continue, cst.Return):
         return [statement]
     smalls = [small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for small in statement.body]
     first = cst.SimpleStatementLine([smalls[0]], leading_lines=statement.leading_lines)
@@ -105,7 +105,7 @@ def _split(statement: Statement) -> list[Statement]:
 def footer_of(owner: cst.CSTNode | None) -> list[cst.EmptyLine]:
     """Return the comment lines at the end of a block."""
     suite = getattr(owner, "body", None)
-    return list(suite.footer) if isinstance(suite, cst.IndentedBlock) else []
+    return list(suite.footer) if type(suite) is cst.IndentedBlock else []
 
 
 def block_of(
@@ -134,9 +134,13 @@ def helper(
     header: cst.TrailingWhitespace | None = None,
 ) -> cst.FunctionDef:
     """Return a helper function with a blank line above it."""
-    function = cst.parse_statement(f"def {name}({', '.join(params)}): pass")
-    assert isinstance(function, cst.FunctionDef)
-    return function.with_changes(body=suite(body, header), leading_lines=blank(leading_lines))
+    # Built, because parsing a text takes four times as long.
+    return cst.FunctionDef(
+        cst.Name(name),
+        cst.Parameters([cst.Param(cst.Name(param)) for param in params]),
+        suite(body, header),
+        leading_lines=blank(leading_lines),
+    )
 
 
 def rename_parameters(params: Sequence[str], shared_names: Sequence[str], naming: Naming) -> list[str]:
@@ -164,8 +168,12 @@ def return_statement(
     """Return the statement `return u, err`; a single value is a tuple only if `as_tuple` is true."""
     if not values and not as_tuple:
         return []
-    text = tuple_of(values) if as_tuple and len(values) < 2 else ", ".join(values)
-    return [line(f"return {text}", footer)]
+    if (as_tuple and len(values) < 2) or not all(map(str.isidentifier, values)):
+        text = tuple_of(values) if as_tuple and len(values) < 2 else ", ".join(values)
+        return [line(f"return {text}", footer)]
+    elements = [cst.Element(cst.Name(value)) for value in values]
+    result = elements[0].value if len(values) == 1 else cst.Tuple(elements, lpar=(), rpar=())
+    return [cst.SimpleStatementLine([cst.Return(result)], leading_lines=list(footer))]
 
 
 def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: int) -> str:

@@ -52,9 +52,9 @@ def leaves(body: Sequence[cst.CSTNode]) -> bool:
 
 
 def jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
-    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+    if type(statement) is cst.SimpleStatementLine and len(statement.body) == 1:
         only = statement.body[0]
-        return only if isinstance(only, (cst.Break, cst.Continue, cst.Return)) else None
+        return only if type(only) in (cst.Break, cst.Continue, cst.Return) else None
     return None
 
 
@@ -64,7 +64,7 @@ def returns_like(behind: Sequence[Statement], body: Sequence[Statement]) -> bool
     The return inside the loop then becomes a `break`.
     """
     next_jump = jump_of(behind[0]) if behind else None
-    returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
-    if not isinstance(next_jump, cst.Return) or not returns:
+    returns = [jump for jump in jumps_in(body) if type(jump) is cst.Return]
+    if type(next_jump) is not cst.Return or not returns:
         return False
     return all(jump.deep_equals(next_jump) for jump in returns)

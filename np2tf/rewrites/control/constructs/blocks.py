@@ -30,13 +30,13 @@ class Blocks:
         self, node: Statement, change: Callable[[Sequence[Statement]], list[Statement]]
     ) -> Statement:
         """Return a compound statement other than a loop with each of its blocks changed."""
-        if isinstance(node, cst.If):
+        if type(node) is cst.If:
             return self._map_branches(node, change)
-        if isinstance(node, cst.With):
+        if type(node) is cst.With:
             return self._with_body(node, change(statements_of(node.body)))
-        if isinstance(node, cst.Try):
+        if type(node) is cst.Try:
             return self._try(node, change)
-        if isinstance(node, cst.Match):
+        if type(node) is cst.Match:
             cases = [
                 case.with_changes(body=block_of(change(statements_of(case.body)))) for case in node.cases
             ]
@@ -48,12 +48,12 @@ class Blocks:
 
     def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
         """Return whether a jump leaves `node` from under a lowered test."""
-        if isinstance(node, cst.With):
+        if type(node) is cst.With:
             return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
-        if isinstance(node, cst.Try):
+        if type(node) is cst.Try:
             inside = [part for suite in tries.blocks(node) for part in statements_of(suite)]
             return any(self._has_lowered_jump(part, under) for part in inside)
-        if isinstance(node, cst.If):
+        if type(node) is cst.If:
             under = under or node in self._marks
             if under and list(jumps_in([node])):
                 return True
@@ -67,7 +67,7 @@ class Blocks:
         return statement
 
     def _if(self, node: cst.If, then_body: Sequence[Statement], other_body: Sequence[Statement]) -> cst.If:
-        header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
+        header = node.body.header if type(node.body) is cst.IndentedBlock else None
         body = block_of(then_body, header).with_changes(footer=footer_of(node))
         statement = node.with_changes(body=body, orelse=self._orelse(node.orelse, other_body))
         self._marks.carry(node, statement)
@@ -78,10 +78,10 @@ class Blocks:
     ) -> cst.If | cst.Else | None:
         if not other_body:
             return None
-        if isinstance(old, cst.If) and len(other_body) == 1 and isinstance(other_body[0], cst.If):
+        if type(old) is cst.If and len(other_body) == 1 and type(other_body[0]) is cst.If:
             return other_body[0]
-        if isinstance(old, cst.Else):
-            header = old.body.header if isinstance(old.body, cst.IndentedBlock) else None
+        if type(old) is cst.Else:
+            header = old.body.header if type(old.body) is cst.IndentedBlock else None
             return old.with_changes(body=block_of(other_body, header).with_changes(footer=footer_of(old)))
         return cst.Else(body=block_of(other_body))
 
@@ -95,7 +95,7 @@ class Blocks:
     def _with_body(self, loop: _Block, body: Sequence[Statement], keep_else: bool = True) -> _Block:
         if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
             return loop
-        header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
+        header = loop.body.header if type(loop.body) is cst.IndentedBlock else None
         statement = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
         if not keep_else:
             statement = statement.with_changes(orelse=None)

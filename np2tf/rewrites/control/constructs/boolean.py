@@ -21,7 +21,7 @@ def is_operation_lowered(judge: Judge, node: cst.BooleanOperation) -> bool:
 
 def is_not_lowered(judge: Judge, node: cst.UnaryOperation) -> bool:
     """Return whether this is `not` of an expression that may be an array's value."""
-    is_not = isinstance(node.operator, cst.Not)
+    is_not = type(node.operator) is cst.Not
     return is_not and not counts(judge, node) and not judge.static(node.expression)
 
 
@@ -32,19 +32,19 @@ def is_chain_lowered(judge: Judge, node: cst.Comparison) -> bool:
 
 def edit(node: cst.BaseExpression) -> cst.BaseExpression:
     """Return the operator call for a boolean expression."""
-    if isinstance(node, cst.UnaryOperation):
+    if type(node) is cst.UnaryOperation:
         return expression("np2tf.not_({x})", x=_bare(node.expression))
-    if isinstance(node, cst.BooleanOperation):
-        operator = "and_" if isinstance(node.operator, cst.And) else "or_"
+    if type(node) is cst.BooleanOperation:
+        operator = "and_" if type(node.operator) is cst.And else "or_"
         return expression(f"np2tf.{operator}({{a}}, lambda: {{b}})", a=node.left, b=node.right)
-    if isinstance(node, cst.Comparison):
+    if type(node) is cst.Comparison:
         return _chain(node)
     return node
 
 
 def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
     """Return an operand without its parentheses, because the operator call has parentheses of its own."""
-    if not isinstance(operand, cst.Call) or any(
+    if type(operand) is not cst.Call or any(
         not parenthesis.whitespace_after.empty for parenthesis in operand.lpar
     ):
         return operand
@@ -75,9 +75,9 @@ def _repeatable(node: cst.BaseExpression) -> bool:
     """Return whether writing the expression twice costs nothing and changes nothing."""
     if isinstance(node, _SIMPLE):
         return True
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         return _repeatable(node.value)
-    if isinstance(node, cst.UnaryOperation):
+    if type(node) is cst.UnaryOperation:
         return _repeatable(node.expression)
     return False
 

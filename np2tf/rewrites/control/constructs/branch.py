@@ -11,7 +11,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.counters import step_of
 from np2tf.facts.dataflow.liveness import live_before
-from np2tf.facts.dataflow.reads_writes import Names, reads, writes
+from np2tf.facts.dataflow.reads_writes import NO_NAMES, Names, reads, writes
 from np2tf.rewrites.control.common.construct import Judge, StatementConstruct
 from np2tf.rewrites.control.common.layout import (
     blank,
@@ -54,7 +54,7 @@ class _Branch:
     @property
     def leading_comments(self) -> Sequence[cst.EmptyLine]:
         """The comments above an `else`."""
-        return self.owner.leading_lines if isinstance(self.owner, cst.Else) else ()
+        return self.owner.leading_lines if type(self.owner) is cst.Else else ()
 
     @property
     def header(self) -> cst.TrailingWhitespace | None:
@@ -84,7 +84,7 @@ def _stays(judge: Judge, node: cst.If) -> bool:
     """Return whether an `if` should stay Python: it cannot be lowered, ends a recursion, or may raise."""
     if judge.reason(node) is not None or reads(node.test) & judge.counters:
         return True
-    return any(isinstance(part, cst.Raise) for part in walk(node))
+    return any(type(part) is cst.Raise for part in walk(node))
 
 
 def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
@@ -111,14 +111,11 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
         else [name for name in variables if name in live and (name in goes_on or name in shared_names)]
     )
     lowering.closures.check_leaving(node, variables, outputs)
-    operands = [
-        name
-        for name in variables
-        if name in shared_names or any(_needs(name, source, outputs, after) for source in sources)
-    ]
+    needed_names = NO_NAMES.union(*(_needed_names(source, variables, outputs, after) for source in sources))
+    operands = [name for name in variables if name in shared_names or name in needed_names]
 
     branches = []
-    for owner, source in zip((node, node.orelse if isinstance(node.orelse, cst.Else) else None), sources):
+    for owner, source in zip((node, node.orelse if type(node.orelse) is cst.Else else None), sources):
         inner = scope.helper(source, operands)
         body = _add_return(lowering.scope_body(source, after, inner, tail=returns), outputs)
         closure_names = lowering.closures.shared_names(node, source, shared_names, scope)
@@ -142,10 +139,10 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
 def _add_return(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
     """Return a branch's body, with `return value` instead of a final assignment to its outputs."""
     last = body[-1] if body else None
-    if not outputs or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
+    if not outputs or type(last) is not cst.SimpleStatementLine or len(last.body) != 1:
         return body
     only = last.body[0]
-    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+    if type(only) is not cst.Assign or len(only.targets) != 1:
         return body
     if code(only.targets[0].target) != ", ".join(outputs):
         return body
@@ -155,7 +152,7 @@ def _add_return(body: list[Statement], outputs: Sequence[str]) -> list[Statement
 def _ends_itself(branch: _Branch) -> bool:
     """Return whether a branch's lowered body already ends in a return, or the branch raises."""
     last = branch.statements[-1] if branch.statements else None
-    returns = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+    returns = type(last) is cst.SimpleStatementLine and type(last.body[-1]) is cst.Return
     return returns or _raises(branch.source)
 
 
@@ -164,15 +161,19 @@ def _raises(source: Sequence[Statement]) -> bool:
     return leaves(source) and not list(jumps_in(source))
 
 
-def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after: Names) -> bool:
-    """Return whether a branch needs the value that `name` has before the `if`."""
-    if name not in writes(source):
-        return name in outputs and not _raises(source)
-    return name in live_before(source, after)
+def _needed_names(
+    source: Sequence[Statement], variables: Sequence[str], outputs: Sequence[str], after: Names
+) -> Names:
+    """Return the variables whose values before the `if` a branch needs."""
+    written_names = writes(source)
+    handed_on = NO_NAMES if _raises(source) else frozenset(outputs) - written_names
+    if written_names.isdisjoint(variables):
+        return handed_on
+    return handed_on | (written_names & live_before(source, after))
 
 
 def _returns_value(jump: cst.CSTNode) -> bool:
-    return isinstance(jump, cst.Return) and jump.value is not None and code(jump.value) != "None"
+    return type(jump) is cst.Return and jump.value is not None and code(jump.value) != "None"
 
 
 def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
@@ -203,12 +204,12 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]
         return f"lambda: {text}"
     if len(branch.statements) != 1:
         return _several_values(branch, outputs, bindings)
-    if not isinstance(branch.statements[0], cst.SimpleStatementLine) or len(branch.statements[0].body) != 1:
+    if type(branch.statements[0]) is not cst.SimpleStatementLine or len(branch.statements[0].body) != 1:
         return None
     only = branch.statements[0].body[0]
-    if isinstance(only, cst.Expr) and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
+    if type(only) is cst.Expr and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
         return f"lambda: {code(only.value)}"
-    if isinstance(only, cst.Return):
+    if type(only) is cst.Return:
         return f"lambda: {_parenthesize(only.value)}" if only.value is not None else "lambda: None"
     name, value = _assignment(only, branch.counters, bindings)
     return _values({name: value}, outputs, bindings) if name in outputs else None
@@ -217,12 +218,12 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]
 def _assignment(statement: cst.CSTNode, counters: Names, bindings: dict[str, str]) -> tuple[str, str]:
     """Return the name and the value of an assignment; two empty strings for other statements."""
     step = step_of(statement)
-    if step is not None and isinstance(statement, cst.AugAssign):
+    if step is not None and type(statement) is cst.AugAssign:
         name = code(statement.target)
         return (name, step) if name in counters and bindings.get(name, name) == name else ("", "")
-    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+    if type(statement) is cst.Assign and len(statement.targets) == 1:
         target = statement.targets[0].target
-        if isinstance(target, cst.Name):
+        if type(target) is cst.Name:
             return target.value, _parenthesize(statement.value)
     return "", ""
 
@@ -231,7 +232,7 @@ def _several_values(branch: _Branch, outputs: Sequence[str], bindings: dict[str,
     """Return a few assignments of short, independent values as one expression."""
     values: dict[str, str] = {}
     for statement in branch.statements:
-        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        if type(statement) is not cst.SimpleStatementLine or len(statement.body) != 1:
             return None
         only = statement.body[0]
         name, value = _assignment(only, branch.counters, bindings)
@@ -243,7 +244,7 @@ def _several_values(branch: _Branch, outputs: Sequence[str], bindings: dict[str,
 
 
 def _may_have_effects(node: cst.CSTNode) -> bool:
-    return any(isinstance(part, (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node))
+    return any(type(part) in (cst.Call, cst.NamedExpr, cst.Await, cst.Yield) for part in walk(node))
 
 
 def _values(new_values: dict[str, str], outputs: Sequence[str], bindings: dict[str, str]) -> str:
@@ -260,8 +261,8 @@ def _without_pass(body: list[Statement]) -> list[Statement]:
 
 def _parenthesize(value: cst.BaseExpression) -> str:
     text = code(value)
-    bare = isinstance(value, cst.Tuple) and not value.lpar
-    return f"({text})" if bare or (isinstance(value, (cst.NamedExpr, cst.Yield)) and not value.lpar) else text
+    bare = type(value) is cst.Tuple and not value.lpar
+    return f"({text})" if bare or (type(value) in (cst.NamedExpr, cst.Yield) and not value.lpar) else text
 
 
 def _with_helpers(
@@ -278,7 +279,7 @@ def _with_helpers(
     callees = []
     leading_lines = node.leading_lines
     parts = [part for branch in branches for statement in branch.statements for part in walk(statement)]
-    inside = [part.name.value for part in parts if isinstance(part, cst.FunctionDef)]
+    inside = [part.name.value for part in parts if type(part) is cst.FunctionDef]
     for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
         short = None if branch.shared_names else _short_lambda(branch, outputs, operands)
         if short is not None:

@@ -44,11 +44,9 @@ def is_lowered(judge: Judge, node: cst.For) -> bool:
 
 
 def _only_names(target: cst.BaseExpression) -> bool:
-    if isinstance(target, cst.Tuple):
-        return all(
-            isinstance(element, cst.Element) and _only_names(element.value) for element in target.elements
-        )
-    return isinstance(target, cst.Name)
+    if type(target) is cst.Tuple:
+        return all(type(element) is cst.Element and _only_names(element.value) for element in target.elements)
+    return type(target) is cst.Name
 
 
 def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool) -> list[Statement]:
@@ -74,7 +72,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool
     closures.check_leaving(node, list(variables), state)
     values = [scope.value(name) for name in state]
 
-    single = isinstance(node.target, cst.Name)
+    single = type(node.target) is cst.Name
     item = targets[0] if single else naming.name("item")
     params = [item, *_parameters(state, targets, naming)]
     if not single:

@@ -45,12 +45,12 @@ def map_loop(node: cst.For, live: Names) -> MapLoop | None:
     """Return the parts of a loop whose iterations are proven independent; `live` are the names read after
     it.
     """
-    if not isinstance(node.target, cst.Name) or node.orelse is not None or not _is_range(node.iter):
+    if type(node.target) is not cst.Name or node.orelse is not None or not _is_range(node.iter):
         return None
     body = statements_of(node)
     before, last = body[:-1], body[-1]
     store = _store(last, node.target.value)
-    if store is None or not isinstance(last, cst.SimpleStatementLine):
+    if store is None or type(last) is not cst.SimpleStatementLine:
         return None
     out, value = store
     body_names = [name for statement in before for name in _assigned_names(statement)]
@@ -84,59 +84,55 @@ def lower(lowering: Lowers, node: cst.For, map_loop: MapLoop, scope: Scope) -> l
 
 def _is_range(node: cst.BaseExpression) -> bool:
     """Return whether a call is `range(…)`, or np2tf's version of it."""
-    if not isinstance(node, cst.Call):
+    if type(node) is not cst.Call:
         return False
-    name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-    return isinstance(name, cst.Name) and name.value == "range"
+    name = node.func.attr if type(node.func) is cst.Attribute else node.func
+    return type(name) is cst.Name and name.value == "range"
 
 
 def _store(statement: cst.CSTNode, index: str) -> tuple[str, cst.BaseExpression] | None:
     """Return the array and the value of `out[i] = value`, also as `out = tnp.at(out)[i].set(value)`."""
-    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+    if type(statement) is not cst.SimpleStatementLine or len(statement.body) != 1:
         return None
     assign = statement.body[0]
-    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+    if type(assign) is not cst.Assign or len(assign.targets) != 1:
         return None
     target, value = assign.targets[0].target, assign.value
-    if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
+    if type(target) is cst.Subscript and type(target.value) is cst.Name:
         return (target.value.value, value) if _is_at(target, index) else None
-    if not isinstance(target, cst.Name) or not isinstance(value, cst.Call) or len(value.args) != 1:
+    if type(target) is not cst.Name or type(value) is not cst.Call or len(value.args) != 1:
         return None
-    place = (
-        value.func.value if isinstance(value.func, cst.Attribute) and value.func.attr.value == "set" else None
-    )
-    if not isinstance(place, cst.Subscript) or not _is_at(place, index):
+    place = value.func.value if type(value.func) is cst.Attribute and value.func.attr.value == "set" else None
+    if type(place) is not cst.Subscript or not _is_at(place, index):
         return None
     at = place.value
-    is_at = isinstance(at, cst.Call) and isinstance(at.func, cst.Attribute) and at.func.attr.value == "at"
+    is_at = type(at) is cst.Call and type(at.func) is cst.Attribute and at.func.attr.value == "at"
     return (target.value, value.args[0].value) if is_at and code(at) == f"tnp.at({target.value})" else None
 
 
 def _is_at(node: cst.Subscript, index: str) -> bool:
     key = node.slice[0].slice if len(node.slice) == 1 else None
-    return isinstance(key, cst.Index) and isinstance(key.value, cst.Name) and key.value.value == index
+    return type(key) is cst.Index and type(key.value) is cst.Name and key.value.value == index
 
 
 def _assigned_names(statement: cst.CSTNode) -> list[str | None]:
     """Return the names that plain assignments bind; None in the place of any other target or statement."""
-    if not isinstance(statement, cst.SimpleStatementLine):
+    if type(statement) is not cst.SimpleStatementLine:
         return [None]
     names: list[str | None] = []
     for small in statement.body:
         targets = (
-            [assign_target.target for assign_target in small.targets]
-            if isinstance(small, cst.Assign)
-            else [None]
+            [assign_target.target for assign_target in small.targets] if type(small) is cst.Assign else [None]
         )
         names += [
-            assign_target.value if isinstance(assign_target, cst.Name) else None for assign_target in targets
+            assign_target.value if type(assign_target) is cst.Name else None for assign_target in targets
         ]
     return names
 
 
 def _mentions(nodes: list[cst.CSTNode], name: str) -> bool:
     return any(
-        isinstance(inner_node, cst.Name) and inner_node.value == name
+        type(inner_node) is cst.Name and inner_node.value == name
         for node in nodes
         for inner_node in walk(node)
     )

@@ -65,7 +65,7 @@ class JumpFree(Blocks):
                 try:
                     out += self._loop(statement, body[index + 1 :], depth)
                 except CannotLower as error:
-                    if error.loop is None and isinstance(statement, cst.For) and statement in self._marks:
+                    if error.loop is None and type(statement) is cst.For and statement in self._marks:
                         error.loop = self._marks.origin.get(statement, statement)  # type: ignore[assignment]
                     raise
                 if out and jump_of(out[-1]) is not None:
@@ -77,7 +77,7 @@ class JumpFree(Blocks):
     def _loop(self, loop: cst.For | cst.While, behind: Sequence[Statement], depth: int) -> list[Statement]:
         lowered = loop in self._marks
         assigns: list[Statement] = []
-        if lowered and isinstance(loop, cst.While):
+        if lowered and type(loop) is cst.While:
             test, assigns = without_assignments(loop.test)
             loop = self._marks.carry(loop, loop.with_changes(test=test)) if assigns else loop  # type: ignore[assignment]
         body = self._loops(reachable(statements_of(loop)), depth + lowered)
@@ -87,8 +87,8 @@ class JumpFree(Blocks):
         jumps = list(jumps_in(body))
         frame = _Frame(returns_break=returns_like(behind, body))
         if not frame.returns_break:
-            frame.returns = [jump for jump in jumps if isinstance(jump, cst.Return)]
-        frame.has_break = len(frame.returns) < sum(not isinstance(jump, cst.Continue) for jump in jumps)
+            frame.returns = [jump for jump in jumps if type(jump) is cst.Return]
+        frame.has_break = len(frame.returns) < sum(type(jump) is not cst.Continue for jump in jumps)
         before: list[Statement] = []
         if frame.has_break or frame.returns:
             frame.stop = self._naming.flag(depth) if frame.has_break else self._naming.name("returned")
@@ -129,7 +129,7 @@ class JumpFree(Blocks):
         out: list[Statement] = []
         if frame.returns:
             guard = self._return_guard(frame)
-            if isinstance(loop, cst.While) and not frame.has_break and is_true(loop.test):
+            if type(loop) is cst.While and not frame.has_break and is_true(loop.test):
                 return statements_of(guard)
             out.append(guard)
         orelse = self._loops(else_of(loop), depth)
@@ -152,7 +152,7 @@ class JumpFree(Blocks):
         """Return the body of a Python loop, where only `continue` can be under a lowered test."""
         frame = _Frame(plain=True)
         for index, statement in enumerate(body):
-            if isinstance(statement, (cst.If, cst.Try)) and self._has_lowered_jump(statement):
+            if type(statement) in (cst.If, cst.Try) and self._has_lowered_jump(statement):
                 new_body = [*body[:index], *self._guard(body[index:], frame)]
                 return [line(f"{frame.skip} = False"), *new_body] if frame.skip else new_body
         return list(body)
@@ -165,11 +165,11 @@ class JumpFree(Blocks):
             jump = jump_of(statement)
             if jump is not None:
                 return [*out, *self._jump(statement, jump, frame)]
-            if isinstance(statement, cst.With) and list(jumps_in([statement])):
+            if type(statement) is cst.With and list(jumps_in([statement])):
                 return [*out, *self._guarded_with(statement, body[index + 1 :], frame)]
-            if isinstance(statement, cst.Try) and list(jumps_in([statement])):
+            if type(statement) is cst.Try and list(jumps_in([statement])):
                 return [*out, *self._guarded_try(statement, body[index + 1 :], frame)]
-            if not isinstance(statement, cst.If) or not list(jumps_in([statement])):
+            if type(statement) is not cst.If or not list(jumps_in([statement])):
                 if list(jumps_in([statement])):
                     raise CannotLower("NP2TF303", statement)
                 out.append(statement)
@@ -197,7 +197,7 @@ class JumpFree(Blocks):
         then_leaves, other_leaves = leaves(then), leaves(other_body)
         left = [*other_body, *([] if other_leaves else behind)]
         if self._only_leaves(node, then, frame) and all(
-            isinstance(jump, cst.Continue) for jump in jumps_in(left)
+            type(jump) is cst.Continue for jump in jumps_in(left)
         ):
             return self._flag_first(node, then[0], left, frame)
         if not behind or then_leaves or other_leaves:
@@ -251,7 +251,7 @@ class JumpFree(Blocks):
         assert frame.stop is not None
         flag = set_flag(f"{frame.stop} = {code(node.test)}", node, leave)
         jump = jump_of(leave)
-        if isinstance(jump, cst.Return) and jump.value is not None and not frame.returns_break:
+        if type(jump) is cst.Return and jump.value is not None and not frame.returns_break:
             answer = line(f"{self._naming.name('result')} = {code(jump.value)}")
             guard = self._lowered_if(frame.stop, ())
             return [flag, self._if(guard, [answer], self._guard(behind, frame))]
@@ -262,25 +262,25 @@ class JumpFree(Blocks):
         """Return whether an `if` only leaves the loop, and its test can be the flag."""
         if frame.stop is None or node not in self._marks or len(body) != 1 or not is_bool(node.test):
             return False
-        if isinstance(node.orelse, cst.Else) and (
+        if type(node.orelse) is cst.Else and (
             has_comment(node.orelse.body) or any(map(has_comment, node.orelse.leading_lines))
         ):
             return False
         only = jump_of(body[0])
-        if isinstance(only, cst.Return):
+        if type(only) is cst.Return:
             return frame.returns_break or frame.stop == self._naming.name("returned")
-        return isinstance(only, cst.Break)
+        return type(only) is cst.Break
 
     def _jump(self, statement: Statement, jump: cst.CSTNode, frame: _Frame) -> list[Statement]:
         leading_lines = statement.leading_lines  # type: ignore[union-attr]
-        if isinstance(jump, cst.Continue):
+        if type(jump) is cst.Continue:
             texts = [f"{frame.skip} = True"] if frame.skip else []
         elif frame.plain or frame.stop is None:
             raise CannotLower("NP2TF303", jump)
-        elif isinstance(jump, cst.Break) or frame.returns_break:
+        elif type(jump) is cst.Break or frame.returns_break:
             texts = [f"{frame.stop} = True"]
         else:
-            assert isinstance(jump, cst.Return)
+            assert type(jump) is cst.Return
             flags = dict.fromkeys((self._naming.name("returned"), frame.stop))
             texts = [f"{flag} = True" for flag in flags]
             if jump.value is not None:
@@ -292,17 +292,17 @@ class JumpFree(Blocks):
     def _tail(self, body: Sequence[Statement]) -> list[Statement]:
         body = reachable(body)
         for index, statement in enumerate(body):
-            if isinstance(statement, cst.With) and self._has_lowered_jump(statement):
+            if type(statement) is cst.With and self._has_lowered_jump(statement):
                 if index + 1 == len(body):
                     inside = self._tail(statements_of(statement.body))
                     return [*body[:index], self._with_body(statement, inside)]
                 return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
-            if isinstance(statement, cst.Try) and self._has_lowered_jump(statement):
+            if type(statement) is cst.Try and self._has_lowered_jump(statement):
                 tries.refuse_jumps_at_its_end(statement)
                 if index + 1 == len(body) and statement.orelse is None:
                     return [*body[:index], self._try(statement, self._tail)]
                 return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
-            if not isinstance(statement, cst.If) or not self._has_lowered_jump(statement):
+            if type(statement) is not cst.If or not self._has_lowered_jump(statement):
                 if isinstance(statement, LOOPS) and statement in self._marks:
                     assert not list(jumps_in([statement]))
                 continue
@@ -325,7 +325,7 @@ class JumpFree(Blocks):
         self, node: cst.If | cst.With | cst.Try, behind: Sequence[Statement]
     ) -> list[Statement]:
         flag = self._naming.name("returned")
-        returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
+        returns = [jump for jump in jumps_in([node]) if type(jump) is cst.Return]
         frame = _Frame(stop=flag, returns=returns)
         start = line(f"{flag} = False", node.leading_lines)
         bare = self._marks.carry(node, node.with_changes(leading_lines=()))

@@ -44,8 +44,8 @@ def map_blocks(node: cst.Try, change: Change, orelse: Change | None = None) -> c
         after = by(before)
         if after == before:
             return body
-        header = body.header if isinstance(body, cst.IndentedBlock) else None
-        footer = body.footer if isinstance(body, cst.IndentedBlock) else ()
+        header = body.header if type(body) is cst.IndentedBlock else None
+        footer = body.footer if type(body) is cst.IndentedBlock else ()
         return block_of(after, header).with_changes(footer=footer)
 
     statement = node.with_changes(

@@ -33,7 +33,7 @@ def is_lowered(judge: Judge, node: cst.While) -> bool:
     """Return whether the test may be an array's value, or changes; CannotLower if nothing ends the loop."""
     static = judge.static(node.test)
     variables = reads(node.test) & writes(block(node.body))
-    jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
+    jumps = any(type(part) in (cst.Break, cst.Return) for part in walk(node))
     if static and not variables and not jumps:
         if is_true(node.test):
             # Only an exception could end such a loop, so tracing the loop would never end.

@@ -151,7 +151,7 @@ def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> No
 
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
     world, func = frame.world, node.func
-    assert isinstance(func, cst.Attribute)
+    assert type(func) is cst.Attribute
     if name in _HELPERS:
         return _own_method(node, name, base, frame, evaluate)
     function = world.table.functions[name]

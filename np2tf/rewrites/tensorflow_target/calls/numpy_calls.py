@@ -148,10 +148,10 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
 def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> Value | None:
     """Return the value of an argument for a dtype; None if it cannot be translated."""
     world = frame.world
-    named = isinstance(node, cst.Name) and node.value in _PYTHON_DTYPES
+    named = type(node) is cst.Name and node.value in _PYTHON_DTYPES
     if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
         return Value(frozenset(["dtype"]), _PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
-    if isinstance(node, cst.SimpleString):
+    if type(node) is cst.SimpleString:
         dtype = world.table.dtypes.get(str(node.evaluated_value), "")
         if not dtype:
             return None

@@ -66,7 +66,7 @@ def bind_arguments(
             arguments[positions[position]] = value
         else:
             positional_values.append(value)
-    if isinstance(params.star_arg, cst.Param):
+    if type(params.star_arg) is cst.Param:
         element = union(positional_values) if positional_values else None
         memory = frozenset() if element is None else element.memory
         arguments[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)

@@ -25,7 +25,7 @@ def function_of(path: str) -> Edit:
     """`x.sum(axis=0)` -> `path(x, axis=0)`."""
 
     def edit(updated_node: cst.Call) -> cst.Call:
-        assert isinstance(updated_node.func, cst.Attribute)
+        assert type(updated_node.func) is cst.Attribute
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated_node.args else None
         first = cst.Arg(updated_node.func.value, comma=comma) if comma else cst.Arg(updated_node.func.value)
         return updated_node.with_changes(func=name_node(path), args=[first, *updated_node.args])
@@ -64,7 +64,7 @@ def tail(path: str) -> Edit:
 def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpression:
     """Return a key as an expression: `1:, i` is `(slice(1, None), i)`."""
     parts = [_part(element.slice) for element in elements]
-    trailing = isinstance(elements[-1].comma, cst.Comma)
+    trailing = type(elements[-1].comma) is cst.Comma
     if len(parts) == 1 and not trailing:
         return parts[0]
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -73,9 +73,9 @@ def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpressi
 
 
 def _part(part: cst.BaseSlice) -> cst.BaseExpression:
-    if isinstance(part, cst.Index):
+    if type(part) is cst.Index:
         return part.value
-    assert isinstance(part, cst.Slice)
+    assert type(part) is cst.Slice
     ends = {"a": part.lower, "b": part.upper, "c": part.step}
     arguments = {name: end if end is not None else cst.Name("None") for name, end in ends.items()}
     return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **arguments)
@@ -83,7 +83,7 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
 
 def argument(value: cst.BaseExpression) -> cst.BaseExpression:
     """Return an expression as an argument of a call, where a tuple needs its parentheses."""
-    if isinstance(value, (cst.Tuple, cst.GeneratorExp)) and not value.lpar:
+    if type(value) in (cst.Tuple, cst.GeneratorExp) and not value.lpar:
         return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return value
 

@@ -205,25 +205,25 @@ def choose(
     if doubtful or rank is None:
         return array(base.dtype, None, [*base.memory, node], scalar=True)
     for element, value in zip(elements, key):
-        if isinstance(element.slice, cst.Index):
+        if type(element.slice) is cst.Index:
             rank += 1 if value.only("none") and not _is_ellipsis(element) else -1
             rank += 1 if _is_ellipsis(element) else 0
     return array(base.dtype, max(rank, 0), base.memory)
 
 
 def _is_ellipsis(element: cst.SubscriptElement) -> bool:
-    return isinstance(element.slice, cst.Index) and isinstance(element.slice.value, cst.Ellipsis)
+    return type(element.slice) is cst.Index and type(element.slice.value) is cst.Ellipsis
 
 
 def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     """Return whether a part of a key is certainly an array or a list, so that the elements are copied."""
-    if not isinstance(element.slice, cst.Index):
+    if type(element.slice) is not cst.Index:
         return False
     return value.only("list") or (value.only("array") and (value.rank or 0) > 0)
 
 
 def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
-    if not isinstance(element.slice, cst.Index):
+    if type(element.slice) is not cst.Index:
         return False
     return value.may("array", "list", "tuple", ANY_KIND)
 

@@ -87,13 +87,13 @@ def _reduction(arguments: ArgumentValues, dtype: str | None) -> Value:
         return array(dtype, first.rank)
     if axis.only("int"):
         return array(dtype, first.rank - 1)
-    if isinstance(axis_node, cst.Tuple):
+    if type(axis_node) is cst.Tuple:
         return array(dtype, first.rank - len(axis_node.elements))
     return array(dtype, None, scalar=True)
 
 
 def _is(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
+    return type(node) is cst.Name and node.value == name
 
 
 def _sum(arguments: ArgumentValues) -> Value:
@@ -140,7 +140,7 @@ def _rank_of_shape(arguments: ArgumentValues) -> int | None:
         return 1
     if isinstance(shape_node, (cst.Tuple, cst.List)):
         parts = shape_node.elements
-        return None if any(isinstance(part, cst.StarredElement) for part in parts) else len(parts)
+        return None if any(type(part) is cst.StarredElement for part in parts) else len(parts)
     if value.items is not None and value.only("tuple"):
         return len(value.items)
     return value.rank if value.only("shape") else None

@@ -102,12 +102,12 @@ class _Planner:
     def _counts(self, node: cst.For, passage: Passage, is_inner: bool) -> bool:
         """Return whether a loop runs over `range`, and its variable only indexes elements."""
         call = node.iter
-        if not isinstance(node.target, cst.Name) or not isinstance(call, cst.Call):
+        if type(node.target) is not cst.Name or type(call) is not cst.Call:
             return False
-        builtin = isinstance(call.func, cst.Name) and call.func.value == "range"
+        builtin = type(call.func) is cst.Name and call.func.value == "range"
         if not builtin or not passage.value.only("range") or not self._computes(call):
             return False
-        literal = all(isinstance(arg.value, cst.Integer) for arg in call.args)
+        literal = all(type(arg.value) is cst.Integer for arg in call.args)
         if literal and not is_inner and max(int(arg.value.value) for arg in call.args) < 64:  # type: ignore[attr-defined]
             return False
         return all(self._is_index(name_node) for name_node in _names(block(node.body), node.target.value))
@@ -171,20 +171,20 @@ class _Planner:
     def _is_bound(self, name: str, node: cst.CSTNode, passage: Passage) -> bool:
         """Return whether a name is certainly bound at the beginning of a statement."""
         function = passage.frame.function
-        assert isinstance(function, cst.FunctionDef)
+        assert type(function) is cst.FunctionDef
         if name in parameter_names(function.params):
             return True
         below: cst.CSTNode = node
         for up in self.facts.parents.above(node):
             if up is function:
                 return False
-            if isinstance(up, cst.For) and name in bound_targets(up.target):
+            if type(up) is cst.For and name in bound_targets(up.target):
                 return True
-            for statement in getattr(up, "body", ()) if isinstance(up, cst.IndentedBlock) else ():
+            for statement in getattr(up, "body", ()) if type(up) is cst.IndentedBlock else ():
                 if statement is below:
                     break
-                if isinstance(statement, cst.SimpleStatementLine) and any(
-                    isinstance(small, cst.Assign)
+                if type(statement) is cst.SimpleStatementLine and any(
+                    type(small) is cst.Assign
                     and name
                     in [
                         target_name
@@ -198,24 +198,24 @@ class _Planner:
         return False
 
     def _statement(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.SimpleStatementLine):
+        if type(node) is cst.SimpleStatementLine:
             return all(self._small(small_statement, node) for small_statement in node.body)
-        if isinstance(node, cst.For) and _is_short(node):
+        if type(node) is cst.For and _is_short(node):
             return all(self._statement(inner_statement) for inner_statement in block(node.body))
         if isinstance(node, (cst.For, cst.While)):
             return self.loop(node, is_inner=True)
-        return isinstance(node, cst.If) and self._branch(node)
+        return type(node) is cst.If and self._branch(node)
 
     def _small(self, node: cst.CSTNode, line: cst.CSTNode) -> bool:
         is_write = any(
             place in self.world.decisions and self.world.decisions[place].edits for place in (node, line)
         )
-        if isinstance(node, cst.Assign):
+        if type(node) is cst.Assign:
             targets = [assign_target.target for assign_target in node.targets]
             if any(isinstance(part, cst.Attribute) for target in targets for part in _written_places(target)):
                 return False
             names = all(
-                isinstance(assign_target, cst.Name) or _is_names(assign_target) for assign_target in targets
+                type(assign_target) is cst.Name or _is_names(assign_target) for assign_target in targets
             )
             return (names or is_write) and self._computes(node.value) and all(map(self._computes, targets))
         if isinstance(node, cst.AugAssign):
@@ -223,24 +223,24 @@ class _Planner:
                 return False
             fits = isinstance(node.target, cst.Name) or is_write
             return fits and self._computes(node.value) and self._computes(node.target)
-        if isinstance(node, cst.Expr):
+        if type(node) is cst.Expr:
             name = _append_to(line)
             if name is not None:
-                assert isinstance(node.value, cst.Call)
+                assert type(node.value) is cst.Call
                 return name in self._lists and self._computes(node.value.args[0].value)
-            call = node.value if isinstance(node.value, cst.Call) else None
+            call = node.value if type(node.value) is cst.Call else None
             if call is None or not is_write:
                 return False
             if any(isinstance(arg.value, cst.Attribute) for arg in call.args[:1]):
                 return False
             of_numpy = self.facts.imports.numpy_name(call.func) is not None
-            is_method = isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name)
+            is_method = type(call.func) is cst.Attribute and type(call.func.value) is cst.Name
             return (of_numpy or is_method) and all(self._computes(arg.value) for arg in call.args)
-        return isinstance(node, cst.Pass)
+        return type(node) is cst.Pass
 
     def _branch(self, node: cst.If) -> bool:
         passage = self.world.passages.get(node)
-        if passage is None or isinstance(node.orelse, cst.If) or not self._computes(node.test):
+        if passage is None or type(node.orelse) is cst.If or not self._computes(node.test):
             return False
         body = [*block(node.body), *block(node.orelse)]
         if not all(self._statement(statement) for statement in body):
@@ -248,9 +248,9 @@ class _Planner:
         if passage.value.is_plain:
             return True
         live = passage.frame.live.get(node)
-        if live is None or not isinstance(node.body, cst.IndentedBlock):
+        if live is None or type(node.body) is not cst.IndentedBlock:
             return False
-        if node.orelse is not None and not isinstance(node.orelse.body, cst.IndentedBlock):
+        if node.orelse is not None and type(node.orelse.body) is not cst.IndentedBlock:
             return False
         state = self._state(node, body, passage, set(), live)
         if not state:
@@ -267,9 +267,9 @@ class _Planner:
         for inner_node in walk(node):
             if isinstance(inner_node, _NOT_COMPUTED) or inner_node in self.world.method_runs:
                 return False
-            if isinstance(inner_node, cst.Call):
-                name = inner_node.func.attr if isinstance(inner_node.func, cst.Attribute) else inner_node.func
-                shows = isinstance(name, cst.Name) and name.value in _SHOW
+            if type(inner_node) is cst.Call:
+                name = inner_node.func.attr if type(inner_node.func) is cst.Attribute else inner_node.func
+                shows = type(name) is cst.Name and name.value in _SHOW
                 if shows or not (is_pure_call(self.facts, inner_node) or self._calls_computing(inner_node)):
                     return False
         return True
@@ -277,13 +277,11 @@ class _Planner:
     def _calls_computing(self, call: cst.Call) -> bool:
         """Return whether a call is of a function of the module that only computes."""
         owner = (
-            self.facts.scopes.of(call.func).owner_of(call.func.value)
-            if isinstance(call.func, cst.Name)
-            else None
+            self.facts.scopes.of(call.func).owner_of(call.func.value) if type(call.func) is cst.Name else None
         )
         bindings = owner.bindings[call.func.value] if owner is not None else []  # type: ignore[attr-defined]
         function = bindings[0] if len(bindings) == 1 else None
-        if not isinstance(function, cst.FunctionDef) or any(arg.star for arg in call.args):
+        if type(function) is not cst.FunctionDef or any(arg.star for arg in call.args):
             return False
         if function in self._computing:
             return self._computing[function]
@@ -296,46 +294,45 @@ class _Planner:
 
     def _only_computes(self, node: cst.CSTNode) -> bool:
         """Return whether a statement of a function only computes."""
-        if isinstance(node, cst.SimpleStatementLine):
+        if type(node) is cst.SimpleStatementLine:
             return all(map(self._only_computes, node.body))
-        if isinstance(node, (cst.Return, cst.Expr)):
-            is_text = isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString)
+        if type(node) in (cst.Return, cst.Expr):
+            is_text = type(node) is cst.Expr and type(node.value) is cst.SimpleString
             return is_text or (
-                isinstance(node, cst.Return) and (node.value is None or self._computes(node.value))
+                type(node) is cst.Return and (node.value is None or self._computes(node.value))
             )
-        if isinstance(node, (cst.Assign, cst.AugAssign)):
+        if type(node) in (cst.Assign, cst.AugAssign):
             line = self.facts.parents[node]
             assert line is not None
             return self._small(node, line)
-        if isinstance(node, cst.If):
+        if type(node) is cst.If:
             body = [*block(node.body), *block(node.orelse)]
             return self._computes(node.test) and all(map(self._only_computes, body))
-        return isinstance(node, cst.Pass)
+        return type(node) is cst.Pass
 
 
 def _is_names(target: cst.CSTNode) -> bool:
     return isinstance(target, (cst.Tuple, cst.List)) and all(
-        isinstance(element, cst.Element) and isinstance(element.value, cst.Name)
-        for element in target.elements
+        type(element) is cst.Element and type(element.value) is cst.Name for element in target.elements
     )
 
 
 def _is_short(node: cst.For) -> bool:
     """Return whether a loop runs over a short display of items."""
     is_display = isinstance(node.iter, (cst.Tuple, cst.List)) and len(node.iter.elements) <= _MOST_ELEMENTS
-    return is_display and node.orelse is None and isinstance(node.body, cst.IndentedBlock)
+    return is_display and node.orelse is None and type(node.body) is cst.IndentedBlock
 
 
 def _append_to(statement: cst.CSTNode) -> str | None:
     """Return the list of a statement `list.append(value)`; None for other statements."""
-    small = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
-    call = small.value if isinstance(small, cst.Expr) else None
-    if not isinstance(call, cst.Call) or len(call.args) != 1 or len(statement.body) > 1:  # type: ignore[attr-defined]
+    small = statement.body[0] if type(statement) is cst.SimpleStatementLine else None
+    call = small.value if type(small) is cst.Expr else None
+    if type(call) is not cst.Call or len(call.args) != 1 or len(statement.body) > 1:  # type: ignore[attr-defined]
         return None
     func = call.func
-    if not isinstance(func, cst.Attribute) or func.attr.value != "append":
+    if type(func) is not cst.Attribute or func.attr.value != "append":
         return None
-    return func.value.value if isinstance(func.value, cst.Name) else None
+    return func.value.value if type(func.value) is cst.Name else None
 
 
 def _names(body: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
@@ -343,14 +340,9 @@ def _names(body: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
     for statement in body:
         for node in walk(statement):
             for child in children(node):
-                is_attribute = isinstance(node, cst.Attribute) and child is node.attr
-                is_keyword = isinstance(node, cst.Arg) and child is node.keyword
-                if (
-                    isinstance(child, cst.Name)
-                    and child.value == name
-                    and not is_attribute
-                    and not is_keyword
-                ):
+                is_attribute = type(node) is cst.Attribute and child is node.attr
+                is_keyword = type(node) is cst.Arg and child is node.keyword
+                if type(child) is cst.Name and child.value == name and not is_attribute and not is_keyword:
                     yield child
 
 

@@ -53,7 +53,7 @@ def branch_as_functions(names: Sequence[str], state: Sequence[str], helper: str,
         statements: list[Statement] = []
         for name, owner in ((then, updated_node), (otherwise, updated_node.orelse)):
             body = owner.body if owner is not None else None
-            assert body is None or isinstance(body, cst.IndentedBlock)
+            assert body is None or type(body) is cst.IndentedBlock
             lines = [*body.body] if body is not None else []
             statements.append(_function(name, state, [*lines, _return_of(state)], body))  # type: ignore[list-item]
         call = expression(

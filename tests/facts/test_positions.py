@@ -1,0 +1,28 @@
+"""The positions found for one statement at a time are libcst's for the whole module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from np2tf.facts import Facts
+from np2tf.facts.module.positions import positions, told_by
+from np2tf.tree.source import Source, SourceError
+from np2tf.tree.walk import walk
+
+FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures").rglob("*.np.py"))
+#: So many nodes of a fixture are skipped after one that is looked at.
+STEP = 7
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_each_statement_by_itself(path: Path) -> None:
+    try:
+        module = Source.of(path.read_bytes()).module
+    except SourceError:
+        pytest.skip("no program")
+    facts, expected = Facts.of(module), positions(module)
+    for node in list(walk(module))[1::STEP]:
+        start, end = expected[node].start, expected[told_by(node)].end
+        assert facts.place(node) == (start.line, start.column + 1, (end.line, end.column + 1)), node
