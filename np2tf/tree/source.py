@@ -15,6 +15,7 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
+from np2tf.tree.blanks import parse_module
 from np2tf.tree.printing import print_module
 
 #: Encodings in which every character has one spelling. In others a character may have two: 0x8790 and 0x81E0
@@ -135,7 +136,7 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
 
 def _parse(text: str, path: str) -> cst.Module:
     try:
-        module = cst.parse_module(text)
+        module = parse_module(text)
         is_same = print_module(module) == text
     except cst.ParserSyntaxError as error:
         reason = error.message.splitlines()[0].removeprefix("parser error: ")

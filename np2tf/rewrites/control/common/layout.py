@@ -8,6 +8,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.reads_writes import block
 from np2tf.rewrites.control.common.naming import Naming
+from np2tf.tree.blanks import is_blank_line
 from np2tf.tree.memo import memoize
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import every_child
@@ -59,7 +60,7 @@ def assignment_target(state: Sequence[str]) -> str:
 def blank(leading_lines: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
     """Return leading lines that begin with a blank line."""
     lines = list(leading_lines)
-    if lines and lines[0].comment is None:
+    if lines and is_blank_line(lines[0]):
         return lines
     return [cst.EmptyLine(indent=False), *lines]
 
@@ -120,7 +121,7 @@ def suite(statements: Sequence[Statement], header: cst.TrailingWhitespace | None
     """Return an indented block; an empty block gets `pass`, and a first line loses its blank lines."""
     body = list(statements) or [line("pass")]
     lines = list(getattr(body[0], "leading_lines", ()))
-    while lines and lines[0].comment is None:
+    while lines and is_blank_line(lines[0]):
         del lines[0]
     body[0] = body[0].with_changes(leading_lines=lines)
     return block_of(body, header)
