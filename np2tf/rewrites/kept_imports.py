@@ -46,7 +46,10 @@ class KeptImports:
             self._numpy_bindings.update(facts.imports.aliases_of("numpy"))
         self._passed_on = frozenset(passed_on)
         self._by_name = self._names_read_otherwise()
-        self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
+        # An earlier run has left an import for other files, and replaced the uses in this file.
+        self._is_translation = facts.imports.tnp_name is not None
+        is_left = self._is_translation and not self._star_used
+        self._star = facts.imports.other_stars or self._star_stays or is_left or self._needs_star()
 
     def all_of(self, numpy_import: NumpyImport) -> bool:
         """Return whether a whole import statement stays."""
@@ -64,10 +67,13 @@ class KeptImports:
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
-        unused_module = self.is_unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
+        is_unused = self.is_unused(alias)
+        unused_module = is_unused and isinstance(self._facts.parents[alias], cst.Import)
+        is_left = is_unused and self._is_translation
         name = _bound_name(alias)
-        by_name = name in self._by_name or (self._is_passed_on(name) and not self.is_unused(alias))
-        return alias in self._numpy_bindings or by_name or unused_module or self._untranslatable(alias)
+        by_name = name in self._by_name or (self._is_passed_on(name) and not is_unused)
+        is_kept = alias in self._numpy_bindings or by_name or unused_module or is_left
+        return is_kept or self._untranslatable(alias)
 
     def is_unused(self, alias: cst.ImportAlias) -> bool:
         """Return whether the file does not use the name, so that only other files can use it, by importing it

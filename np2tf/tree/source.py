@@ -98,6 +98,8 @@ def spans(program: ast.Module) -> tuple[tuple[int, int], ...]:
 
 def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
     bom = data.startswith(codecs.BOM_UTF8)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        raise _error("NP2TF902", path, 1, 1, reason="it is UTF-16 or UTF-32, which Python does not read")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
@@ -105,6 +107,8 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
     try:
+        if "#".encode(encoding) != b"#":
+            raise _error("NP2TF902", path, 1, 1, reason=f"Python does not read files in {encoding}")
         text = body.decode(encoding)
         if encoding not in _ONE_TO_ONE and text.encode(encoding) != body:
             raise _error("NP2TF904", path, 1, 1)
@@ -121,6 +125,10 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
 def _checked_syntax(text: str, path: str) -> ast.Module:
     """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep
     nesting."""
+    if "\0" in text:  # Python's message does not say where
+        before = text[: text.index("\0")]
+        column = len(before) - before.rfind("\n")
+        raise _error("NP2TF901", path, before.count("\n") + 1, column, reason="there is a null character")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -128,8 +136,7 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
     except SyntaxError as error:
         raise _error("NP2TF901", path, error.lineno or 1, error.offset or 1, reason=error.msg) from None
     except ValueError as error:
-        line = text.count("\n", 0, max(text.find("\0"), 0)) + 1
-        raise _error("NP2TF901", path, line, 1, reason=str(error)) from None
+        raise _error("NP2TF901", path, 1, 1, reason=str(error)) from None
     except (RecursionError, MemoryError):
         raise _error("NP2TF903", path, 1, 1) from None
 

@@ -254,3 +254,26 @@ def test_which_names_are_read(tmp_path: Path) -> None:
         "a/b.py": ("*", "np", "numpy", "w", "x", "y"),
     }
     assert passed_on(files[:1]) == {}
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    """Neither of the whole project nor of single files, though other files read what is left of NumPy."""
+    files = {
+        **FILES,
+        "helpers.py": """
+            from numpy import ndarray, zeros_like
+
+            def zero(x: ndarray):
+                return zeros_like(x)
+            """,
+        "reads.py": "from .helpers import *\nfrom .helpers import ndarray\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(dedent(text).lstrip())
+    assert CliRunner().invoke(command, ["--write", "--no-cache", str(tmp_path)]).exit_code == 0
+    assert (
+        (tmp_path / "helpers.py").read_text().startswith("from numpy import ndarray, zeros_like\nfrom np2tf")
+    )
+    for path in (tmp_path, *sorted(tmp_path.iterdir())):
+        done = CliRunner().invoke(command, ["--diff", "-q", "--no-cache", str(path)])
+        assert (done.exit_code, done.output) == (0, "")
