@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
-from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file
+from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file, translated_bytes
 from np2tf.linking.acting_functions import LinkedProject
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.notebook import SUFFIX
@@ -22,7 +22,7 @@ from np2tf.options import Options
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
 
-_Task = tuple[Path, Path, Options]
+_Task = tuple[Path, Path, Options, bytes | None]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Project:
         files: pairs of a file and the folder that it was found under.
         with_fates: whether `fates` will be called.
         options_of: returns the options for a file.
+        contents: the bytes of files that are not read, because they come from standard input.
     """
 
     def __init__(
@@ -73,8 +74,10 @@ class Project:
         files: Sequence[tuple[Path, Path]],
         with_fates: bool = False,
         options_of: Callable[[Path], Options] = lambda path: Options(),
+        contents: Mapping[Path, bytes] | None = None,
     ) -> None:
         self._files = files
+        self._contents = contents or {}
         self._options_of = options_of
         self._with_fates = with_fates
         self._summaries: dict[str, ModuleSummary] = {}
@@ -91,7 +94,7 @@ class Project:
         Args:
             jobs: the number of processes that translate files. This process joins their summaries.
         """
-        tasks = [(path, root, self._options_of(path)) for path, root in self._files]
+        tasks = [(path, root, self._options_of(path), self._contents.get(path)) for path, root in self._files]
         work = partial(_read, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
@@ -172,8 +175,11 @@ def _read(task: _Task, with_fates: bool) -> _FileFacts:
 
     The facts are dropped, because they take much more memory than the text; only the summary is kept.
     """
-    path, root, options = task
-    outcome = translate_file(path, root, options)
+    path, root, options, data = task
+    if data is None:
+        outcome = translate_file(path, root, options)
+    else:
+        outcome = translated_bytes(data, path, root, options)
     summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
     names = names_of(outcome) if with_fates else Counter()
@@ -181,7 +187,7 @@ def _read(task: _Task, with_fates: bool) -> _FileFacts:
 
 
 def _crash_result(task: _Task, error: BaseException) -> _FileFacts:
-    path, root, _ = task
+    path, root, *_ = task
     return _FileFacts(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
 
 

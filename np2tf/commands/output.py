@@ -26,7 +26,7 @@ def findings(diagnostics: Iterable[Diagnostic], *, to_stderr: bool) -> None:
 
 def show_patch(text: str) -> None:
     """Print a patch on a terminal: in colour, and through a pager if it is longer than a page."""
-    coloured = not os.environ.get("NO_COLOR")
+    coloured = has_colors()
     lines = text.splitlines(keepends=True)
     patch = "".join(map(_color_line, lines)) if coloured else text
     if len(lines) < shutil.get_terminal_size().lines or not sys.stdin.isatty():
@@ -68,10 +68,12 @@ def write_bytes(data: bytes) -> None:
 
 
 def has_colors() -> bool:
-    """Return whether standard output shows colours, and the user has not turned them off
-    (https://no-color.org).
+    """Return whether standard output shows colours: on a terminal that can, and wherever FORCE_COLOR is set,
+    unless NO_COLOR is set (https://no-color.org, https://force-color.org).
     """
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def columns() -> int:

@@ -177,4 +177,15 @@ def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: in
     text = ", ".join(arguments)
     if len(text) + 4 * (depth + 1) <= width:
         return f"{head}{callee}(\n    {text}\n)"
-    return f"{head}{callee}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+    lines = "".join(f"    {_argument(argument, depth + 1, width)},\n" for argument in arguments)
+    return f"{head}{callee}(\n{lines})"
+
+
+def _argument(text: str, depth: int, width: int) -> str:
+    """Return an argument on a line of its own; a tuple that would be longer than `width` is broken."""
+    if len(text) + 1 + 4 * depth <= width or not text.startswith("("):
+        return text
+    values = cst.parse_expression(text)
+    if not isinstance(values, cst.Tuple):
+        return text
+    return "(\n" + "".join(f"        {code(element.value)},\n" for element in values.elements) + "    )"
