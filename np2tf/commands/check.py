@@ -272,11 +272,11 @@ def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
 
 
 def _summary(run: Run) -> str:
-    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
+    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 warnings`."""
     failures = sum(file.is_failed for file in run.files)
     changes = sum(file.would_change for file in run.files)
     text = output.files_told(len(run.files), changes, failures, "would change")
-    notes = [output.quantity(len(run.findings), "finding")] if run.findings else []
+    notes = output.severities(run.findings)
     if run.baseline_count:
         notes.append(f"{run.baseline_count} more in the baseline")
     return text + (f"; {', '.join(notes)}" if notes else "")
