@@ -7,6 +7,8 @@ from __future__ import annotations
 import ast
 import codecs
 import io
+import itertools
+import keyword
 import tokenize
 import warnings
 from dataclasses import dataclass, field
@@ -63,7 +65,7 @@ class Source:
     @cached_property
     def module(self) -> cst.Module:
         """The tree. It is parsed at first use, because most files of a project have nothing to translate."""
-        return _parse(self.text, self.path)
+        return _parse(self.text, self.path, self.program)
 
     @property
     def original(self) -> str:
@@ -141,7 +143,7 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
         raise _error("NP2TF903", path, 1, 1) from None
 
 
-def _parse(text: str, path: str) -> cst.Module:
+def _parse(text: str, path: str, program: ast.Module | None) -> cst.Module:
     try:
         module = parse_module(text)
         is_same = print_module(module) == text
@@ -152,8 +154,33 @@ def _parse(text: str, path: str) -> cst.Module:
         raise _error("NP2TF903", path, 1, 1) from None
     except (cst.CSTValidationError, TypeError) as error:
         # libcst 1.9 wants a space in `return(a if b else c)` and `return(lambda: a)`.
-        raise _error("NP2TF907", path, 1, 1, reason=str(error)) from None
+        line, column = _place_of_refusal(text, program or ast.parse(text))
+        raise _error("NP2TF907", path, line, column, reason=_reason_of_refusal(error)) from None
     if not is_same:
         # No translation is better than a file that changes in places without an edit.
         raise _error("NP2TF904", path, 1, 1)
     return module
+
+
+def _place_of_refusal(text: str, program: ast.Module) -> tuple[int, int]:
+    """Return the place of the first keyword before a bracket in the statement that libcst refuses."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for first, last in spans(program):
+        statement = "\n".join(lines[first - 1 : last]) + "\n"
+        try:
+            cst.parse_module(statement)
+        except (cst.CSTValidationError, TypeError):
+            tokens = list(tokenize.generate_tokens(io.StringIO(statement).readline))
+            for token, behind in itertools.pairwise(tokens):
+                if keyword.iskeyword(token.string) and behind.string == "(" and token.end == behind.start:
+                    return first + token.start[0] - 1, token.start[1] + 1
+            return first, 1
+        except cst.ParserSyntaxError:  # a part of a line is not a statement
+            continue
+    return 1, 1
+
+
+def _reason_of_refusal(error: Exception) -> str:
+    if isinstance(error, TypeError):  # libcst fails while it judges a lambda
+        return "Must have at least one space before a lambda in brackets."
+    return str(error)

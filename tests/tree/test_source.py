@@ -169,9 +169,11 @@ def test_what_cannot_be_printed_back_is_left_alone(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("value", ["(a if b else a)", "(lambda: a)"])
 def test_what_the_parser_refuses_is_left_alone(value: str) -> None:
-    """libcst wants a space between some keywords and a parenthesis; Python does not."""
-    result = convert(f"import numpy as np\ndef f(a, b):\n    return{value}\n")
-    assert [found.code for found in result.diagnostics] in (["NP2TF907"], [])
+    """libcst wants a space between some keywords and a bracket; Python does not. The place is told."""
+    result = convert(f"import numpy as np\n\ndef f(a, b):\n    if a:\n        return{value}\n")
+    found = [(finding.code, finding.line, finding.column) for finding in result.diagnostics]
+    assert found in ([("NP2TF907", 5, 9)], [])
+    assert all("at least one space" in finding.message for finding in result.diagnostics)
 
 
 def test_convert_reports_instead_of_raising() -> None:
