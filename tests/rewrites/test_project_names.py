@@ -238,6 +238,18 @@ def test_annotations(annotation: str, expected: str) -> None:
     assert convert(made, Options(jit=False)).text == made
 
 
+def test_quoted_annotations_of_an_ambiguous_name_stay() -> None:
+    """Only type checkers see the import; at run time the name is bound in another way."""
+    text = (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import numpy as np\nelse:\n"
+        "    np = load('numpy')\n\n\ndef f(x: 'np.ndarray') -> None:\n    return np.sum(x)\n"
+    )
+    made = convert(text)
+    assert (made.text, [finding.code for finding in made.diagnostics]) == (text, ["NP2TF001"])
+    plain = text.replace("else:\n    np = load('numpy')\n", "")
+    assert "    from np2tf import tnp\n\n\ndef f(x: 'tnp.ndarray')" in convert(plain).text
+
+
 def test_which_names_are_read(tmp_path: Path) -> None:
     """In every form of an import; none of other modules."""
     texts = {
