@@ -61,7 +61,7 @@ _OPTIONS = (
     click.option("--fix-ignores", is_flag=True, help="Remove suppressions that hide nothing."),
     click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for."),
     click.option("--exit-zero", is_flag=True, help="Exit with status 0 also if there are findings."),
-    click.option("--jobs", type=click.IntRange(1), help="The number of processes that read the files."),
+    click.option("-j", "--jobs", type=click.IntRange(1), help="The number of processes that read the files."),
     click.option(
         "--explain",
         metavar="CODE",
