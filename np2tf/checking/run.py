@@ -38,6 +38,7 @@ class Run:
         jobs: int = 1,
         with_fates: bool = False,
         contents: Mapping[Path, bytes] | None = None,
+        advance: Callable[[], None] = lambda: None,
     ) -> Run:
         """Read the files, and judge their findings.
 
@@ -49,9 +50,10 @@ class Run:
             jobs: how many processes read the files.
             with_fates: whether to collect the fates of functions.
             contents: the bytes of files that come from standard input.
+            advance: called for each file that has been read.
         """
         project = Project(files, with_fates, options_of, contents)
-        checked_files = check_files(project, folders, jobs)
+        checked_files = check_files(project, folders, jobs, advance)
         verdicts = [judge(file, partial(_selected_in, is_selected, file.path)) for file in checked_files]
         for file, verdict in zip(checked_files, verdicts):
             if file.notebook is not None:

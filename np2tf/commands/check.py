@@ -19,6 +19,7 @@ from np2tf.checking.run import Run
 from np2tf.commands import output
 from np2tf.commands.choices import configurations_of, file_choices, search_of, with_options
 from np2tf.commands.explain import explanation
+from np2tf.commands.progress import Bar
 from np2tf.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
 from np2tf.disk.discovery import python_files
 from np2tf.formats import FORMATS, PLAIN, Listing, render
@@ -116,7 +117,8 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
         return replace(configurations.of(path).options(), docs=options["docs"])
 
     def run() -> Run:
-        return Run.of(files, folders, selection, options_of, jobs, with_fates, contents)
+        with Bar(len(files), not options["quiet"], "Checking") as bar:
+            return Run.of(files, folders, selection, options_of, jobs, with_fates, contents, bar.advance)
 
     result = _edit_suppressions(run, options)
     if baseline is not None and options["write_baseline"] is not None:
