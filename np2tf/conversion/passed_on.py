@@ -20,52 +20,60 @@ _COMMENT = re.compile(rb"#[^\n]*")
 _OF_NUMPY = re.compile(rb"^[ \t]*(?:from[ \t]+numpy\b|import[^\n]*\bnumpy\b)", re.MULTILINE)
 
 
+#: The parts of a module's path without suffix; of a package the parts of its folder.
+Module = tuple[str, ...]
+
+
 def passed_on(files: Iterable[tuple[Path, bytes]]) -> dict[Path, tuple[str, ...]]:
     """Return the names that other files read from each file which imports NumPy."""
     pairs = list(files)
-    binding = {_key(path): path for path, data in pairs if _OF_NUMPY.search(data)}
-    if len(pairs) < 2 or not binding:
+    modules = [_module(path) for path, data in pairs if _OF_NUMPY.search(data)]
+    if len(pairs) < 2 or not modules:
         return {}
-    names: dict[str, set[str]] = {}
+    by_last_name: dict[str, list[Module]] = {}
+    for module in modules:
+        by_last_name.setdefault(module[-1], []).append(module)
+    names: dict[Module, set[str]] = {}
     for path, data in pairs:
-        for key, name in _read(path, data, binding):
-            names.setdefault(key, set()).add(name)
-    return {path: tuple(sorted(names[_key(path)])) for path, _ in pairs if _key(path) in names}
+        for module, name in _read(path, data, by_last_name):
+            names.setdefault(module, set()).add(name)
+    return {path: tuple(sorted(names[_module(path)])) for path, _ in pairs if _module(path) in names}
 
 
-def _key(path: Path) -> str:
-    """Return the name by which other files import a file; for an `__init__.py`, the package's name."""
-    return path.absolute().parent.name if path.stem == "__init__" else path.stem
+def _module(path: Path) -> Module:
+    whole = path.absolute()
+    return whole.parent.parts if path.stem == "__init__" else whole.with_suffix("").parts
 
 
-def _read(path: Path, data: bytes, binding: dict[str, Path]) -> Iterator[tuple[str, str]]:
+def _read(path: Path, data: bytes, by_last_name: dict[str, list[Module]]) -> Iterator[tuple[Module, str]]:
     """Yield the modules with NumPy that a file imports from, and the names that it reads from them."""
-    aliases = {key: key for key in binding}
+    aliases = {name: name for name in by_last_name}
     for module, alias in _AS.findall(data):
-        aliases[alias.decode()] = _last(module)
+        aliases[alias.decode()] = module.rpartition(b".")[2].decode("utf-8", "replace")
     for dots, module, clause in _FROM.findall(data):
-        key = _last(module) if module else _package(path, len(dots))
+        sources = list(_sources(path, len(dots), module.decode("utf-8", "replace"), by_last_name))
         for name, alias in _names(clause):
-            if key in binding:
-                yield key, name
-            if name in binding:
+            yield from ((source, name) for source in sources)
+            if name in by_last_name:
                 aliases[alias] = name
-    modules = {alias: key for alias, key in aliases.items() if key in binding}
-    if modules:
-        attribute = re.compile(
-            rb"\b(%s)\.(\w+)" % b"|".join(re.escape(os.fsencode(name)) for name in modules)
-        )
-        for alias, name in attribute.findall(data):
-            yield modules[alias.decode()], name.decode()
+    modules = {alias: name for alias, name in aliases.items() if name in by_last_name}
+    attribute = re.compile(rb"\b(%s)\.(\w+)" % b"|".join(re.escape(os.fsencode(name)) for name in modules))
+    for alias, name in attribute.findall(data):
+        for module in by_last_name[modules[alias.decode()]]:
+            yield module, name.decode()
 
 
-def _last(module: bytes) -> str:
-    return module.rpartition(b".")[2].decode("utf-8", "replace")
-
-
-def _package(path: Path, dots: int) -> str:
-    """Return the last part of the name of the package that `from . import` refers to."""
-    return path.absolute().parents[dots - 1].name if dots and dots <= len(path.absolute().parents) else ""
+def _sources(path: Path, dots: int, name: str, by_last_name: dict[str, list[Module]]) -> Iterator[Module]:
+    """Yield the modules with NumPy that `from NAME import` in a file may mean. An absolute name means all
+    modules whose paths end so.
+    """
+    parts = tuple(name.split(".")) if name else ()
+    if dots:
+        folders = path.absolute().parents
+        parts = (*folders[dots - 1].parts, *parts) if dots <= len(folders) else ()
+    for module in by_last_name.get(parts[-1], ()) if parts else ():
+        if module[-len(parts) :] == parts:
+            yield module
 
 
 def _names(import_list: bytes) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,7 @@ class KeptImports:
             self._tnp_bindings.update(facts.imports.aliases_of("numpy"))
         if quoted_types(facts):
             self._numpy_bindings.update(facts.imports.aliases_of("numpy"))
-        self._passed_on = frozenset(passed_on)
+        self._passed_on = frozenset(passed_on) - ({"*"} if _has_fixed_exports(facts) else set())
         self._by_name = self._names_read_otherwise()
         # An earlier run has left an import for other files, and replaced the uses in this file.
         self._is_translation = facts.imports.tnp_name is not None
@@ -129,6 +129,21 @@ class KeptImports:
         if full in MODULES:
             return False
         return rule is None or rule.kind == "no" or (rule.removed and self.is_unused(alias))
+
+
+def _has_fixed_exports(facts: Facts) -> bool:
+    """Return whether one list of strings in `__all__` says what `import *` reads: the names in it stay in any
+    case.
+    """
+    mentions = [name for name in facts.nodes(cst.Name) if name.value == "__all__"]
+    up = facts.parents[mentions[0]] if len(mentions) == 1 else None
+    assign = facts.parents[up] if isinstance(up, cst.AssignTarget) else None
+    if not isinstance(assign, cst.Assign) or facts.parents[facts.parents[assign]] is not facts.module:  # type: ignore[index]
+        return False
+    value = assign.value
+    return isinstance(value, (cst.List, cst.Tuple)) and all(
+        isinstance(element.value, cst.SimpleString) for element in value.elements
+    )
 
 
 def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:

@@ -250,6 +250,28 @@ def test_quoted_annotations_of_an_ambiguous_name_stay() -> None:
     assert "    from np2tf import tnp\n\n\ndef f(x: 'tnp.ndarray')" in convert(plain).text
 
 
+@pytest.mark.parametrize(
+    ("exports", "is_kept"),
+    [
+        ("__all__ = ['f']\n", False),
+        ("__all__ = ('f', 'np')\n", True),
+        ("", True),
+        ("__all__ = ['f']\n__all__.append('np')\n", True),
+        ("__all__ = ['f'] + NAMES\n", True),
+        ("if True:\n    __all__ = ['f']\n", True),
+    ],
+)
+def test_import_star_reads_what_a_file_exports(exports: str, is_kept: bool, tmp_path: Path) -> None:
+    """A list of names in `__all__` says that other files get no other names by `import *`."""
+    text = f"import numpy as np\n{exports}\ndef f(x):\n    return np.sum(x)\n"
+    (tmp_path / "a.py").write_text(text)
+    (tmp_path / "__init__.py").write_text("from .a import *\n")
+    assert CliRunner().invoke(command, ["--write", "--no-cache", str(tmp_path)]).exit_code == 0
+    made = (tmp_path / "a.py").read_text()
+    assert ("import numpy as np\n" in made) == is_kept
+    assert "    return tnp.sum(x)\n" in made
+
+
 def test_which_names_are_read(tmp_path: Path) -> None:
     """In every form of an import; none of other modules."""
     texts = {
@@ -259,11 +281,16 @@ def test_which_names_are_read(tmp_path: Path) -> None:
         "d.py": "import a.b as e\nfrom a import b as g\ne.x; g.y; h.z\nfrom a.b import \\\n    w\n",
         "f.py": "from a.b import *\nimport numpy as np\n",
         "g.py": "from numpy import np2\nx = f\n",
+        "b.py": "import numpy as np\n",
+        "a/h/b.py": "import numpy as np\nfrom ..c import np\n",
+        "a/h/__init__.py": "from .b import other\nfrom h.b import further\nfrom ... import d\n",
     }
     files = [(tmp_path / name, text.encode()) for name, text in texts.items()]
     assert {str(path.relative_to(tmp_path)): names for path, names in passed_on(files).items()} == {
         "a/__init__.py": ("b", "np"),
         "a/b.py": ("*", "np", "numpy", "w", "x", "y"),
+        "b.py": ("x", "y"),
+        "a/h/b.py": ("further", "other", "x", "y"),
     }
     assert passed_on(files[:1]) == {}
 
