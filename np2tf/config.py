@@ -16,8 +16,22 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "promotion": ("numpy", "all", "safe", "none"),
     "freed_memory": ("kept", "returned"),
 }
+_INITIAL_VALUES = {
+    "eager": "auto",
+    "jit": "on",
+    "tier": "auto",
+    "floats": "float64",
+    "bounds": "checked",
+    "promotion": "numpy",
+    "freed_memory": "kept",
+}
 #: setting -> the functions to call when it changes.
 _FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
+
+
+def _variable(setting: str) -> str:
+    """Return the name of the environment variable with the initial value of a setting."""
+    return f"NP2TF_{setting.upper()}"
 
 
 def check(setting: str, value: Any, label: str) -> None:
@@ -76,7 +90,8 @@ class Config:
             value comes from ``NP2TF_FREED_MEMORY``.
 
     Raises:
-        ValueError: if a setting is assigned a value that is not listed above.
+        ValueError: if a setting is assigned a value that is not listed above, or if a setting is read whose
+            environment variable has such a value.
         AttributeError: if an attribute is assigned that is no setting.
     """
 
@@ -89,13 +104,24 @@ class Config:
     freed_memory: str
 
     def __init__(self) -> None:
-        self.eager = os.environ.get("NP2TF_EAGER", "auto")
-        self.jit = os.environ.get("NP2TF_JIT", "on")
-        self.tier = os.environ.get("NP2TF_TIER", "auto")
-        self.floats = os.environ.get("NP2TF_FLOATS", "float64")
-        self.bounds = os.environ.get("NP2TF_BOUNDS", "checked")
-        self.promotion = os.environ.get("NP2TF_PROMOTION", "numpy")
-        self.freed_memory = os.environ.get("NP2TF_FREED_MEMORY", "kept")
+        for name, value in _INITIAL_VALUES.items():
+            value = os.environ.get(_variable(name), value)
+            if value in _CHOICES[name]:  # else the first use of the setting reports it
+                setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _CHOICES:
+            check(name, os.environ.get(_variable(name)), f"the environment variable {_variable(name)}")
+        raise AttributeError(f"np2tf.config has no setting {name!r}; it has {', '.join(_CHOICES)}")
+
+    def check_environment(self) -> None:
+        """Check that the environment gives each setting a value that it may have.
+
+        Raises:
+            ValueError: an environment variable has another value.
+        """
+        for name in _CHOICES:
+            getattr(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _CHOICES:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +15,7 @@ from pathlib import Path
 from np2tf.conversion.import_groups import translation_groups
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
-from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file
+from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file, translated_bytes
 from np2tf.linking.acting_functions import LinkedProject
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.notebook import SUFFIX
@@ -23,7 +23,7 @@ from np2tf.options import Options
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
 
-_Task = tuple[Path, Path, Options]
+_Task = tuple[Path, Path, Options, bytes | None]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class Project:
         files: pairs of a file and the folder that it was found under.
         with_fates: whether `fates` will be called.
         options_of: returns the options for a file.
+        contents: the bytes of files that are not read, because they come from standard input.
     """
 
     def __init__(
@@ -74,8 +75,10 @@ class Project:
         files: Sequence[tuple[Path, Path]],
         with_fates: bool = False,
         options_of: Callable[[Path], Options] = lambda path: Options(),
+        contents: Mapping[Path, bytes] | None = None,
     ) -> None:
         self._files = files
+        self._contents = contents or {}
         self._options_of = options_of
         self._with_fates = with_fates
         self._summaries: dict[str, ModuleSummary] = {}
@@ -92,15 +95,15 @@ class Project:
         Args:
             jobs: the number of processes that translate files. This process joins their summaries.
         """
-        tasks = [(path, root, self._options_of(path)) for path, root in self._files]
+        tasks = [(path, root, self._options_of(path), self._contents.get(path)) for path, root in self._files]
         work = partial(_read_group, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
-        positions = translation_groups([(path, options) for path, _, options in tasks], self._data)
+        positions = translation_groups([(path, options) for path, _, options, _ in tasks], self._data)
         groups = [[tasks[position] for position in group] for group in positions]
         facts_by_file: dict[Path, _FileFacts] = {}
         with closing(in_order(work, _crash_results, groups, max(1, min(jobs, len(groups))))) as results:
-            for path, _, _ in tasks:
+            for path, *_ in tasks:
                 while path not in facts_by_file:
                     facts_by_file.update((facts.path, facts) for facts in next(results))
                 result = facts_by_file.pop(path)
@@ -112,8 +115,9 @@ class Project:
 
     def _data(self, position: int) -> bytes:
         """Return the bytes of a file; none if the file cannot be read, which its translation reports."""
+        path = self._files[position][0]
         try:
-            return self._files[position][0].read_bytes()
+            return self._contents[path] if path in self._contents else path.read_bytes()
         except OSError:
             return b""
 
@@ -184,24 +188,31 @@ class Project:
 def _read_group(tasks: Sequence[_Task], with_fates: bool) -> list[_FileFacts]:
     """Translate files that are translated together, and summarise them."""
     if len(tasks) == 1:
-        ((path, root, options),) = tasks
-        return [_file_facts(translate_file(path, root, options), options, with_fates)]
+        return [_file_facts(_outcome(tasks[0]), tasks[0], with_fates)]
     from np2tf.conversion.programs import translated_together
 
     try:
-        files = [(path.read_bytes(), path, root) for path, root, _ in tasks]
+        files = [(path.read_bytes() if data is None else data, path, root) for path, root, _, data in tasks]
     except OSError:  # The translation of the file alone reports it.
-        return [_file_facts(translate_file(*task), task[2], with_fates) for task in tasks]
-    options_of_files = [options for _, _, options in tasks]
-    outcomes = translated_together(files, options_of_files)
-    return [_file_facts(outcome, options, with_fates) for outcome, options in zip(outcomes, options_of_files)]
+        return [_file_facts(_outcome(task), task, with_fates) for task in tasks]
+    outcomes = translated_together(files, [options for _, _, options, _ in tasks])
+    return [_file_facts(outcome, task, with_fates) for outcome, task in zip(outcomes, tasks)]
 
 
-def _file_facts(outcome: Outcome, options: Options, with_fates: bool) -> _FileFacts:
+def _outcome(task: _Task) -> Outcome:
+    """Translate one file."""
+    path, root, options, data = task
+    if data is None:
+        return translate_file(path, root, options)
+    return translated_bytes(data, path, root, options)
+
+
+def _file_facts(outcome: Outcome, task: _Task, with_fates: bool) -> _FileFacts:
     """Return the facts of a translated file.
 
     The facts about its nodes are dropped: they take much more memory than the text. The summary stays.
     """
+    options = task[2]
     summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
     names = names_of(outcome) if with_fates else Counter()
@@ -211,7 +222,7 @@ def _file_facts(outcome: Outcome, options: Options, with_fates: bool) -> _FileFa
 def _crash_results(tasks: Sequence[_Task], error: BaseException) -> list[_FileFacts]:
     return [
         _FileFacts(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
-        for path, root, _ in tasks
+        for path, root, *_ in tasks
     ]
 
 

@@ -31,7 +31,7 @@ _ALWAYS_SHOWN = frozenset({*ABOUT_SUPPRESSIONS, STALE, "NP2TF905", "NP2TF906", "
 _VERSION = 1
 _HEADER = {"np2tf": "baseline", "version": _VERSION}
 _FIELDS: Mapping[str, type] = {"path": str, "code": str, "count": int, "message": str, "source": str}
-_PLACE = re.compile(r" \([^()]*:\d+\)")
+_PLACE = re.compile(r" \((?:[^()]*:|line )\d+\)")
 
 
 class BaselineError(Exception):

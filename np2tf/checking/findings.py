@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,17 +47,21 @@ class CheckedFile:
         return is_translated(self.text)
 
 
-def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[CheckedFile]:
+def check_files(
+    project: Project, folders: Iterable[Path], jobs: int = 1, advance: Callable[[], None] = lambda: None
+) -> list[CheckedFile]:
     """Return the files of a project with their findings.
 
     Args:
         project: the files.
         folders: the folders that the command line names: the files in them are whole.
         jobs: how many processes read the files.
+        advance: called for each file that has been read.
     """
     whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
     files: dict[str, CheckedFile] = {}
     for outcome in project.outcomes(jobs):
+        advance()
         data = outcome.before.encode("utf-8") or outcome.data
         notebook = _notebook(outcome.path, data)
         findings = [*outcome.diagnostics, *outcome.suppressed_findings]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,8 @@ class Run:
         options_of: Callable[[Path], Options],
         jobs: int = 1,
         with_fates: bool = False,
+        contents: Mapping[Path, bytes] | None = None,
+        advance: Callable[[], None] = lambda: None,
     ) -> Run:
         """Read the files, and judge their findings.
 
@@ -47,9 +49,11 @@ class Run:
             options_of: returns the options of the translator for a file.
             jobs: how many processes read the files.
             with_fates: whether to collect the fates of functions.
+            contents: the bytes of files that come from standard input.
+            advance: called for each file that has been read.
         """
-        project = Project(files, with_fates, options_of)
-        checked_files = check_files(project, folders, jobs)
+        project = Project(files, with_fates, options_of, contents)
+        checked_files = check_files(project, folders, jobs, advance)
         verdicts = [judge(file, partial(_selected_in, is_selected, file.path)) for file in checked_files]
         for file, verdict in zip(checked_files, verdicts):
             if file.notebook is not None:

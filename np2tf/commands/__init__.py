@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from np2tf import __version__
+from np2tf.config import config as settings
 from np2tf.diagnostics import INTERNAL
 
 # command -> its line in `np2tf --help`. The module np2tf.commands.<command> defines a click command of that
@@ -75,6 +76,10 @@ def np2tf() -> None:
 
     Exit status: 0 nothing to do, or done; 1 would change or has findings; 2 wrong usage; 123 internal error.
     """
+    try:
+        settings.check_environment()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def main(args: list[str] | None = None) -> Any:

@@ -19,11 +19,13 @@ from np2tf.checking.run import Run
 from np2tf.commands import output
 from np2tf.commands.choices import configurations_of, file_choices, search_of, with_options
 from np2tf.commands.explain import show
+from np2tf.commands.progress import Bar
 from np2tf.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
 from np2tf.disk.discovery import python_files
 from np2tf.formats import FORMATS, PLAIN, Listing, render
 from np2tf.options import Options
 
+_STANDARD_INPUT = Path("-")
 #: From this size of all files on, in bytes, several processes are used, unless `--jobs` says otherwise.
 _WORTH_WORKERS = 96 * 1024
 
@@ -58,8 +60,9 @@ _OPTIONS = (
     ),
     click.option("--add-ignore", is_flag=True, help="Write a suppression into the files for each finding."),
     click.option("--fix-ignores", is_flag=True, help="Remove suppressions that hide nothing."),
+    click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for."),
     click.option("--exit-zero", is_flag=True, help="Exit with status 0 also if there are findings."),
-    click.option("--jobs", type=click.IntRange(1), help="The number of processes that read the files."),
+    click.option("-j", "--jobs", type=click.IntRange(1), help="The number of processes that read the files."),
     click.option(
         "--explain",
         metavar="CODE",
@@ -72,25 +75,38 @@ _OPTIONS = (
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    metavar="PATH…",
+    type=click.Path(exists=True, allow_dash=True, path_type=Path),
+)
 @with_options(*_OPTIONS)
 @file_choices
 def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
     """Say what a translation would change, and what it could not do. Nothing is written, unless you ask for
-    it.
+    it. `-` reads one program from standard input.
 
-    All PATHS are one project: what a function calls in other files of it counts too.
+    All paths are one project: what a function calls in other files of it counts too.
 
     Exit status: 0 no findings but notes, 1 findings, 2 wrong usage, 123 internal error.
     """
-    _refuse(options)
+    _refuse(paths, options)
     try:
         baseline = _baseline(options["baseline"], options["write_baseline"])
     except BaselineError as error:
         raise click.UsageError(str(error)) from None
     configurations = configurations_of(options)
-    files = list(python_files(paths, search_of(options, configurations)))
-    folders = [path for path in paths if path.is_dir()]
+    search = search_of(options, configurations)
+    contents: dict[Path, bytes] = {}
+    if _STANDARD_INPUT in paths:
+        path = Path(options["stdin_filename"] or "<stdin>")
+        contents[path] = sys.stdin.buffer.read()
+        files = [] if search.force_exclude and search.excludes(path) else [(path, path.parent)]
+    else:
+        files = list(python_files(paths, search))
+    folders = [path for path in paths if path != _STANDARD_INPUT and path.is_dir()]
     jobs = options["jobs"] or jobs_for(files)
     with_fates = options["verbose"] or options["summary"]
 
@@ -101,7 +117,8 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
         return replace(configurations.of(path).options(), docs=options["docs"])
 
     def run() -> Run:
-        return Run.of(files, folders, selection, options_of, jobs, with_fates)
+        with Bar(len(files), not options["quiet"], "Checking") as bar:
+            return Run.of(files, folders, selection, options_of, jobs, with_fates, contents, bar.advance)
 
     result = _edit_suppressions(run, options)
     if baseline is not None and options["write_baseline"] is not None:
@@ -126,8 +143,13 @@ def jobs_for(files: Sequence[tuple[Path, Path]]) -> int:
     return cores()
 
 
-def _refuse(options: dict[str, Any]) -> None:
+def _refuse(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
     """Raise UsageError for options that exclude each other."""
+    if _STANDARD_INPUT not in paths:
+        if options["stdin_filename"] is not None:
+            raise click.UsageError("--stdin-filename goes with `-`")
+    elif len(paths) > 1 or options["add_ignore"] or options["fix_ignores"]:
+        raise click.UsageError("`-` goes alone, and its comments are not written")
     actions = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if options[name]]
     if options["write_baseline"] and options["baseline"]:
         actions.append("baseline")
@@ -252,11 +274,11 @@ def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
 
 
 def _summary(run: Run) -> str:
-    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
+    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 warnings`."""
     failures = sum(file.is_failed for file in run.files)
     changes = sum(file.would_change for file in run.files)
     text = output.files_told(len(run.files), changes, failures, "would change")
-    notes = [output.quantity(len(run.findings), "finding")] if run.findings else []
+    notes = output.severities(run.findings)
     if run.baseline_count:
         notes.append(f"{run.baseline_count} more in the baseline")
     return text + (f"; {', '.join(notes)}" if notes else "")

@@ -90,7 +90,7 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
             output.findings(outcome.diagnostics, to_stderr=True)
         linking_findings = list(_linking_findings(tasks, outcomes[len(unread) :], configurations))
         output.findings(linking_findings, to_stderr=True)
-        click.echo(output.summary(outcomes, delivery.verb, len(linking_findings)), err=True)
+        click.echo(output.summary(outcomes, delivery.verb, linking_findings), err=True)
     sys.exit(status(outcomes, delivery.is_written))
 
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -26,7 +27,7 @@ def findings(diagnostics: Iterable[Diagnostic], *, to_stderr: bool) -> None:
 
 def show_patch(text: str) -> None:
     """Print a patch on a terminal: in colour, and through a pager if it is longer than a page."""
-    coloured = not os.environ.get("NO_COLOR")
+    coloured = has_colors()
     lines = text.splitlines(keepends=True)
     patch = "".join(map(_color_line, lines)) if coloured else text
     if len(lines) < shutil.get_terminal_size().lines or not sys.stdin.isatty():
@@ -68,10 +69,12 @@ def write_bytes(data: bytes) -> None:
 
 
 def has_colors() -> bool:
-    """Return whether standard output shows colours, and the user has not turned them off
-    (https://no-color.org).
+    """Return whether standard output shows colours: on a terminal that can, and wherever FORCE_COLOR is set,
+    unless NO_COLOR is set (https://no-color.org, https://force-color.org).
     """
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def columns() -> int:
@@ -119,19 +122,28 @@ class _CountedOutcome(Protocol):
     def diagnostics(self) -> list[Diagnostic]: ...
 
 
-def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: int = 0) -> str:
-    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 findings`.
+def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: Sequence[Diagnostic] = ()) -> str:
+    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 warnings`.
 
     Args:
         outcomes: the outcomes of all files.
         verb: the words for files that change, such as "would change".
-        further: the number of findings that are not in the outcomes.
+        further: the findings that are not in the outcomes.
     """
     failures = sum(outcome.failed for outcome in outcomes)
     changes = sum(outcome.changed for outcome in outcomes)
-    notes = further + sum(len(outcome.diagnostics) for outcome in outcomes if not outcome.failed)
+    findings = [finding for outcome in outcomes if not outcome.failed for finding in outcome.diagnostics]
     text = files_told(len(outcomes), changes, failures, verb)
-    return text + (f"; {quantity(notes, 'finding')}" if notes else "")
+    return "; ".join([text, *severities([*findings, *further])])
+
+
+def severities(findings: Iterable[Diagnostic]) -> list[str]:
+    """Return how many findings there are of each severity in one text: `1 error, 2 warnings, 3 notes`; an
+    empty list without findings.
+    """
+    counts = Counter(finding.severity for finding in findings)
+    parts = [quantity(counts[name], name) for name in ("error", "warning", "note") if counts[name]]
+    return [", ".join(parts)] if parts else []
 
 
 def files_told(number: int, changed_count: int, failed_count: int, verb: str) -> str:

@@ -20,10 +20,12 @@ class Bar:
     Args:
         total: the number of tasks.
         is_shown: False never shows a bar.
+        title: the word in front of the bar.
     """
 
-    def __init__(self, total: int, is_shown: bool = True) -> None:
+    def __init__(self, total: int, is_shown: bool = True, title: str = "Translating") -> None:
         self._total = total
+        self._title = title
         self._finished_steps = 0
         self._start_time = time.monotonic()
         self._is_shown = is_shown and sys.stderr.isatty()
@@ -68,7 +70,7 @@ class Bar:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn("Translating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        columns = (TextColumn(self._title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         bar = Progress(*columns, console=Console(stderr=True), transient=True)
         bar.start()
         return bar, bar.add_task("", total=self._total, completed=self._finished_steps)

@@ -22,53 +22,71 @@ _COMMENT = re.compile(rb"#[^\n]*")
 _OF_NUMPY = re.compile(rb"^[ \t]*(?:from[ \t]+numpy\b|import[^\n]*\bnumpy\b)", re.MULTILINE)
 
 
+#: The parts of a module's path without suffix; of a package the parts of its folder.
+Module = tuple[str, ...]
+
+
 def passed_on(files: Iterable[tuple[Path, bytes]]) -> dict[Path, tuple[str, ...]]:
     """Return the names that other files read from each file which imports NumPy."""
     pairs = list(files)
-    binding = {_key(path): path for path, data in pairs if next(_in_lines(_OF_NUMPY, b"numpy", data), None)}
-    if len(pairs) < 2 or not binding:
+    modules = [_module(path) for path, data in pairs if next(_in_lines(_OF_NUMPY, b"numpy", data), None)]
+    if len(pairs) < 2 or not modules:
         return {}
-    keys = {os.fsencode(key): key for key in binding}
-    names: dict[str, set[str]] = {}
+    by_last_name: dict[bytes, list[Module]] = {}
+    for module in modules:
+        by_last_name.setdefault(os.fsencode(module[-1]), []).append(module)
+    names: dict[Module, set[str]] = {}
     for path, data in pairs:
-        for key, name in _read(path, data, keys):
-            names.setdefault(key, set()).add(name)
-    return {path: tuple(sorted(names[_key(path)])) for path, _ in pairs if _key(path) in names}
+        for module, name in _read(path, data, by_last_name):
+            names.setdefault(module, set()).add(name)
+    return {path: tuple(sorted(names[_module(path)])) for path, _ in pairs if _module(path) in names}
 
 
-def _key(path: Path) -> str:
-    """Return the name by which other files import a file; for an `__init__.py`, the package's name."""
-    return path.absolute().parent.name if path.stem == "__init__" else path.stem
+def _module(path: Path) -> Module:
+    whole = path.absolute()
+    return whole.parent.parts if path.stem == "__init__" else whole.with_suffix("").parts
 
 
-def _read(path: Path, data: bytes, keys: dict[bytes, str]) -> Iterator[tuple[str, str]]:
+def _read(path: Path, data: bytes, by_last_name: dict[bytes, list[Module]]) -> Iterator[tuple[Module, str]]:
     """Yield the modules with NumPy that a file imports from, and the names that it reads from them.
 
     Args:
         path: the file.
         data: its bytes.
-        keys: the names of the modules with NumPy, by the bytes that spell them.
+        by_last_name: the modules with NumPy, by the bytes that spell their last names.
     """
-    modules = keys.copy()
+    aliases = by_last_name.copy()
 
-    def bind(alias: bytes, module: bytes) -> None:
-        if module in keys:
-            modules[alias] = keys[module]
+    def bind(alias: bytes, name: bytes) -> None:
+        if name in by_last_name:
+            aliases[alias] = by_last_name[name]
         else:
-            modules.pop(alias, None)
+            aliases.pop(alias, None)
 
-    for found in _in_lines(_AS, b"import", data):
-        bind(found[2], found[1].rpartition(b".")[2])
-    for found in _in_lines(_FROM, b"from", data):
-        dots, module, clause = found.groups()
-        key = module.rpartition(b".")[2] if module else os.fsencode(_package(path, len(dots)))
+    for match in _in_lines(_AS, b"import", data):
+        bind(match[2], match[1].rpartition(b".")[2])
+    for match in _in_lines(_FROM, b"from", data):
+        dots, name, clause = match.groups()
+        sources = list(_sources(path, len(dots), name, by_last_name))
         for name, alias in _names(clause):
-            if key in keys:
-                yield keys[key], name.decode("utf-8", "replace")
-            if name in keys:
+            yield from ((source, name.decode("utf-8", "replace")) for source in sources)
+            if name in by_last_name:
                 bind(alias, name)
-    for module, name in _attributes(modules, data):
-        yield modules[module], name.decode()
+    for alias, name in _attributes(aliases, data):
+        yield from ((module, name.decode()) for module in aliases[alias])
+
+
+def _sources(path: Path, dots: int, name: bytes, by_last_name: dict[bytes, list[Module]]) -> Iterator[Module]:
+    """Yield the modules with NumPy that `from NAME import` in a file may mean. An absolute name means all
+    modules whose paths end so.
+    """
+    parts = tuple(name.decode("utf-8", "replace").split(".")) if name else ()
+    if dots:
+        folders = path.absolute().parents
+        parts = (*folders[dots - 1].parts, *parts) if dots <= len(folders) else ()
+    for module in by_last_name.get(os.fsencode(parts[-1]), ()) if parts else ():
+        if module[-len(parts) :] == parts:
+            yield module
 
 
 def _in_lines(pattern: re.Pattern[bytes], word: bytes, data: bytes) -> Iterator[re.Match[bytes]]:
@@ -94,11 +112,6 @@ def _attributes(modules: Container[bytes], data: bytes) -> Iterator[tuple[bytes,
             assert name is not None
             yield dotted[1], name[0]
             end = name.end()
-
-
-def _package(path: Path, dots: int) -> str:
-    """Return the last part of the name of the package that `from . import` refers to."""
-    return path.absolute().parents[dots - 1].name if dots and dots <= len(path.absolute().parents) else ""
 
 
 def _names(import_list: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -32,6 +32,8 @@ class Classes:
 
     facts: Facts
     _members: dict[cst.ClassDef, dict[str, cst.FunctionDef]] = field(default_factory=dict)
+    _accessors: dict[tuple[cst.ClassDef, str], list[cst.FunctionDef]] = field(default_factory=dict)
+    """The setters and deleters of properties, which only stores run."""
     _array_names: dict[cst.ClassDef, set[str]] = field(default_factory=dict)
     _owner: dict[cst.FunctionDef, cst.ClassDef] = field(default_factory=dict)
     _base_classes: dict[cst.ClassDef, list[cst.ClassDef]] = field(default_factory=dict)
@@ -39,23 +41,39 @@ class Classes:
 
     def __post_init__(self) -> None:
         for node in self.facts.module.body:
-            if type(node) is cst.ClassDef:
-                members = {
-                    method.name.value: method
-                    for method in block(node.body)
-                    if type(method) is cst.FunctionDef
-                }
-                self._members[node] = members
-                self._owner.update(dict.fromkeys(members.values(), node))
+            if isinstance(node, cst.ClassDef):
+                members = self._members[node] = {}
+                for method in block(node.body):
+                    if isinstance(method, cst.FunctionDef):
+                        self._add(node, members, method)
+                self._owner.update(dict.fromkeys(self._methods_of(node), node))
+
+    def _add(self, node: cst.ClassDef, members: dict[str, cst.FunctionDef], method: cst.FunctionDef) -> None:
+        name = method.name.value
+        if name in members and decorators(method) in ([f"{name}.setter"], [f"{name}.deleter"]):
+            self._accessors.setdefault((node, name), []).append(method)
+        else:
+            members[name] = method
+            self._accessors.pop((node, name), None)
+
+    def _methods_of(self, node: cst.ClassDef) -> Iterator[cst.FunctionDef]:
+        for name, method in self._members[node].items():
+            yield method
+            yield from self._accessors.get((node, name), ())
 
     def methods(self) -> Iterator[cst.FunctionDef]:
         """Yield the functions defined in the classes at the top of the module."""
-        for members in self._members.values():
-            yield from members.values()
+        for node in self._members:
+            yield from self._methods_of(node)
 
     def class_of(self, method: cst.FunctionDef) -> cst.ClassDef | None:
         """Return the class whose body defines a function; None if it is no method."""
         return self._owner.get(method)
+
+    def is_accessor(self, method: cst.FunctionDef) -> bool:
+        """Return whether a function is the setter or deleter of a property of a class."""
+        owner = self._owner.get(method)
+        return owner is not None and method in self._accessors.get((owner, method.name.value), ())
 
     def is_known(self, node: cst.ClassDef) -> bool:
         """Return whether the class and all its bases are defined in this module, without attribute hooks and
@@ -145,7 +163,7 @@ class Classes:
     def _arrays(self, node: cst.ClassDef) -> set[str]:
         if node not in self._array_names:
             names = set().union(*map(self._arrays, self._bases(node)))
-            for method in self._members[node].values():
+            for method in self._methods_of(node):
                 for part in walk(method):
                     if type(part) is cst.Assign and self.facts.kinds.kind(part.value) is Kind.ARRAY:
                         targets = [assign_target.target for assign_target in part.targets]
@@ -184,7 +202,12 @@ class Classes:
             for derived_class in self._derived_classes(start)
         ]
         every = [*first[:1], *(method for method in overrides if method is not None)]
+        if first and not _is_read(node, self.facts):
+            every += [accessor for method in every for accessor in self._accessors_of(method)]
         return list(dict.fromkeys(every)) if first else []
+
+    def _accessors_of(self, method: cst.FunctionDef) -> list[cst.FunctionDef]:
+        return self._accessors.get((self._owner[method], method.name.value), [])
 
     def lineage(self, node: cst.ClassDef) -> list[cst.ClassDef]:
         """Return a class and its bases in this module."""
@@ -197,6 +220,16 @@ class Classes:
         return next(
             (method for base in self._bases(node) if (method := self.inherited_method(base, name))), None
         )
+
+
+def _is_read(node: cst.CSTNode, facts: Facts) -> bool:
+    """Return whether an attribute is certainly only read, and not a target."""
+    up = facts.parents[node]
+    while isinstance(up, (cst.Element, cst.StarredElement, cst.Tuple, cst.List)):
+        node, up = up, facts.parents[up]
+    if isinstance(up, (cst.AugAssign, cst.AnnAssign, cst.For, cst.CompFor)):
+        return node is not up.target
+    return not isinstance(up, (cst.AssignTarget, cst.Del, cst.AsName))
 
 
 def _is_plain_base(node: cst.BaseExpression) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic
 
-_PLACE = re.compile(r" \([^()]*:\d+\)")
+_PLACE = re.compile(r" \((?:[^()]*:|line )\d+\)")
 
 
 @dataclass

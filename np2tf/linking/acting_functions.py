@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from np2tf.linking.entities import Entity, Resolution
 from np2tf.linking.modules import Modules
-from np2tf.linking.summary import ModuleSummary, Use
+from np2tf.linking.summary import ModuleSummary, Use, by_callee
 
 #: Modules of Python's standard library whose functions have effects besides computing.
 _IMPURE_MODULES = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subprocess", "time"})
@@ -144,4 +144,4 @@ class LinkedProject:
             return None
         summary = self._resolution.function(bad)
         assert summary is not None
-        return f"it calls `{bad.name}` ({bad.path}:{summary.line}), which cannot be staged: {why[bad]}"
+        return by_callee(bad.name, f"{bad.path}:{summary.line}", why[bad])

@@ -104,3 +104,14 @@ class ModuleSummary(NamedTuple):
     exports: frozenset[str] | None
     functions: dict[str, FunctionSummary]
     classes: dict[str, ClassSummary]
+
+
+def by_callee(name: str, place: str, reason: str) -> str:
+    """Return the reason for a function that calls another function, which cannot be staged for a reason.
+
+    A chain of calls becomes a chain of names: "it calls `f` (a.py:3), which calls `g` (a.py:9), which cannot
+    be staged: it …".
+    """
+    if reason.startswith("it calls `") and ", which cannot be staged: " in reason:
+        return f"it calls `{name}` ({place}), which {reason.removeprefix('it ')}"
+    return f"it calls `{name}` ({place}), which cannot be staged" + (f": {reason}" if reason else "")

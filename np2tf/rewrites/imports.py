@@ -10,6 +10,7 @@ from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
 from np2tf.rewrites.kept_imports import KeptImports
 from np2tf.rewrites.planning.plan import Plan
+from np2tf.tree.blanks import is_blank_line
 from np2tf.tree.templates import Statement, statement
 
 
@@ -156,12 +157,12 @@ def _passed_on(aliases: list[cst.ImportAlias], numpy_import: NumpyImport) -> Sta
 
 
 def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
-    """Remove an import. The comments above it stay, above the line that follows."""
+    """Remove an import. The comments and form feeds above it stay, above the line that follows."""
     plan.add(node, lambda updated_node: cst.RemoveFromParent())
     line = facts.parents[node]
     if type(line) is not cst.SimpleStatementLine or len(line.body) > 1:
         return
-    comments = [blank for blank in line.leading_lines if blank.comment is not None]
+    comments = [above for above in line.leading_lines if not is_blank_line(above)]
     if not comments:
         return
     block = facts.parents[line]

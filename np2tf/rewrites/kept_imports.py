@@ -48,9 +48,12 @@ class KeptImports:
             self._tnp_bindings.update(facts.imports.aliases_of("numpy"))
         if quoted_types(facts):
             self._numpy_bindings.update(facts.imports.aliases_of("numpy"))
-        self._passed_on = frozenset(passed_on)
+        self._passed_on = frozenset(passed_on) - ({"*"} if _has_fixed_exports(facts) else set())
         self._by_name = self._names_read_otherwise()
-        self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
+        # An earlier run has left an import for other files, and replaced the uses in this file.
+        self._is_translation = facts.imports.tnp_name is not None
+        is_left = self._is_translation and not self._star_used
+        self._star = facts.imports.other_stars or self._star_stays or is_left or self._needs_star()
 
     @classmethod
     def of(cls, facts: Facts, passed_on: tuple[str, ...]) -> KeptImports:
@@ -76,10 +79,13 @@ class KeptImports:
 
     def alias(self, alias: cst.ImportAlias) -> bool:
         """Return whether one imported name stays."""
-        unused_module = self.is_unused(alias) and type(self._facts.parents[alias]) is cst.Import
+        is_unused = self.is_unused(alias)
+        unused_module = is_unused and isinstance(self._facts.parents[alias], cst.Import)
+        is_left = is_unused and self._is_translation
         name = _bound_name(alias)
-        by_name = name in self._by_name or (self._is_passed_on(name) and not self.is_unused(alias))
-        return alias in self._numpy_bindings or by_name or unused_module or self._untranslatable(alias)
+        by_name = name in self._by_name or (self._is_passed_on(name) and not is_unused)
+        is_kept = alias in self._numpy_bindings or by_name or unused_module or is_left
+        return is_kept or self._untranslatable(alias)
 
     def is_unused(self, alias: cst.ImportAlias) -> bool:
         """Return whether the file does not use the name, so that only other files can use it, by importing it
@@ -135,6 +141,21 @@ class KeptImports:
         if full in MODULES:
             return False
         return rule is None or rule.kind == "no" or (rule.removed and self.is_unused(alias))
+
+
+def _has_fixed_exports(facts: Facts) -> bool:
+    """Return whether one list of strings in `__all__` says what `import *` reads: the names in it stay in any
+    case.
+    """
+    mentions = [name for name in facts.nodes(cst.Name) if name.value == "__all__"]
+    up = facts.parents[mentions[0]] if len(mentions) == 1 else None
+    assign = facts.parents[up] if isinstance(up, cst.AssignTarget) else None
+    if not isinstance(assign, cst.Assign) or facts.parents[facts.parents[assign]] is not facts.module:  # type: ignore[index]
+        return False
+    value = assign.value
+    return isinstance(value, (cst.List, cst.Tuple)) and all(
+        isinstance(element.value, cst.SimpleString) for element in value.elements
+    )
 
 
 def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import ast
 import codecs
 import io
+import itertools
+import keyword
 import tokenize
 import warnings
 from collections.abc import Set
@@ -16,6 +18,7 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
+from np2tf.tree.blanks import parse_module
 from np2tf.tree.cutting import cut
 from np2tf.tree.printing import print_module, prints_as_remembered
 
@@ -109,6 +112,8 @@ def spans(program: ast.Module) -> tuple[tuple[int, int], ...]:
 
 def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
     bom = data.startswith(codecs.BOM_UTF8)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        raise _error("NP2TF902", path, 1, 1, reason="it is UTF-16 or UTF-32, which Python does not read")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
@@ -116,6 +121,8 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
     try:
+        if "#".encode(encoding) != b"#":
+            raise _error("NP2TF902", path, 1, 1, reason=f"Python does not read files in {encoding}")
         text = body.decode(encoding)
         if encoding not in _ONE_TO_ONE and text.encode(encoding) != body:
             raise _error("NP2TF904", path, 1, 1)
@@ -132,6 +139,10 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
 def _checked_syntax(text: str, path: str) -> ast.Module:
     """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep
     nesting."""
+    if "\0" in text:  # Python's message does not say where
+        before = text[: text.index("\0")]
+        column = len(before) - before.rfind("\n")
+        raise _error("NP2TF901", path, before.count("\n") + 1, column, reason="there is a null character")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -139,15 +150,14 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
     except SyntaxError as error:
         raise _error("NP2TF901", path, error.lineno or 1, error.offset or 1, reason=error.msg) from None
     except ValueError as error:
-        line = text.count("\n", 0, max(text.find("\0"), 0)) + 1
-        raise _error("NP2TF901", path, line, 1, reason=str(error)) from None
+        raise _error("NP2TF901", path, 1, 1, reason=str(error)) from None
     except (RecursionError, MemoryError):
         raise _error("NP2TF903", path, 1, 1) from None
 
 
 def _parse(text: str, path: str, program: ast.Module | None) -> cst.Module:
     try:
-        module = cst.parse_module(text)
+        module = parse_module(text)
         is_cut = program is not None and bool(module.body) and cut(module, program, text)
         is_same = is_cut or print_module(module) == text
     except cst.ParserSyntaxError as error:
@@ -157,7 +167,32 @@ def _parse(text: str, path: str, program: ast.Module | None) -> cst.Module:
         raise _error("NP2TF903", path, 1, 1) from None
     except (cst.CSTValidationError, TypeError) as error:
         # libcst 1.9 wants a space in `return(a if b else c)` and `return(lambda: a)`.
-        raise _error("NP2TF907", path, 1, 1, reason=str(error)) from None
+        line, column = _place_of_refusal(text, program or ast.parse(text))
+        raise _error("NP2TF907", path, line, column, reason=_reason_of_refusal(error)) from None
     if not is_same:  # as in `check_printing`
         raise _error("NP2TF904", path, 1, 1)
     return module
+
+
+def _place_of_refusal(text: str, program: ast.Module) -> tuple[int, int]:
+    """Return the place of the first keyword before a bracket in the statement that libcst refuses."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for first, last in spans(program):
+        statement = "\n".join(lines[first - 1 : last]) + "\n"
+        try:
+            cst.parse_module(statement)
+        except (cst.CSTValidationError, TypeError):
+            tokens = list(tokenize.generate_tokens(io.StringIO(statement).readline))
+            for token, behind in itertools.pairwise(tokens):
+                if keyword.iskeyword(token.string) and behind.string == "(" and token.end == behind.start:
+                    return first + token.start[0] - 1, token.start[1] + 1
+            return first, 1
+        except cst.ParserSyntaxError:  # a part of a line is not a statement
+            continue
+    return 1, 1
+
+
+def _reason_of_refusal(error: Exception) -> str:
+    if isinstance(error, TypeError):  # libcst fails while it judges a lambda
+        return "Must have at least one space before a lambda in brackets."
+    return str(error)

@@ -74,6 +74,30 @@ def test_exit_statuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "clean.py:1:1: NP2TF905 internal error: KeyError: 'oops'" in result.stdout
 
 
+def test_standard_input(folder: Path) -> None:
+    """Editors check a text that is not saved; its name decides on the configuration, and need not exist."""
+    text = (HEAD + "x = np.wrong  # é\n").encode()
+
+    def run(*args: str, data: bytes = text) -> Result:
+        return CliRunner().invoke(command, ["check", "-q", "-", *args], input=data)
+
+    lines = run().stdout.splitlines()
+    assert lines[0].startswith("<stdin>:2:5: NP2TF002 ")
+    assert lines[2] == "2 | x = np.wrong  # é"
+    assert run("--stdin-filename", "src/a.py").stdout.startswith("src/a.py:2:5: NP2TF002 ")
+    assert (run().exit_code, run("--exit-zero").exit_code) == (1, 0)
+    write("np2tf.toml", "per-file-ignores = {'src/*' = ['NP2TF002']}\nextend-exclude = ['old/']\n")
+    assert run("--stdin-filename", "src/a.py").stdout == ""
+    assert run("--stdin-filename", "old/a.py").exit_code == 1
+    assert run("--stdin-filename", "old/a.py", "--force-exclude").exit_code == 0
+    assert run(data=b"x = 1  # np2tf: ignore[NP2TF002]\n").stdout.startswith("<stdin>:1:8: NP2TF911 ")
+    assert run(data=b"def f(:\n").exit_code == 1
+    broken = run("--format", "json", data="# coding: latin-1\nimport numpy\nnumpy.é\n".encode("latin-1"))
+    assert json.loads(broken.stdout)[0]["message"].startswith("NumPy has no public name `numpy.é`")
+    write("np2tf-baseline.json", f"[\n{HEADER}\n]\n")
+    assert run("--baseline", "np2tf-baseline.json").exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("args", "told"),
     [
@@ -88,6 +112,9 @@ def test_exit_statuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("--baseline", "none.json", "."), "'none.json' does not exist"),
         (("--jobs", "0", "."), "0 is not in the range"),
         (("--explain", "NP2TF000"), "no such code: NP2TF000"),
+        (("-", "."), "`-` goes alone"),
+        (("-", "--add-ignore"), "its comments are not written"),
+        (("--stdin-filename", "a.py", "."), "--stdin-filename goes with `-`"),
     ],
 )
 def test_wrong_usage(args: tuple[str, ...], told: str, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from command_runner import CliRunner, Result
 
 from np2tf.commands import np2tf as command
+from np2tf.config import Config
 from np2tf.configuration.reading import KEYS
 
 if sys.version_info >= (3, 11):
@@ -87,3 +89,18 @@ def test_convert_goes_by_the_configuration(tmp_path: Path) -> None:
     assert "@np2tf.jit" in first
     assert "@np2tf.jit" not in second
     assert "@np2tf.jit" in np2tf("convert", tmp_path / "q", "--jit").stdout
+
+
+def test_a_wrong_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment variable with a wrong value is wrong usage; a program is told at its first use."""
+    monkeypatch.setenv("NP2TF_JIT", "always")
+    told = "the environment variable NP2TF_JIT must be one of on, strict, off, not 'always'"
+    words = [sys.executable, str(Path(__file__).parents[2] / "cli.py"), "check", __file__]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {told}")
+    config = Config()
+    assert config.tier == "auto"
+    with pytest.raises(ValueError, match=told):
+        _ = config.jit
+    config.jit = "strict"
+    assert config.jit == "strict"

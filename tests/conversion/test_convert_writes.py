@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import stat
 import subprocess
@@ -51,6 +52,9 @@ SPELLINGS = {
     "mixed ends": b"NP\r\nx = np.ones(2)\ny = 1\r\n",
     "tabs": b"NP\nif True:\n\tx = np.ones(2)\t# tab \t\n\tif x:\n\t\ty = 1\n",
     "form feed": b"NP\n\x0c\nx = np.ones(2)\n\x0c\ndef f():\n    return 1\n",
+    "form feed before statements": b"\x0cNP\n\x0cx = np.ones(2)\n\x0cif x:\n  a = 1\n \x0c  b = 2\n",
+    "carriage returns": b"NP\r\rx = np.ones(2)\rif x:\r\ty = 1  # a\ry = '''a\rb'''\r",
+    "blanks at the end": b"NP\nx = np.ones(2)\n\n    ",
     "type comments": b"NP\nx = np.ones(2)  # type: np.ndarray\ny = 1  # type:ignore[x]\n",
     "no newline": b"NP\nx = np.ones(2)",
     "trailing blanks": b"NP\nx = np.ones( 2 )   \n\n\n\n",
@@ -374,21 +378,39 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-def test_a_kill_of_the_command(tmp_path: Path) -> None:
-    """Of many files each is old or new, and the next run does the rest."""
-    project = make(tmp_path / "p", {f"{k:03}.py": SOURCE for k in range(300)})
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_kills_of_the_command(jobs: int, tmp_path: Path) -> None:
+    """The command is killed at random moments again and again: each file is old or new, workers end with the
+    command, and the last run does the rest.
+    """
+    names = [f"{number:03}.py" for number in range(300)]
+    project = make(tmp_path / "p", dict.fromkeys(names, SOURCE))
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, str(ROOT / "cli.py"), "convert", "--write", "-q", "-j1", str(project)]
-    process = subprocess.Popen(words, env=environment)
-    deadline = time.monotonic() + 60
-    while (project / "020.py").read_text() == SOURCE and time.monotonic() < deadline:
-        time.sleep(0.002)
-    process.kill()
-    process.wait(20)
-    after = [(project / f"{k:03}.py").read_text() for k in range(300)]
-    assert {SOURCE, TARGET} == set(after)
-    assert subprocess.run(words, env=environment, timeout=60).returncode == 0
-    assert {(project / f"{k:03}.py").read_text() for k in range(300)} == {TARGET}
+    command = [sys.executable, str(ROOT / "cli.py"), "convert", "--write", "-q", f"-j{jobs}", str(project)]
+    moments = random.Random(jobs)
+
+    def new_count() -> int:
+        texts = [(project / name).read_text() for name in names]
+        assert set(texts) <= {SOURCE, TARGET}
+        return texts.count(TARGET)
+
+    kills = written = 0
+    for _ in range(4):
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
+        assert process.stderr is not None
+        deadline = time.monotonic() + 60
+        while new_count() == written and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0, 0.01))
+        kills += process.poll() is None
+        process.kill()
+        process.wait(20)
+        process.stderr.read()  # ends when no process, and no worker, can write to it any more
+        process.stderr.close()
+        written = new_count()
+    assert kills > 1
+    assert subprocess.run(command, env=environment, timeout=60).returncode == 0
+    assert new_count() == len(names)
 
 
 def test_new_files_obey_the_umask(tmp_path: Path) -> None:

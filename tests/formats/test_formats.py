@@ -73,7 +73,9 @@ def test_text_has_frames(project: Path) -> None:
         "  |\n"
         "pkg/a b.py: would change\n"
     )
-    assert result.stderr == "1 file would change, 1 failed, 1 file left as it is; 3 findings\n"
+    assert (
+        result.stderr == "1 file would change, 1 failed, 1 file left as it is; 1 error, 1 warning, 1 note\n"
+    )
 
 
 def test_concise_is_one_line_each(project: Path) -> None:
@@ -332,10 +334,29 @@ def test_color_only_where_it_is_asked_for() -> None:
     assert colored == plain
 
 
+def test_color_in_a_pipe(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FORCE_COLOR asks for colours, as jobs of a CI need it; formats for programs have none."""
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    assert "\x1b" not in check("pkg").stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1;33mNP2TF002\x1b[0m" in check("pkg").stdout
+    assert "\x1b" not in check("--format", "json", "pkg").stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in check("pkg").stdout
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a terminal of POSIX")
 @pytest.mark.parametrize(
     ("variables", "is_colored"),
-    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+    [
+        ({}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": ""}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "dumb", "FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
 )
 def test_a_terminal(variables: dict[str, str], is_colored: bool, project: Path) -> None:
     """In a real terminal the output is coloured, unless NO_COLOR is set or the terminal cannot."""
@@ -350,8 +371,8 @@ def test_a_terminal(variables: dict[str, str], is_colored: bool, project: Path) 
             **variables,
             "PYTHONPATH": str(Path(__file__).parents[2]),
         }
-        if "NO_COLOR" not in variables:
-            environment.pop("NO_COLOR", None)
+        for name in {"NO_COLOR", "FORCE_COLOR"} - set(variables):
+            environment.pop(name, None)
         words = [sys.executable, "-c", "from np2tf.commands import main; main(['check', 'pkg'])"]
         os.execve(sys.executable, words, environment)
     while True:

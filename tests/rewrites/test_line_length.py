@@ -44,6 +44,18 @@ def test_no_line_is_longer_than_it_may_be(length: int) -> None:
     assert ast.dump(ast.parse("\n".join(made))) == ast.dump(ast.parse("\n".join(lines(99))))
 
 
+def test_a_long_tuple_is_broken() -> None:
+    """The values with which a loop begins are one argument."""
+    names = [f"value_number_{number}" for number in range(6)]
+    text = "import numpy as np\n\ndef f(x, n):\n    for i in range(n):\n"
+    text += "".join(f"        {name} = np.sin(x + {number})\n" for number, name in enumerate(names))
+    text += f"    return {', '.join(names)}\n"
+    made = convert(text).text
+    assert '        (\n            np2tf.undefined("value_number_0"),\n' in made
+    assert '            np2tf.undefined("value_number_5"),\n        ),\n    )\n' in made
+    assert convert(made).text == made
+
+
 def test_what_fits_is_not_broken() -> None:
     assert len(lines(60)) > len(lines(99)) >= len(lines(200))
     assert max(map(len, lines(200))) > 79

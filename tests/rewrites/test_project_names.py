@@ -238,6 +238,40 @@ def test_annotations(annotation: str, expected: str) -> None:
     assert convert(made, Options(jit=False)).text == made
 
 
+def test_quoted_annotations_of_an_ambiguous_name_stay() -> None:
+    """Only type checkers see the import; at run time the name is bound in another way."""
+    text = (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import numpy as np\nelse:\n"
+        "    np = load('numpy')\n\n\ndef f(x: 'np.ndarray') -> None:\n    return np.sum(x)\n"
+    )
+    made = convert(text)
+    assert (made.text, [finding.code for finding in made.diagnostics]) == (text, ["NP2TF001"])
+    plain = text.replace("else:\n    np = load('numpy')\n", "")
+    assert "    from np2tf import tnp\n\n\ndef f(x: 'tnp.ndarray')" in convert(plain).text
+
+
+@pytest.mark.parametrize(
+    ("exports", "is_kept"),
+    [
+        ("__all__ = ['f']\n", False),
+        ("__all__ = ('f', 'np')\n", True),
+        ("", True),
+        ("__all__ = ['f']\n__all__.append('np')\n", True),
+        ("__all__ = ['f'] + NAMES\n", True),
+        ("if True:\n    __all__ = ['f']\n", True),
+    ],
+)
+def test_import_star_reads_what_a_file_exports(exports: str, is_kept: bool, tmp_path: Path) -> None:
+    """A list of names in `__all__` says that other files get no other names by `import *`."""
+    text = f"import numpy as np\n{exports}\ndef f(x):\n    return np.sum(x)\n"
+    (tmp_path / "a.py").write_text(text)
+    (tmp_path / "__init__.py").write_text("from .a import *\n")
+    assert CliRunner().invoke(command, ["--write", "--no-cache", str(tmp_path)]).exit_code == 0
+    made = (tmp_path / "a.py").read_text()
+    assert ("import numpy as np\n" in made) == is_kept
+    assert "    return tnp.sum(x)\n" in made
+
+
 def test_which_names_are_read(tmp_path: Path) -> None:
     """In every form of an import; none of other modules."""
     texts = {
@@ -247,11 +281,16 @@ def test_which_names_are_read(tmp_path: Path) -> None:
         "d.py": "import a.b as e\nfrom a import b as g\ne.x; g.y; h.z\nfrom a.b import \\\n    w\n",
         "f.py": "from a.b import *\nimport numpy as np\n",
         "g.py": "from numpy import np2\nx = f\n",
+        "b.py": "import numpy as np\n",
+        "a/h/b.py": "import numpy as np\nfrom ..c import np\n",
+        "a/h/__init__.py": "from .b import other\nfrom h.b import further\nfrom ... import d\n",
     }
     files = [(tmp_path / name, text.encode()) for name, text in texts.items()]
     assert {str(path.relative_to(tmp_path)): names for path, names in passed_on(files).items()} == {
         "a/__init__.py": ("b", "np"),
         "a/b.py": ("*", "np", "numpy", "w", "x", "y"),
+        "b.py": ("x", "y"),
+        "a/h/b.py": ("further", "other", "x", "y"),
     }
     assert passed_on(files[:1]) == {}
 
@@ -268,3 +307,26 @@ def test_names_that_files_read_from_one_another_are_found(tmp_path: Path) -> Non
     }
     found = passed_on([(tmp_path / name, text.encode()) for name, text in texts.items()])
     assert found == {tmp_path / "compat.py": ("e", "np", "pi", "sin")}
+
+
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    """Neither of the whole project nor of single files, though other files read what is left of NumPy."""
+    files = {
+        **FILES,
+        "helpers.py": """
+            from numpy import ndarray, zeros_like
+
+            def zero(x: ndarray):
+                return zeros_like(x)
+            """,
+        "reads.py": "from .helpers import *\nfrom .helpers import ndarray\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(dedent(text).lstrip())
+    assert CliRunner().invoke(command, ["--write", "--no-cache", str(tmp_path)]).exit_code == 0
+    assert (
+        (tmp_path / "helpers.py").read_text().startswith("from numpy import ndarray, zeros_like\nfrom np2tf")
+    )
+    for path in (tmp_path, *sorted(tmp_path.iterdir())):
+        done = CliRunner().invoke(command, ["--diff", "-q", "--no-cache", str(path)])
+        assert (done.exit_code, done.output) == (0, "")

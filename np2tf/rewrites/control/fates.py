@@ -24,7 +24,7 @@ STAGED, CALLED, HOST, PLAIN = "staged", "staged where it is called", "host", "pl
 _PARTS = (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
 _LOOPS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 #: Matches the place of a callee, and the reason why it cannot be staged.
-_PLACE = re.compile(r" \([^()]*:\d+\)(, which cannot be staged): .*", re.DOTALL)
+_PLACE = re.compile(r" \((?:[^()]*:|line )\d+\), which .*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def share(fates: Sequence[Fate], fate: str) -> tuple[int, str]:
 
 def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
     """Return the most frequent reasons why functions stay on the host, without the names in them."""
-    plain = (_PLACE.sub(r"\1", entry.reason) for entry in fates if entry.fate == HOST)
+    plain = (_PLACE.sub(", which cannot be staged", entry.reason) for entry in fates if entry.fate == HOST)
     texts = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
     return Counter(texts).most_common(limit)
 

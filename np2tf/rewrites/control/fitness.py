@@ -9,13 +9,14 @@ from weakref import WeakKeyDictionary
 
 import libcst as cst
 
-from np2tf.diagnostics import Report
+from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.facts.array_work import ArrayWorks
 from np2tf.facts.classes import decorators
 from np2tf.facts.dataflow.reads_writes import parameters
 from np2tf.facts.effects import Effects
 from np2tf.facts.recursion import Recursion
+from np2tf.linking.summary import by_callee
 from np2tf.options import Options
 from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.decide import Decision, decide
@@ -45,6 +46,12 @@ class Unfit:
     node: cst.CSTNode
     words: dict[str, str]
     is_own: bool = True
+
+    @property
+    def reason(self) -> str:
+        """The diagnostic's message without the function's name."""
+        words = tuple({"name": "", **self.words}.items())
+        return Diagnostic(self.code, "", 1, 1, words).message.rpartition("is not jitted: ")[2]
 
 
 class Fitness:
@@ -221,6 +228,8 @@ def _is_translated(function: cst.FunctionDef, facts: Facts) -> bool:
 
 def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
     """Return why a function cannot be decorated with `@np2tf.jit`, whatever its body does."""
+    if effects.classes.is_accessor(function):
+        return Unfit("NP2TF401", function, {"reason": "sets or deletes a property"}, False)
     for item in function.decorators:
         if not _takes_any_callable(item.decorator, effects.facts):
             name = effects.facts.code(item.decorator)
@@ -309,9 +318,17 @@ def _spread(
                 decisions[function].callees += [place.func for place in places if type(place) is cst.Call]
                 del calls[function][bad]
             else:
-                words = {"reason": f"calls `{bad.name.value}`, which cannot be staged"}
+                words = {"reason": _reason_of_callee(bad, unfit, effects)}
                 unfit[function] = Unfit("NP2TF401", calls[function][bad], words, False)
                 del decisions[function]
+
+
+def _reason_of_callee(callee: cst.FunctionDef, unfit: dict[cst.FunctionDef, Unfit], effects: Effects) -> str:
+    """Return the words of NP2TF401 for a function that calls a function that cannot be staged."""
+    kind = effects.classes.class_of(callee)
+    name = callee.name.value if kind is None else f"{kind.name.value}.{callee.name.value}"
+    reason = unfit[callee].reason if callee in unfit else ""
+    return by_callee(name, f"line {effects.facts.position(callee)[0]}", reason).removeprefix("it ")
 
 
 def _with_callees(

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from np2tf.diagnostics import Diagnostic
 from np2tf.facts import Facts
 from np2tf.facts.classes import decorators
 from np2tf.facts.effects import Effects
@@ -17,7 +16,7 @@ from np2tf.facts.references import References, module_of
 from np2tf.facts.uses import Certain
 from np2tf.linking.summary import UNKNOWN, FunctionSummary, ModuleSummary, Ref, Use
 from np2tf.options import Options
-from np2tf.rewrites.control.fitness import Fitness, Unfit
+from np2tf.rewrites.control.fitness import Fitness
 
 _ABSTRACT = frozenset({"abstractmethod", "abc.abstractmethod"})
 _SEEN_THROUGH = {
@@ -68,6 +67,8 @@ class _Summaries:
     def _functions(self) -> Iterator[tuple[str, cst.FunctionDef]]:
         for function in self._facts.nodes(cst.FunctionDef):
             kind = self._effects.classes.class_of(function)
+            if self._effects.classes.is_accessor(function):
+                continue  # the property of the same name is its getter
             if kind is not None:
                 yield f"{kind.name.value}.{function.name.value}", function
             elif self._facts.scopes.of(function).is_module:
@@ -138,7 +139,7 @@ class _Summaries:
         """Return the reason in a function's own text that keeps it from being traced where it is called."""
         unfit = self._fitness.every_unfit.get(function)
         if unfit is not None and unfit.is_own:
-            return _reason(unfit)
+            return unfit.reason
         if function in self._fitness.fit:
             return ""
         problems = self._effects.problems(function)
@@ -179,8 +180,3 @@ def _lines(facts: Facts, text: str) -> dict[cst.FunctionDef, int]:
         end = start
         lines.append(line)
     return dict(zip(functions, lines))
-
-
-def _reason(unfit: Unfit) -> str:
-    words = tuple({"name": "", **unfit.words}.items())
-    return Diagnostic(unfit.code, "", 1, 1, words).message.rpartition("is not jitted: ")[2]

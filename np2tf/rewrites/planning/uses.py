@@ -266,7 +266,7 @@ def _asked_for_unknown(facts: Facts, use: Use) -> bool:
 
 def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, str]]:
     """Return the annotations in quotes that name the NumPy module, and their text with `new` as its name."""
-    aliases = facts.imports.names_of("numpy")
+    aliases = [name for name in facts.imports.names_of("numpy") if _is_numpy_in_module(name, facts)]
     if not aliases:
         return []
     alternatives = "|".join(map(re.escape, sorted(aliases)))
@@ -277,6 +277,12 @@ def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, s
         for string in _quoted_annotations(facts)
     ]
     return [(string, text) for string, text in replacements if text != string.value]
+
+
+def _is_numpy_in_module(name: str, facts: Facts) -> bool:
+    """Return whether a name certainly refers to the NumPy module where annotations are evaluated."""
+    bindings = facts.scopes.module.bindings.get(name, ())
+    return bool(bindings) and all(facts.imports.qualified_binding(binding) == "numpy" for binding in bindings)
 
 
 _QUOTED_TYPE = r"\bNDArray\[[^\]]*\]"

@@ -8,6 +8,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.reads_writes import block
 from np2tf.rewrites.control.common.naming import Naming
+from np2tf.tree.blanks import is_blank_line
 from np2tf.tree.memo import memoize
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import every_child
@@ -59,7 +60,7 @@ def assignment_target(state: Sequence[str]) -> str:
 def blank(leading_lines: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
     """Return leading lines that begin with a blank line."""
     lines = list(leading_lines)
-    if lines and lines[0].comment is None:
+    if lines and is_blank_line(lines[0]):
         return lines
     return [cst.EmptyLine(indent=False), *lines]
 
@@ -120,7 +121,7 @@ def suite(statements: Sequence[Statement], header: cst.TrailingWhitespace | None
     """Return an indented block; an empty block gets `pass`, and a first line loses its blank lines."""
     body = list(statements) or [line("pass")]
     lines = list(getattr(body[0], "leading_lines", ()))
-    while lines and lines[0].comment is None:
+    while lines and is_blank_line(lines[0]):
         del lines[0]
     body[0] = body[0].with_changes(leading_lines=lines)
     return block_of(body, header)
@@ -184,4 +185,15 @@ def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: in
     text = ", ".join(arguments)
     if len(text) + 4 * (depth + 1) <= width:
         return f"{head}{callee}(\n    {text}\n)"
-    return f"{head}{callee}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+    lines = "".join(f"    {_argument(argument, depth + 1, width)},\n" for argument in arguments)
+    return f"{head}{callee}(\n{lines})"
+
+
+def _argument(text: str, depth: int, width: int) -> str:
+    """Return an argument on a line of its own; a tuple that would be longer than `width` is broken."""
+    if len(text) + 1 + 4 * depth <= width or not text.startswith("("):
+        return text
+    values = cst.parse_expression(text)
+    if not isinstance(values, cst.Tuple):
+        return text
+    return "(\n" + "".join(f"        {code(element.value)},\n" for element in values.elements) + "    )"

@@ -8,6 +8,7 @@ from typing import cast
 import libcst as cst
 
 from np2tf.rewrites.tensorflow_target.model.world import Edit
+from np2tf.tree.blanks import is_blank_line
 from np2tf.tree.templates import Statement, expression, statement
 
 _BLANK = cst.EmptyLine(indent=False)
@@ -101,7 +102,7 @@ def _laid_out(
     first, *statements_behind = statements
     begins = (
         [*leading_lines]
-        if is_first or (leading_lines and leading_lines[0].comment is None)
+        if is_first or (leading_lines and is_blank_line(leading_lines[0]))
         else [_BLANK, *leading_lines]
     )
     return cst.FlattenSentinel(
