@@ -31,7 +31,7 @@ CELLS = [
 
 
 def executed(cells: list[str], folder: Path) -> list[object]:
-    """Return the output of each cell in a new kernel: texts and values, or the class and message of an error."""
+    """Return each cell's output in a new kernel: texts and values, or the class and message of an error."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = nbclient.NotebookClient(
         notebook,
