@@ -128,6 +128,11 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 
+def is_module(path: Path) -> bool:
+    """Return whether other files can import a file: a notebook or a page is not a module."""
+    return path.suffix not in (SUFFIX, *SUFFIXES)
+
+
 def facts_of(outcome: Outcome) -> Facts | None:
     """Return the facts of a file, even if nothing in it can be translated; None if its translation has
     failed.

@@ -15,10 +15,17 @@ from pathlib import Path
 from np2tf.conversion.import_groups import translation_groups
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
-from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file, translated_bytes
+from np2tf.files import (
+    facts_of,
+    fates_of,
+    is_module,
+    names_of,
+    summary_of,
+    translate_file,
+    translated_bytes,
+)
 from np2tf.linking.acting_functions import LinkedProject
 from np2tf.linking.summary import ModuleSummary
-from np2tf.notebooks.notebook import SUFFIX
 from np2tf.options import Options
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
@@ -133,7 +140,7 @@ class Project:
             self._summaries[str(path)] = summary
             if any(function.is_staged for function in summary.functions.values()):
                 self._texts[str(path)] = text
-        elif path.suffix != SUFFIX:
+        elif is_module(path):
             self._plain[str(path)] = text
 
     def findings(self) -> Iterator[Diagnostic]:
@@ -164,7 +171,7 @@ class Project:
 
     def _link(self) -> LinkedProject:
         if self._linked_project is None:
-            files = [(str(path), str(root)) for path, root in self._files if path.suffix != SUFFIX]
+            files = [(str(path), str(root)) for path, root in self._files if is_module(path)]
             summaries = list(self._summaries.values())
             self._linked_project = LinkedProject(
                 files, summaries, self._summary_of_plain, self._deriving_from

@@ -229,14 +229,15 @@ def _linking_findings(
     )
     if not any(function.is_staged for function in functions):
         return
-    from np2tf.project import Project  # loads the translator
+    from np2tf.files import is_module  # loads the translator
+    from np2tf.project import Project
     from np2tf.tree.source import Source
 
     files = [(task.path, task.root) for task in tasks]
     project = Project(files, options_of=lambda path: configurations.of(path).options())
     failures = {outcome.path for outcome in outcomes if outcome.failed}
     for task in tasks:
-        if task.path not in failures:
+        if task.path not in failures and is_module(task.path):
             project.add(task.path, summaries[task.path], Source.of(task.data, str(task.path)).original)
     for finding in project.findings():
         if configurations.of(Path(finding.path)).is_selected(finding.code, Path(finding.path)):

@@ -248,3 +248,20 @@ def test_commands(tmp_path: Path) -> None:
     before = (tmp_path / "a.md").read_bytes()
     assert run(check, "--docs", "--add-ignore", tmp_path / "a.md").exit_code == 1
     assert (tmp_path / "a.md").read_bytes() == before
+
+
+def test_pages_and_notebooks_are_no_modules(tmp_path: Path) -> None:
+    """Facts about several files come from modules alone, whatever stands in pages and notebooks."""
+    (tmp_path / "told.md").write_text("# 1.5 it is\n\nNo program, but the text of `told`, from 01.02.\n")
+    (tmp_path / "told.rst").write_text("It's 12px wide::\n\n    class told(Base):\n")
+    (tmp_path / "told.ipynb").write_text('{"nbformat": 4, "cells": [], "metadata": {"a": -Infinity}}')
+    (tmp_path / "c.py").write_text(
+        "import numpy as np\nfrom told import told\n\n\ndef f(x):\n    for _ in range(3):\n"
+        "        x = told(np.sin(x))\n    return x\n"
+    )
+    (tmp_path / "np2tf.toml").write_text('include = ["*.py", "*.ipynb"]\n')
+    for command in (convert, check):
+        done = run(command, "--docs", tmp_path)
+        assert "NP2TF905" not in done.output
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+        assert "@np2tf.jit" in done.output or command is check

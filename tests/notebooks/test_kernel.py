@@ -31,7 +31,7 @@ CELLS = [
 
 
 def executed(cells: list[str], folder: Path) -> list[object]:
-    """What each cell shows in a new kernel: its texts and values, or the class and message of its error."""
+    """Return each cell's output in a new kernel: texts and values, or the class and message of an error."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = nbclient.NotebookClient(
         notebook,
