@@ -387,7 +387,7 @@ def test_workers_begin_to_load_early_only_if_they_will_translate(
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.py").write_text(PLAIN)
     begun: list[None] = []
-    monkeypatch.setattr(workers, "get_ready", lambda: begun.append(None))
+    monkeypatch.setattr(workers, "preload", lambda: begun.append(None))
     counts = []
     for words in (["-j", 1], ["-j", 2], ["-j", 2], ["-j", 2, "--no-cache"]):
         if words == ["-j", 2] and counts == [0]:
