@@ -43,14 +43,15 @@ NOUNS = _words(
 PARAMETERS = _words("left signed unsigned casting descending desired indexing padding")
 #: Names that may stay, by the reason.
 ALLOWED: dict[str, frozenset[str]] = {
-    "names of NumPy, Python and TensorFlow": _words(
+    "names of NumPy, Python, TensorFlow and libcst": _words(
         """np2tf.runtime.staged_operators.builtins:any np2tf.runtime.staged_operators.builtins:all
         np2tf.runtime.staged_operators.iterables:reversed np2tf.tnp._chapters.reductions.truth:any
         np2tf.tnp._chapters.reductions.truth:all np2tf.tnp._chapters.creation.from_shape:ones
         np2tf.pytree.containers:SET np2tf.transforms.core.structures:NONE
         np2tf.tnp._chapters.sorting.sort:searchsorted
         np2tf.tnp._chapters.indexing.put
-        np2tf.runtime.environment.tensorflow_import:_WatchedSpec._initializing"""
+        np2tf.runtime.environment.tensorflow_import:_WatchedSpec._initializing
+        np2tf.tree.printing:_Block._codegen np2tf.facts.module.positions:_NoBlock._codegen"""
     ),
     "public names, which programs use": _words(
         """np2tf.operators.undefined:Undefined np2tf.operators.undefined:undefined np2tf.config:Config.using

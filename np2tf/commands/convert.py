@@ -70,9 +70,9 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
     _look_at(paths, choices)
     configurations = configurations_of(choices)
     if _wants_workers(paths, choices):
-        from np2tf.conversion.workers import get_ready
+        from np2tf.conversion.workers import preload
 
-        get_ready()
+        preload()
     unread: list[TaskResult] = []
     if "-" in paths:
         delivery = _delivery_to_output(choices) or Stream()

@@ -16,7 +16,7 @@ _FROM = re.compile(
     rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\#;]|\\\r?\n)*)", re.MULTILINE
 )
 _AS = re.compile(rb"^[ \t]*import[ \t]+([\w.]+)[ \t]+as[ \t]+(\w+)", re.MULTILINE)
-_DOTTED = re.compile(rb"\b(\w+)\.(?=\w)")
+_OWNER = re.compile(rb"\b(\w+)\.(?=\w)")
 _WORD = re.compile(rb"\w+")
 _COMMENT = re.compile(rb"#[^\n]*")
 _OF_NUMPY = re.compile(rb"^[ \t]*(?:from[ \t]+numpy\b|import[^\n]*\bnumpy\b)", re.MULTILINE)
@@ -106,11 +106,11 @@ def _in_lines(pattern: re.Pattern[bytes], word: bytes, data: bytes) -> Iterator[
 def _attributes(modules: Container[bytes], data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield each `module.name` in a text whose module is one of these."""
     end = 0
-    for dotted in _DOTTED.finditer(data):
-        if dotted[1] in modules and dotted.start() >= end:
-            name = _WORD.match(data, dotted.end())
+    for owner in _OWNER.finditer(data):
+        if owner[1] in modules and owner.start() >= end:
+            name = _WORD.match(data, owner.end())
             assert name is not None
-            yield dotted[1], name[0]
+            yield owner[1], name[0]
             end = name.end()
 
 

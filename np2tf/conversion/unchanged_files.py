@@ -53,7 +53,7 @@ class UnchangedFiles:
         self._cache.store(self._key(task), entries)
 
     def _key(self, task: Task) -> str:
-        begun = self._hashes.get(task.options)
-        if begun is None:
-            begun = self._hashes[task.options] = begin_hash(("unchanged", task.options))
-        return key_from(begun, task.data, os.path.abspath(task.path))
+        first_digest = self._hashes.get(task.options)
+        if first_digest is None:
+            first_digest = self._hashes[task.options] = begin_hash(("unchanged", task.options))
+        return key_from(first_digest, task.data, os.path.abspath(task.path))

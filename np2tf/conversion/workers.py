@@ -36,7 +36,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def get_ready() -> None:
+def preload() -> None:
     """Begin to load the translator in the process that workers are forked from, if there is such a process.
 
     It loads while the caller finds and reads the files.

@@ -19,7 +19,7 @@ from np2tf.facts.module.kinds import Kind, Kinds
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.positions import Positions, told_by
 from np2tf.facts.module.scopes import Scope, Scopes
-from np2tf.tree.walk import arrange, walk
+from np2tf.tree.walk import arrange
 
 __all__ = ["Facts", "Imports", "Instances", "Kind", "Kinds", "Parents", "Scope", "Scopes"]
 
@@ -49,11 +49,11 @@ class Facts:
     @classmethod
     def of(cls, module: cst.Module, path: str = "") -> Facts:
         """Analyse a module. `path` is the path of its file, if it is a file."""
-        arrange(module)
+        nodes, numbers = arrange(module)
         by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
-        for node in walk(module):
+        for node in nodes:
             by_class.setdefault(type(node), []).append(node)
-        parents = Parents(module)
+        parents = Parents(nodes, numbers)
         scopes = Scopes(module)
         imports = Imports.of(module, scopes, parents)
         attributes = cast("list[cst.Attribute]", by_class.get(cst.Attribute, []))

@@ -99,12 +99,12 @@ def _text(statement: cst.CSTNode, state: CodegenState) -> str:
     entry = _texts.get(id(statement))
     if entry is not None and entry[2] == habits:
         return entry[1]
-    text = _printed(statement, state)
+    text = _print_statement(statement, state)
     _texts[id(statement)] = statement, text, habits
     return text
 
 
-def _printed(statement: cst.CSTNode, state: CodegenState) -> str:
+def _print_statement(statement: cst.CSTNode, state: CodegenState) -> str:
     """Return what libcst prints for a statement, without the statements in its block."""
     around, state.tokens = state.tokens, []
     block = block_in(statement)
@@ -146,7 +146,7 @@ def _is_as_remembered(statement: cst.CSTNode, state: CodegenState, nodes: Set[cs
         state.decrease_indent()
         if not inside:
             return False
-    return _printed(statement, state) == entry[1]
+    return _print_statement(statement, state) == entry[1]
 
 
 def with_body(statement: cst.CSTNode, body: object) -> cst.CSTNode:

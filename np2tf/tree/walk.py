@@ -90,8 +90,11 @@ def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             stack.extend(below[::-1])
 
 
-def arrange(module: cst.CSTNode) -> None:
-    """Keep the order of a tree's nodes, in which each subtree is a range; walks of it then take no search."""
+def arrange(module: cst.CSTNode) -> tuple[list[cst.CSTNode], list[int]]:
+    """Keep the order of a tree's nodes, in which each subtree is a range; walks of it then take no search.
+
+    Return the nodes in this order, and the number of each node's parent in it (-1 for the first).
+    """
     if len(_places) >= MAX_RESULTS:
         _places.clear()
     order: list[cst.CSTNode] = []
@@ -111,6 +114,7 @@ def arrange(module: cst.CSTNode) -> None:
         _places[id(node)] = node, order, range(number, number + size)
         if number:
             sizes[parents[number]] += size
+    return order, parents
 
 
 #: The nodes that have been arranged: with themselves, so that no other node gets their identity.

@@ -106,7 +106,7 @@ def slowed(real):
         time.sleep(0.1)
         return real(*args)
     return slow
-file_batch.run_task = slowed(file_batch.run_task)
+file_batch.run_tasks = slowed(file_batch.run_tasks)
 project.translate_file = slowed(project.translate_file)
 main(sys.argv[1:])
 """

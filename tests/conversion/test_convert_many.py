@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from command_runner import CliRunner, Result
 
 from np2tf.commands import np2tf as command
 from np2tf.conversion import file_batch, workers
-from np2tf.conversion.tasks import Task, TaskResult, run_task
+from np2tf.conversion.tasks import Task, TaskResult, run_task, run_tasks
 from np2tf.conversion.unchanged_files import UnchangedFiles
 from np2tf.options import Options
 
@@ -186,11 +186,11 @@ def test_processes_say_what_one_says(tmp_path: Path) -> None:
     assert (tmp_path / "a3.py").read_text() == "from np2tf import tnp\n\nx = tnp.ones(3)\n"
 
 
-def dying(task: Task) -> TaskResult:
-    """`run_task`, and death on one file."""
-    if task.path.name == "b.py":
+def dying(tasks: Sequence[Task]) -> list[TaskResult]:
+    """`run_tasks`, and death on one file."""
+    if tasks[0].path.name == "b.py":
         os.kill(os.getpid(), signal.SIGKILL)
-    return run_task(task)
+    return run_tasks(tasks)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
@@ -198,7 +198,7 @@ def test_a_worker_that_dies_is_an_internal_error(tmp_path: Path, monkeypatch: py
     """The command exits with status 123, names the file, and writes the other files."""
     for name in ("a.py", "b.py", "c.py"):
         (tmp_path / name).write_text(SOURCE)
-    monkeypatch.setattr(file_batch, "run_task", dying)
+    monkeypatch.setattr(file_batch, "run_tasks", dying)
     result = np2tf("convert", "--write", "-j2", tmp_path)
     assert result.exit_code == 123
     assert f"{tmp_path / 'b.py'}:1:1: NP2TF905 internal error: ChildProcessError" in result.stderr
@@ -222,11 +222,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that are really translated."""
     names: list[str] = []
 
-    def counting(task: Task) -> TaskResult:
-        names.append(task.path.name)
-        return run_task(task)
+    def counting(tasks: Sequence[Task]) -> list[TaskResult]:
+        names.extend(task.path.name for task in tasks)
+        return run_tasks(tasks)
 
-    monkeypatch.setattr(file_batch, "run_task", counting)
+    monkeypatch.setattr(file_batch, "run_tasks", counting)
     return names
 
 
@@ -387,7 +387,7 @@ def test_workers_begin_to_load_early_only_if_they_will_translate(
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "a.py").write_text(PLAIN)
     begun: list[None] = []
-    monkeypatch.setattr(workers, "get_ready", lambda: begun.append(None))
+    monkeypatch.setattr(workers, "preload", lambda: begun.append(None))
     counts = []
     for words in (["-j", 1], ["-j", 2], ["-j", 2], ["-j", 2, "--no-cache"]):
         if words == ["-j", 2] and counts == [0]:

@@ -317,14 +317,14 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
     from np2tf.conversion import file_batch
 
-    real = file_batch.run_task
+    real = file_batch.run_tasks
 
-    def slow(task: object) -> object:
-        made = real(task)  # type: ignore[arg-type]
+    def slow(tasks: object) -> object:
+        made = real(tasks)  # type: ignore[arg-type]
         file.write_text("x = 'new'\n")
         return made
 
-    monkeypatch.setattr(file_batch, "run_task", slow)
+    monkeypatch.setattr(file_batch, "run_tasks", slow)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "it was changed while it was translated" in result.stderr) == (1, True)
     assert file.read_text() == "x = 'new'\n"

@@ -12,7 +12,7 @@ from np2tf.tree.source import Source, SourceError
 from np2tf.tree.walk import walk
 
 FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures").rglob("*.np.py"))
-#: So many nodes of a fixture are skipped after one that is looked at.
+#: The test looks at every seventh node of a fixture.
 STEP = 7
 
 

@@ -68,7 +68,7 @@ def _printed(module: cst.Module, node: cst.CSTNode, indents: tuple[str, ...]) ->
 
 
 def _disagreements(text: str) -> tuple[int, list[str]]:
-    """How many texts were cut, and the ones that libcst prints in another way."""
+    """Return the number of texts that were cut, and the texts that libcst prints in another way."""
     printing._texts.clear()
     module = Source.of(text).module
     entries = list(printing._texts.values())

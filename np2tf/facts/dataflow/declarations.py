@@ -23,13 +23,13 @@ def declared_names(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[
 
 @memoize
 def _declarations(function: cst.CSTNode) -> list[tuple[type[cst.CSTNode], str]]:
-    found: list[tuple[type[cst.CSTNode], str]] = []
+    names: list[tuple[type[cst.CSTNode], str]] = []
     stack: list[cst.CSTNode] = [function.body]  # type: ignore[attr-defined]
     while stack:
         top = stack.pop()
         kind = type(top)
         if kind is cst.Global or kind is cst.Nonlocal:
-            found += [(kind, item.name.value) for item in top.names]  # type: ignore[attr-defined]
+            names += [(kind, item.name.value) for item in top.names]  # type: ignore[attr-defined]
         elif kind in _BLOCKS:
             stack.extend(children(top))
-    return found
+    return names

@@ -233,7 +233,7 @@ def reads(node: cst.CSTNode | None) -> Names:
 
 @memoize
 def _reads(node: cst.CSTNode) -> Names:
-    """Return what `reads` finds in a node with several parts, in one that binds names, or in a scope."""
+    """Return what `reads` finds in a node with several parts, in a node that binds names, or in a scope."""
     if type(node) not in _READ_OTHERWISE:
         return NO_NAMES.union(*map(reads, children(node)))
     if type(node) is cst.AugAssign:

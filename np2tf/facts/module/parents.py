@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar, cast
 
 import libcst as cst
-
-from np2tf.tree.walk import children
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 
@@ -15,14 +13,11 @@ Node = TypeVar("Node", bound=cst.CSTNode)
 class Parents:
     """Maps each node to its parent node."""
 
-    def __init__(self, module: cst.Module) -> None:
-        self._above: dict[cst.CSTNode, cst.CSTNode] = {}
-        stack: list[cst.CSTNode] = [module]
-        while stack:
-            node = stack.pop()
-            for child in children(node):
-                self._above[child] = node
-                stack.append(child)
+    def __init__(self, nodes: Sequence[cst.CSTNode], parents: Sequence[int]) -> None:
+        """Use the nodes of a tree, and the number of each node's parent among them, as `arrange` returns
+        them.
+        """
+        self._above = {node: nodes[parent] for node, parent in zip(nodes, parents) if parent >= 0}
 
     def __getitem__(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """Return the parent, or None for the module."""

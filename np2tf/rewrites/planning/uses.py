@@ -69,13 +69,13 @@ class Use:
 
 def uses(facts: Facts) -> Sequence[Use]:
     """Return the uses of NumPy names in a module, in source order."""
-    found = _USES.get(facts)
-    if found is None:
+    every_use = _USES.get(facts)
+    if every_use is None:
         names = facts.nodes(cst.Name) if facts.imports.imports_numpy else ()
         meanings = ((name, facts.imports.numpy_name(name)) for name in names)
-        found = [_use(facts, name, stands_for) for name, stands_for in meanings if stands_for is not None]
-        _USES[facts] = found
-    return found
+        every_use = [_use(facts, name, stands_for) for name, stands_for in meanings if stands_for is not None]
+        _USES[facts] = every_use
+    return every_use
 
 
 def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:

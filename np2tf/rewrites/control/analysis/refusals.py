@@ -178,13 +178,13 @@ def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:
 @memoize
 def _walk_here(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
     """Return `node` and the nodes below it, without function bodies and exception handlers."""
-    found: list[cst.CSTNode] = []
+    nodes: list[cst.CSTNode] = []
     stack = [node]
     while stack:
         top = stack.pop()
         kind = type(top)
         if kind is not cst.ExceptHandler or top is node:
-            found.append(top)
+            nodes.append(top)
             if kind is not cst.FunctionDef and kind is not cst.Lambda:
                 stack.extend(children(top)[::-1])
-    return found
+    return nodes

@@ -22,6 +22,8 @@ CONTAINERS = words("tuple list dict")
 ANY_KIND = "any"
 #: How NumPy promotes the dtypes that are translated.
 _RANK = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4, "complex128": 5}
+#: Containers in containers are followed to this depth.
+_MAX_DEPTH = 5
 _PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 
 
@@ -150,6 +152,23 @@ def tuple_value(items: Iterable[Value]) -> Value:
     return Value(
         frozenset(["tuple"]), items=members, memory=memory, certain=all(item.certain for item in members)
     )
+
+
+def capped(value: Value, depth: int = _MAX_DEPTH) -> Value:
+    """Return a value in which nothing is known about items deeper than `depth`.
+
+    A list that is put into itself, or into a list in a loop, would otherwise become deeper in every round.
+    """
+    if value.item is None and not value.items:
+        return value
+    if depth == 0:
+        anything = unknown(*value.memory, certain=value.certain)
+        is_known = value.items is not None or value.item != anything
+        return replace(value, items=None, item=anything) if is_known else value
+    items = value.items and tuple(capped(item, depth - 1) for item in value.items)
+    item = value.item and capped(value.item, depth - 1)
+    is_same = item is value.item and all(new is old for new, old in zip(items or (), value.items or ()))
+    return value if is_same else replace(value, items=items, item=item)
 
 
 def join(left: Value | None, right: Value | None) -> Value | None:

@@ -17,6 +17,7 @@ from np2tf.rewrites.tensorflow_target.model.table import Table, table
 from np2tf.rewrites.tensorflow_target.model.values import (
     NO_VALUE,
     Value,
+    capped,
     in_outer_memory,
     join,
     union,
@@ -207,6 +208,7 @@ class Frame:
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in this scope."""
+        value = capped(value)
         self.env[name] = value
         if (self.function, name) in self.world.shared_owners:
             self.world.learn(self.shared_names(name), name, value)
