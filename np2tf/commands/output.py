@@ -12,7 +12,7 @@ from typing import Protocol
 
 import click
 
-from np2tf.commands.tables.console import WIDTH
+from np2tf.commands.tables.console import WIDTH, quantity
 from np2tf.commands.tables.console import wide_console as wide_console
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.disk.outcome import Outcome
@@ -155,8 +155,3 @@ def files_told(number: int, changed_count: int, failed_count: int, verb: str) ->
     return ", ".join(
         [*parts, f"{quantity(other_count, 'file')} left as {'it is' if other_count == 1 else 'they are'}"]
     )
-
-
-def quantity(number: int, name: str) -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
-    return f"{number} {name}{'s' * (number != 1)}"

@@ -74,3 +74,8 @@ def number(value: float | None, form: str = "{:.3f}") -> str:
 def ratio(value: float | None) -> str:
     """Return a ratio of times as text for a table."""
     return number(value, "{:.2f}×")
+
+
+def quantity(number: int, name: str) -> str:
+    """Return a number with its noun: `1 file`, `2 files`."""
+    return f"{number} {name}{'s' * (number != 1)}"

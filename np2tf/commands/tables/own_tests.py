@@ -6,8 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from np2tf.commands.output import quantity
-from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_table, wide_console
+from np2tf.commands.tables.console import (
+    name_text,
+    new_table,
+    number,
+    quantity,
+    ratio,
+    say,
+    show_table,
+    wide_console,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console

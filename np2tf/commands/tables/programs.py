@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from np2tf.commands.output import quantity
-from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_fitting, wide_console
+from np2tf.commands.tables.console import (
+    name_text,
+    new_table,
+    number,
+    quantity,
+    ratio,
+    say,
+    show_fitting,
+    wide_console,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from np2tf.commands.output import quantity
-from np2tf.commands.tables.console import name_text, new_table, number, ratio, say, show_fitting, wide_console
+from np2tf.commands.tables.console import (
+    name_text,
+    new_table,
+    number,
+    quantity,
+    ratio,
+    say,
+    show_fitting,
+    wide_console,
+)
 from np2tf.commands.tables.programs import counts_shown, counts_told, result_text, show_wrong
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, capped, in_outer_memory, join
+from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, in_outer_memory, join, limit_depth
 
 #: The class at the top of the bases, and the name of the attribute.
 AttributeKey = tuple[cst.ClassDef, str]
@@ -113,7 +113,7 @@ class Classes:
             return
         before = self._values.get(key)
         after = join(before, in_outer_memory(value, attribute_root(key)))
-        after = capped(after) if after is not None else None
+        after = limit_depth(after) if after is not None else None
         if after is not None and after != before:
             self._values[key] = after
             self.has_new_facts = True

@@ -17,9 +17,9 @@ from np2tf.rewrites.tensorflow_target.model.table import Table, table
 from np2tf.rewrites.tensorflow_target.model.values import (
     NO_VALUE,
     Value,
-    capped,
     in_outer_memory,
     join,
+    limit_depth,
     union,
     unknown,
 )
@@ -208,7 +208,7 @@ class Frame:
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in this scope."""
-        value = capped(value)
+        value = limit_depth(value)
         self.env[name] = value
         if (self.function, name) in self.world.shared_owners:
             self.world.learn(self.shared_names(name), name, value)
