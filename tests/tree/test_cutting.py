@@ -88,7 +88,7 @@ def _disagreements(text: str) -> tuple[int, list[str]]:
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_fixtures(path: Path) -> None:
-    _, wrong = _disagreements(path.read_text(encoding="utf-8"))
+    _, wrong = _disagreements(Source.of(path.read_bytes(), str(path)).text)
     assert wrong == []
 
 
