@@ -5,23 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixture_files import programs
 
 from np2tf.facts import Facts
 from np2tf.facts.module.positions import positions, told_by
-from np2tf.tree.source import Source, SourceError
+from np2tf.tree.source import Source
 from np2tf.tree.walk import walk
 
-FIXTURES = sorted((Path(__file__).resolve().parents[2] / "fixtures").rglob("*.np.py"))
+FIXTURES = programs("*.np.py")
 #: The test looks at every seventh node of a fixture.
 STEP = 7
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_each_statement_by_itself(path: Path) -> None:
-    try:
-        module = Source.of(path.read_bytes()).module
-    except SourceError:
-        pytest.skip("no program")
+    module = Source.of(path.read_bytes()).module
     facts, expected = Facts.of(module), positions(module)
     for node in list(walk(module))[1::STEP]:
         start, end = expected[node].start, expected[told_by(node)].end

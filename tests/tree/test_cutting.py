@@ -7,6 +7,7 @@ from pathlib import Path
 
 import libcst as cst
 import pytest
+from fixture_files import programs
 from libcst._nodes.internal import CodegenState
 
 from np2tf.options import Options
@@ -16,17 +17,7 @@ from np2tf.tree.cutting import cut
 from np2tf.tree.source import Source, SourceError
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def _is_program(path: Path) -> bool:
-    try:
-        Source.of(path.read_bytes(), str(path))
-    except SourceError:
-        return False
-    return True
-
-
-FIXTURES = [path for path in sorted((ROOT / "fixtures").rglob("*.py")) if _is_program(path)]
+FIXTURES = programs("*.py")
 ODD = {
     "comments": (
         "# top\n"
