@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from np2tf import Options, convert
-from np2tf.rewrites.tensorflow_target.model.values import Value, capped, list_value, plain
+from np2tf.rewrites.tensorflow_target.model.values import Value, list_value, plain, with_depth
 
 GROWTHS = ("a = (a, a)", "a = [a, a]", "a = [a, [a, b], {0: a}]", "b.append(a); a.append(b)", "a.append(a)")
 
@@ -30,13 +30,13 @@ def test_only_deep_items_are_forgotten() -> None:
     value = plain("int")
     for _ in range(4):
         value = list_value(value, ["root"])
-    assert capped(value) is value
+    assert with_depth(value) is value
     for _ in range(20):
         value = list_value(value, ["root"])
-    limited = capped(value)
+    limited = with_depth(value)
     assert depth(limited) < depth(value)
     assert limited.memory == value.memory
-    assert limited == capped(list_value(limited, ["root"]))
+    assert limited == with_depth(list_value(limited, ["root"]))
     innermost = limited
     while innermost.item is not None:
         innermost = innermost.item

@@ -136,7 +136,7 @@ def tuple_value(items: Iterable[Value]) -> Value:
     )
 
 
-def capped(value: Value, depth: int = _MAX_DEPTH) -> Value:
+def with_depth(value: Value, depth: int = _MAX_DEPTH) -> Value:
     """Return a value in which nothing is known about items deeper than `depth`.
 
     A list that is put into itself, or into a list in a loop, would otherwise become deeper in every round.
@@ -144,11 +144,11 @@ def capped(value: Value, depth: int = _MAX_DEPTH) -> Value:
     if value.item is None and not value.items:
         return value
     if depth == 0:
-        anything = unknown(*value.memory, certain=value.certain)
-        is_known = value.items is not None or value.item != anything
-        return replace(value, items=None, item=anything) if is_known else value
-    items = value.items and tuple(capped(item, depth - 1) for item in value.items)
-    item = value.item and capped(value.item, depth - 1)
+        unknown_item = unknown(*value.memory, certain=value.certain)
+        is_known = value.items is not None or value.item != unknown_item
+        return replace(value, items=None, item=unknown_item) if is_known else value
+    items = value.items and tuple(with_depth(item, depth - 1) for item in value.items)
+    item = value.item and with_depth(value.item, depth - 1)
     is_same = item is value.item and all(new is old for new, old in zip(items or (), value.items or ()))
     return value if is_same else replace(value, items=items, item=item)
 

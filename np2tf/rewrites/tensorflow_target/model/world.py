@@ -12,7 +12,7 @@ from np2tf.facts import Facts
 from np2tf.facts.dataflow.reads_writes import Names
 from np2tf.rewrites.planning.plan import EditedNode
 from np2tf.rewrites.tensorflow_target.model.table import Table, table
-from np2tf.rewrites.tensorflow_target.model.values import Value, capped, join, union, unknown
+from np2tf.rewrites.tensorflow_target.model.values import Value, join, union, unknown, with_depth
 
 Edit = Callable[[Any], EditedNode]
 
@@ -152,7 +152,7 @@ class Frame:
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in this scope."""
-        value = capped(value)
+        value = with_depth(value)
         self.env[name] = value
         if (self.function, name) in self.world.shared_owners:
             self.world.learn(self.shared_names(name), name, value)
