@@ -51,7 +51,9 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_every_module_and_every_rule(root: Path, wheel: Path):
     names = set(zipfile.ZipFile(wheel).namelist())
     modules = {str(path.relative_to(root)) for path in (root / "np2tf").rglob("*.py")}
-    rules = {f"np2tf/{path.relative_to(root)}" for path in (root / "rules").rglob("*.toml")}
+    rules = {
+        f"np2tf/{path.relative_to(root)}" for path in (root / "rules").rglob("*.*") if path.suffix != ".pyc"
+    }
     assert modules | rules | {"np2tf/py.typed", "np2tf/runtime/xla/placement_cpu.toml"} <= names
     strangers = {name for name in names if not name.startswith(("np2tf/", "np2tf-"))}
     assert not strangers
@@ -65,10 +67,13 @@ def test_an_installed_wheel_finds_its_rules(installed: Path, tmp_path: Path):
 
 
 def test_an_installed_wheel_converts(installed: Path, tmp_path: Path):
-    (tmp_path / "source.py").write_text(SOURCE)
-    command = [sys.executable, installed / "bin" / "np2tf", "convert", "--write", "source.py"]
-    run(*command, cwd=tmp_path, path=str(installed))
-    assert "tnp.sin(x)" in (tmp_path / "source.py").read_text()
+    for target, package in (("np2tf", "np2tf"), ("tf", "tensorflow")):
+        (tmp_path / "source.py").write_text(SOURCE)
+        command = [sys.executable, installed / "bin" / "np2tf", "convert", "--write", "--target", target]
+        run(*command, "source.py", cwd=tmp_path, path=str(installed))
+        text = (tmp_path / "source.py").read_text()
+        assert "tnp.sin(x)" in text
+        assert package in text
 
 
 def test_a_bare_checkout_converts(root: Path, tmp_path: Path):
