@@ -251,6 +251,14 @@ REFUSED = {
     ),
     "an array and None": (main_of("x = np.zeros(2)\nreturn x == None"), "NP2TF606"),
     "array or list": (main_of("return f", "def f(x):\n    x += 1\n"), "NP2TF605"),
+    "an array in a list that a comprehension appends to": (
+        main_of("a, held = np.zeros(2), []\n[held.append(a) for _ in range(1)]\na[0] = 1\nreturn held"),
+        "NP2TF604",
+    ),
+    "an array in a list that a lambda appends to": (
+        main_of("a, held = np.zeros(2), []\nf = lambda: held.append(a)\na[0] = 1\nreturn held"),
+        "NP2TF604",
+    ),
     "an array that a container may hold": (
         main_of(
             "return g", "def g(x):\n    t = np.zeros(2)\n    x[0] = t\n    t[0] = 1\n    return t.sum()\n"

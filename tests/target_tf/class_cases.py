@@ -191,6 +191,10 @@ REFUSED = {
         program("import random\ng = random.choice([Grid(3), Grid(4)])\nreturn g.u // 2", GRID),
         "NP2TF607",
     ),
+    "an array that a comprehension gives to an attribute": (
+        program("g, a = Grid(3), np.zeros(3)\n[g.history.append(a) for _ in range(1)]\na[0] = 1", GRID),
+        _OTHERS,
+    ),
     "a comparison of objects": (program("g = Grid(3)\nreturn g == g", GRID), "NP2TF603"),
     "a method as a value": (program("g = Grid(3)\nreturn list(map(g.step, [1, 2]))", GRID), "NP2TF603"),
     "a special method": (

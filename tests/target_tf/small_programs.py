@@ -39,7 +39,7 @@ WRITES = (
     "{n} = max({n}, {a}[1])", "{c} = np.where(m[0, 0] > 1, {a}, 0)", "{a} **= 2", "held = [{a}, {b}]",
     "for p in held:\n    {n} = p[0]", "for p in held:\n    p[0] = 1", "{c}, {n} = {a} * 2, {n} + 1",
     "{a}[:] = [p + 1 for p in {b}]", "{n} = (lambda t: t + 1)({n})", "{a} = {a} if {n} > 1 else {a}.copy()",
-    "for row in {a}:\n    {n} = row", "{a}[int({n}) % 4] = {n}",
+    "[held.append({a}) for _ in range(1)]", "for row in {a}:\n    {n} = row", "{a}[int({n}) % 4] = {n}",
 )  # fmt: skip
 HELPERS = {
     "fill": "def fill(x, value):\n    x[1] = value\n    return x[0] + value\n",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import libcst as cst
 
+from np2tf.facts.dataflow.reads_writes import bound_targets
 from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number, numpy_name
 from np2tf.rewrites.tensorflow_target.calls.dispatch import call
 from np2tf.rewrites.tensorflow_target.calls.object_calls import property_functions, run_property
+from np2tf.rewrites.tensorflow_target.calls.program_calls import parameter_names
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
 from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
@@ -264,7 +266,9 @@ def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value
     memory = _loops(node.for_in, inner)
     # A generator reads its iterable only when an item is requested.
     later = memory if type(node) is cst.GeneratorExp else frozenset()
-    return list_value(evaluate(node.elt, inner), [node, *later])
+    element = evaluate(node.elt, inner)
+    frame.take_back(inner, _loop_names(node.for_in))
+    return list_value(element, [node, *later])
 
 
 def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
@@ -272,7 +276,15 @@ def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
     _loops(node.for_in, inner)
     _refuse_tensor_key(node.key, inner)
     item = evaluate(node.value, inner)
+    frame.take_back(inner, _loop_names(node.for_in))
     return Value(frozenset(["dict"]), item=item, memory=item.memory | {node})
+
+
+def _loop_names(loop: cst.CompFor | None) -> Iterator[str]:
+    """Yield the names that the loops of a comprehension bind."""
+    while loop is not None:
+        yield from bound_targets(loop.target)
+        loop = loop.inner_for_in
 
 
 def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
@@ -339,6 +351,7 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     if type(params.star_arg) is cst.Param or params.star_kwarg is not None:
         return frame.world.refuse(node, "NP2TF603", what="a lambda with `*`")
     result = evaluate(node.body, inner)
+    frame.take_back(inner, parameter_names(node))
     inner_nodes = set(walk(node.body))
     if any(root not in inner_nodes for root in result.memory):
         return frame.world.refuse(node, "NP2TF603", what="a lambda that returns memory of others")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -223,8 +223,19 @@ class Frame:
         return self.world.globals if owner is None else self.world.summary(owner).history  # type: ignore[arg-type]
 
     def inner(self) -> Frame:
-        """Return a copy of this frame with its own names, for a comprehension."""
+        """Return a copy of this frame with its own names, for a comprehension or lambda."""
         return Frame(self.world, self.function, dict(self.env), self.live, self.always_live)
+
+    def take_back(self, inner: Frame, own_names: Iterable[str]) -> None:
+        """Add the facts of an inner frame about this frame's names: containers may have got items.
+
+        Args:
+            inner: the frame of a comprehension or lambda that has been followed.
+            own_names: the names that the comprehension or lambda binds.
+        """
+        for name in self.env.keys() - set(own_names):
+            if inner.env[name] != self.env[name]:
+                self.bind(name, union([self.env[name], inner.env[name]]))
 
 
 def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
