@@ -307,6 +307,11 @@ class Effects:
         if full_name is not None:
             return None if full_name in _CONTEXTS else rules.against_staging(full_name)
         import_name = self.facts.imports.imported_name(node.func)
+        if import_name is not None and import_name.startswith("np2tf.tnp."):  # by an earlier run
+            translated_name = f"numpy.{import_name.removeprefix('np2tf.tnp.')}"
+            reason = rules.against_staging(translated_name) if rules.find(translated_name) else None
+            if reason is not None:
+                return reason
         if import_name != "warnings.warn" and _has_keyword(node, "stacklevel"):
             return "tells of what calls it"
         if import_name in _OF_THE_STACK:

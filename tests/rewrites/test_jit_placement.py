@@ -150,3 +150,36 @@ def test_what_is_added_to_a_translation_is_staged() -> None:
     once = convert("def f(x):\n    np.random.seed(7)\n    return x\n")
     text = f"{once}\n\nimport numpy as np\n\ndef g(x):\n    x = tnp.abs(x)\n{WORK}"
     assert "@np2tf.jit\ndef g(x):" in np2tf.convert(text).text
+
+
+LOADER = """\
+from numpy.testing import assert_allclose
+
+
+class Loader:
+    @staticmethod
+    def load(path):
+        data = np.loadtxt(path, delimiter=",")
+        return data[:, 0], data[:, 1:]
+
+    def compare(self, names):
+        for name in names:
+            x, y = self.load(name)
+            for k in 0.01, 0.1:
+                assert_allclose(x * k, y * k)
+"""
+
+
+def test_a_second_run_knows_the_calls_that_have_no_place_in_a_graph() -> None:
+    """The first run has translated the name of the function, which reads a file."""
+    first = np2tf.convert("import numpy as np\n" + LOADER).text
+    assert "tnp.loadtxt" in first
+    assert np2tf.convert(first).text == first
+
+
+def test_a_value_on_several_lines_keeps_its_parentheses() -> None:
+    """`out[i] = (a +\\n b)` becomes the result of a function."""
+    source = "import numpy as np\n\n\ndef f(x, b):\n    y = np.zeros(len(x))\n    for i in range(len(x)):\n"
+    text = np2tf.convert(source + "        y[i] = (b * x[i] +\n                b)\n    return y\n").text
+    assert "        return (b * x[i] +\n                b)\n" in text
+    compile(text, "translation", "exec")

@@ -7,6 +7,7 @@ The proof uses only the text: each iteration writes its own element, and names t
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 import libcst as cst
@@ -62,11 +63,21 @@ def map_loop(node: cst.For, live: Names) -> MapLoop | None:
     return MapLoop(out, before, value, last)
 
 
+def _on_lines(value: cst.BaseExpression) -> cst.BaseExpression:
+    """Return a value as a statement may have it: in parentheses if it goes over several lines."""
+    text = code(value)
+    try:
+        is_whole = "\n" not in text or bool(ast.parse(text, mode="eval"))
+    except SyntaxError:
+        is_whole = False
+    return value if is_whole else value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+
 def lower(lowering: Lowers, node: cst.For, map_loop: MapLoop, scope: Scope) -> list[Statement]:
     """Return the helper that computes one element, and the call that fills the array."""
     (item,) = bound_targets(node.target)
     result = cst.SimpleStatementLine(
-        [cst.Return(map_loop.value)],
+        [cst.Return(_on_lines(map_loop.value))],
         leading_lines=[*map_loop.last.leading_lines, *footer_of(node)],
         trailing_whitespace=map_loop.last.trailing_whitespace,
     )
