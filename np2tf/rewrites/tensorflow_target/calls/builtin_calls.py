@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.calls.numpy_calls import Evaluate
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, element_of
 from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
@@ -21,7 +20,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     tuple_value,
     union,
 )
-from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame
 from np2tf.tree.names import words
 
 #: Builtins that read or change state that the source text does not show.

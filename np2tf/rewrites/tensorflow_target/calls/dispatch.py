@@ -14,9 +14,9 @@ from np2tf.rewrites.tensorflow_target.calls.object_calls import (
     object_method,
     super_method,
 )
-from np2tf.rewrites.tensorflow_target.calls.program_calls import Evaluate, module_call
+from np2tf.rewrites.tensorflow_target.calls.program_calls import module_call
 from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, plain, unknown
-from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame
 from np2tf.tree.names import dotted_name
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.rewrites.tensorflow_target.calls.numpy_calls import Evaluate, dtype_value
+from np2tf.rewrites.tensorflow_target.calls.numpy_calls import dtype_value
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import element_of
 from np2tf.rewrites.tensorflow_target.model.table import Draw
-from np2tf.rewrites.tensorflow_target.model.values import ARRAYS, NUMBERS, Value, array, join, plain, unknown
-from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.model.values import (
+    ARRAYS,
+    NUMBERS,
+    PYTHON_DTYPES,
+    Value,
+    array,
+    join,
+    plain,
+    unknown,
+)
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame
 
 _RANDOM = "numpy.random."
-#: Kinds of Python's numbers -> the dtype of an array of these.
-_DTYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 #: Methods and functions that change a generator, or tell its state.
 _STATES = frozenset({"seed", "get_state", "set_state", "spawn", "bytes"})
 
@@ -91,7 +98,7 @@ def _dtype(node: cst.Call, values: list[Value], draw: Draw) -> str | None:
     if first.only("int"):
         return "int64"
     kinds = element_of(first).kinds if first.only("list", "tuple", "range") else frozenset()
-    return _DTYPES[next(iter(kinds))] if len(kinds) == 1 and kinds <= NUMBERS else None
+    return PYTHON_DTYPES[next(iter(kinds))] if len(kinds) == 1 and kinds <= NUMBERS else None
 
 
 def _result(node: cst.Call, values: list[Value], draw: Draw, dtype: str) -> Value:

@@ -8,7 +8,6 @@ import libcst as cst
 
 from np2tf.rewrites.tensorflow_target.calls.draws import is_generator_method, random_call
 from np2tf.rewrites.tensorflow_target.calls.numpy_calls import (
-    Evaluate,
     arguments,
     dtype_value,
     result,
@@ -29,7 +28,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     tuple_value,
     unknown,
 )
-from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame
 from np2tf.rewrites.tensorflow_target.objects.attributes import put_into_attributes
 from np2tf.tree.names import words
 

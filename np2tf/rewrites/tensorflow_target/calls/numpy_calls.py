@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -11,15 +11,13 @@ from np2tf import rules
 from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.results import RESULTS
 from np2tf.rewrites.tensorflow_target.model.table import Function
-from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, array
-from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, PYTHON_DTYPES, Value, array
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame
 
-Evaluate = Callable[[cst.CSTNode, Frame], Value]
 ArgumentValues = dict[str, tuple[Value, cst.BaseExpression]]
 
 #: Functions that may return their argument itself.
 _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
-_PYTHON_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 #: Kinds of values that only arguments for a dtype or a shape may have.
 _NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
 
@@ -148,9 +146,9 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
 def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> Value | None:
     """Return the value of an argument for a dtype; None if it cannot be translated."""
     world = frame.world
-    named = type(node) is cst.Name and node.value in _PYTHON_DTYPES
+    named = type(node) is cst.Name and node.value in PYTHON_DTYPES
     if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
-        return Value(frozenset(["dtype"]), _PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
+        return Value(frozenset(["dtype"]), PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
     if type(node) is cst.SimpleString:
         dtype = world.table.dtypes.get(str(node.evaluated_value), "")
         if not dtype:

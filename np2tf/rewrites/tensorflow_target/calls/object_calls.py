@@ -5,14 +5,13 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.rewrites.tensorflow_target.calls.program_calls import (
-    Evaluate,
     module_call,
     parameter_names,
     run_function,
 )
 from np2tf.rewrites.tensorflow_target.model.classes import ClassFacts, decorator_names
 from np2tf.rewrites.tensorflow_target.model.values import NO_VALUE, Value, plain
-from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame
 from np2tf.rewrites.tensorflow_target.objects.attributes import set_attribute
 
 

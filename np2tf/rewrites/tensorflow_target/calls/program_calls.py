@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import libcst as cst
@@ -18,10 +18,8 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     union,
     unknown,
 )
-from np2tf.rewrites.tensorflow_target.model.world import Frame, Summary
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame, Summary
 from np2tf.rewrites.tensorflow_target.objects.effects import follow_effects
-
-Evaluate = Callable[[cst.CSTNode, Frame], Value]
 
 
 def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:

@@ -24,7 +24,8 @@ ANY_KIND = "any"
 _RANK = {"bool": 0, "int32": 1, "int64": 2, "float32": 3, "float64": 4, "complex128": 5}
 #: Containers in containers are followed to this depth.
 _MAX_DEPTH = 5
-_PYTHON = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+#: Python's types of numbers -> the dtypes of arrays of these.
+PYTHON_DTYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ def promote(values: Iterable[Value]) -> str | None:
         if value.only(*NUMBERS):
             if "complex" in value.kinds and len(value.kinds) > 1:
                 return None
-            numbers += [_PYTHON[kind] for kind in value.kinds]
+            numbers += [PYTHON_DTYPES[kind] for kind in value.kinds]
         elif value.dtype is None or not value.only(*ARRAYS):
             return None
         else:

@@ -238,6 +238,10 @@ class Frame:
                 self.bind(name, union([self.env[name], inner.env[name]]))
 
 
+#: Returns the possible values of an expression.
+Evaluate = Callable[[cst.CSTNode, Frame], Value]
+
+
 def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
     """Return the values of the names where several paths meet; None if no path arrives."""
     states = [env for env in envs if env is not None]

@@ -10,9 +10,8 @@ import libcst as cst
 from np2tf.facts.dataflow.reads_writes import block, reads
 from np2tf.rewrites.tensorflow_target.model.classes import ClassFacts, decorator_names
 from np2tf.rewrites.tensorflow_target.model.values import Value, plain
-from np2tf.rewrites.tensorflow_target.model.world import Frame
+from np2tf.rewrites.tensorflow_target.model.world import Evaluate, Frame
 
-Evaluate = Callable[[cst.CSTNode, Frame], Value]
 LearnDefaults = Callable[[cst.FunctionDef, Frame], None]
 #: Decorators of methods that are translated.
 _OF_METHODS = frozenset({"staticmethod", "classmethod", "property", "abstractmethod"})
