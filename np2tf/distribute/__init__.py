@@ -1,0 +1,14 @@
+"""Programs on several devices and in several processes, by `tf.distribute`.
+
+`shard_map` runs a NumPy function on blocks of its arguments, a block on each device of each process;
+`np2tf run --workers N` starts the processes. Processes are started and watched elsewhere (np2tf.imports).
+"""
+
+from np2tf.distribute.cluster import initialize as initialize
+from np2tf.distribute.cluster import process_count as process_count
+from np2tf.distribute.cluster import process_index as process_index
+from np2tf.distribute.cluster import set_cpu_devices as set_cpu_devices
+from np2tf.distribute.replicas import replica_count as replica_count
+from np2tf.distribute.shard_map import shard_map as shard_map
+
+__all__ = ["initialize", "process_count", "process_index", "replica_count", "set_cpu_devices", "shard_map"]
