@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from numpy.lib.array_utils import byte_bounds
 
 from np2tf import tnp
 from np2tf.distribute.replicas import Replicas
@@ -19,8 +20,8 @@ from np2tf.transforms.core.structures import Structure
 class Blocks:
     """The arguments of a call, cut into blocks.
 
-    An argument may be a `tf.distribute.DistributedValues`, such as an element of a distributed dataset: it has the
-    blocks of this process's replicas.
+    An argument may be a `tf.distribute.DistributedValues`, such as an element of a distributed dataset: it
+    has the blocks of this process's replicas.
 
     Args:
         in_axes: as for `shard_map`.
@@ -36,13 +37,13 @@ class Blocks:
     ) -> None:
         self._replicas = replicas
         self._is_distributed = any(isinstance(arg, tf.distribute.DistributedValues) for arg in args)
-        #: For each local replica its arguments, in which blocks that are distributed already are in their places.
+        #: The arguments of each replica of this process, with its own part of distributed values.
         self._calls = [(tuple(replicas.local_value(arg, k) for arg in args), kwargs) for k in replicas.places]
-        given_args, _ = self._calls[0]
-        self._axes = mapped_axes(in_axes, given_args, kwargs, "shard_map")
+        first_args, _ = self._calls[0]
+        self._axes = mapped_axes(in_axes, first_args, kwargs, "shard_map")
         place = 0
-        for arg, given in zip(args, given_args, strict=True):
-            count = len(Structure(given).leaves)
+        for arg, part in zip(args, first_args, strict=True):
+            count = len(Structure(part).leaves)
             if isinstance(arg, tf.distribute.DistributedValues):
                 self._axes[place : place + count] = [None] * count
             place += count
@@ -50,18 +51,20 @@ class Blocks:
         self._length = 0
         if any(axis is not None for axis in self._axes):
             length = length_of(self._axes, leaves, "shard_map")
-            self._length, rest = divmod(length, replicas.count)
-            if rest:
+            self._length, remainder = divmod(length, replicas.count)
+            if remainder:
                 raise TransformArgumentError(
-                    f"shard_map cannot cut an axis of length {length} into {replicas.count} equal blocks; leave out "
-                    f"{rest} elements, or add {replicas.count - rest}"
+                    f"shard_map cannot cut an axis of length {length} into {replicas.count} equal blocks; "
+                    f"leave out {remainder} elements, or add {replicas.count - remainder}"
                 )
 
     def local_calls(self) -> tuple[Any, ...]:
         """Return the positional arguments and the arguments by name of each replica of this process."""
-        return tuple(
+        calls = tuple(
             self._call(call, self._replicas.first + place) for place, call in enumerate(self._calls)
         )
+        structure = Structure(calls)
+        return structure.build(_apart(structure.leaves))  # type: ignore[no-any-return]
 
     def host_call(self, number: int) -> Any:
         """Return copies of the arguments of any replica, on the host.
@@ -92,6 +95,18 @@ class Blocks:
         if isinstance(leaf, np.ndarray) and not is_array(leaf):
             return leaf[place]
         return tnp.asarray(as_array(leaf))[place]
+
+
+def _apart(leaves: list[Any]) -> list[Any]:
+    """Return leaves of which no two share memory, unless they are the same array."""
+    arrays = {id(leaf): leaf for leaf in leaves if type(leaf) is np.ndarray}
+    end, copies = 0, {}
+    for start, last, array in sorted((*byte_bounds(array), id(array)) for array in arrays.values()):
+        if start < end:
+            copies[array] = arrays[array].copy()
+        else:
+            end = last
+    return [copies.get(id(leaf), leaf) for leaf in leaves]
 
 
 __all__ = ["Blocks"]

@@ -1,4 +1,4 @@
-"""The processes of a distributed program: each runs the same program, and knows its place among the others."""
+"""The processes of a distributed program: each runs the same program, and knows its place among them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def initialize(
         os.environ[VARIABLE] = json.dumps(
             {"cluster": {"worker": list(workers)}, "task": {"type": "worker", "index": index}}
         )
-    addresses, place = _described()
+    addresses, place = _description()
     try:
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
     except RuntimeError as error:
@@ -74,7 +74,7 @@ def initialize(
     cluster.timeout = timeout
 
 
-def _described() -> tuple[list[str], int]:
+def _description() -> tuple[list[str], int]:
     """Return the addresses of the workers and the index of this process, as the environment has them."""
     text = os.environ.get(VARIABLE, "")
     try:
@@ -84,8 +84,8 @@ def _described() -> tuple[list[str], int]:
         place = int(task["index"])
         kind = task["type"]
     except (ValueError, KeyError, TypeError) as error:
-        what = f"{VARIABLE} is not set" if not text else f"{VARIABLE} has no {error}: {text}"
-        raise ClusterError(f"the workers of the program are unknown: {what}") from None
+        reason = f"{VARIABLE} is not set" if not text else f"{VARIABLE} has no {error}: {text}"
+        raise ClusterError(f"the workers of the program are unknown: {reason}") from None
     if kind != "worker" or set(description["cluster"]) != {"worker"} or not 0 <= place < len(addresses):
         raise ClusterError(f"{VARIABLE} must name workers only, and this process among them: {text}")
     return addresses, place

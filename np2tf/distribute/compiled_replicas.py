@@ -16,7 +16,7 @@ from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.transform_errors import LostWorkerError, ReplicaError
 
 #: What TensorFlow raises in a collective operation if another process has ended or does not answer.
-_LOST = (
+_LOST_ERRORS = (
     tf.errors.UnavailableError,
     tf.errors.DeadlineExceededError,
     tf.errors.AbortedError,
@@ -45,7 +45,7 @@ class CompiledReplicas(Compiler):
         _check_effects(compilation[0])
         try:
             return self._execute(*compilation, time.perf_counter())
-        except _LOST as error:
+        except _LOST_ERRORS as error:
             if cluster.count == 1:
                 raise
             raise _lost_worker(error) from None
@@ -55,22 +55,22 @@ def _check_effects(function: ConcreteFunction) -> None:
     if function.is_plain and not function.written_places:
         return
     raise ReplicaError(
-        "a replica changes an array, list, dict or object that is no argument, and the replicas would disagree about "
-        "its value; return the new value"
+        "a replica changes an array, list, dict or object that is no argument, and the replicas would "
+        "disagree about its value; return the new value"
     )
 
 
 def _lost_worker(error: Exception) -> LostWorkerError:
     numbers = sorted({int(number) for number in re.findall(r"/task:(\d+)", str(error))} - {cluster.index})
-    who = f"worker {numbers[0]}" if len(numbers) == 1 else "another worker"
-    what = (
+    subject = f"worker {numbers[0]}" if len(numbers) == 1 else "another worker"
+    fault = (
         f"has not answered for {cluster.timeout:g} s"
         if isinstance(error, tf.errors.DeadlineExceededError)
         else "has ended or cannot be reached"
     )
     return LostWorkerError(
-        f"{who} of {cluster.count} {what} (this is worker {cluster.index}); look at its output for the reason, and "
-        "start all workers again"
+        f"{subject} of {cluster.count} {fault} (this is worker {cluster.index}); look at its output for the "
+        "reason, and start all workers again"
     )
 
 

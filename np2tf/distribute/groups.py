@@ -98,7 +98,7 @@ class Group:
 
     @functools.cached_property
     def _tokens(self) -> list[tf.Variable]:
-        """Variables that order a device's operations among each other, and not among those of other devices."""
+        """Variables that keep the operations of a device in order, and do not order those of two devices."""
         tokens = []
         for device in self._devices:
             with tf.init_scope(), tf.device(device):

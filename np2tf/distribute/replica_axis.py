@@ -7,8 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.distribute.regions import Regions
 from np2tf.distribute.replicas import Replicas
+from np2tf.distribute.segments import Segments
 from np2tf.runtime.tracing.trace import trace_of
 from np2tf.staging import NotStagedError
 from np2tf.tnp._array.ndarray import tensor_array, weak_scalar, wrap_tensor
@@ -28,7 +28,7 @@ class ReplicaAxis:
         lane: the number of the replica that is staged now, a staged int.
         sources: the tensors that vary from replica to replica because of what they are.
         met_count: the number of collectives that the replica has met.
-        regions: the regions of XLA that the replica is staged as; None for a graph.
+        segments: the segments of XLA that the replica is staged as; None for a graph.
 
     Args:
         name: the name of the axis.
@@ -37,17 +37,21 @@ class ReplicaAxis:
     """
 
     def __init__(self, name: Any, replicas: Replicas, label: str) -> None:
-        self.name, self.lane = name, 0
+        self.name = name
+        self.lane: Any = 0
         self.sources: list[tf.Tensor] = []
         self._replicas, self._label = replicas, label
         self._place = self.met_count = 0
-        self.regions: Regions | None = None
+        self.segments: Segments | None = None
         self._recordings = recordings.depth
 
     def begin(self, place: int) -> None:
         """Begin to stage the replica at a place among this process's devices."""
         self._place, self.met_count = place, 0
-        number = tf.identity(tf.constant(self._replicas.first + place, tf.int64))
+        # No constant: all replicas have the same code, which only finds out when it runs which replica it is.
+        number = tf.raw_ops.PlaceholderWithDefault(
+            input=tf.constant(self._replicas.first + place, tf.int64), shape=()
+        )
         self.sources.append(number)
         self.lane = weak_scalar(number, int)
 
@@ -62,19 +66,19 @@ class ReplicaAxis:
     def collective(self, name: str, x: Any, combine: Combine) -> Any:
         """Return the result of a collective, in the replica that is staged now."""
         refuse_inner_derivative(name, x, self.name, self._recordings)
-        if self.regions is not None:
-            return self.regions.meet(self, name, x, combine)
-        return self._combined(name, x, combine)
+        if self.segments is not None:
+            return self.segments.meet(self, name, x, combine)
+        return self._combine(name, x, combine)
 
-    def combined(self, stop: LaneStop) -> Any:
-        """Return the result of the collective that a region has ended with."""
-        return self._combined(stop.name, stop.value, stop.combine)
+    def combine_stop(self, stop: LaneStop) -> Any:
+        """Return the result of the collective that a segment has ended with."""
+        return self._combine(stop.name, stop.value, stop.combine)
 
-    def _combined(self, name: str, x: Any, combine: Combine) -> Any:
+    def _combine(self, name: str, x: Any, combine: Combine) -> Any:
         structure = Structure(x)
-        return structure.build([self._combined_leaf(name, leaf, combine) for leaf in structure.leaves])
+        return structure.build([self._combine_leaf(name, leaf, combine) for leaf in structure.leaves])
 
-    def _combined_leaf(self, name: str, leaf: Any, combine: Combine) -> Any:
+    def _combine_leaf(self, name: str, leaf: Any, combine: Combine) -> Any:
         if dtype_of(leaf) is None:
             raise NotStagedError(f"{name} takes arrays and numbers, and got a {type(leaf).__name__}")
         tensor = as_tensor(leaf)
@@ -85,7 +89,7 @@ class ReplicaAxis:
                 return combine.of_sum(wrap_tensor(total), group.size)
         return combine.of_stack(tensor_array(group.stack(tensor, self._place, key)))
 
-    def gathered(self, leaf: Any, axis: int) -> tf.Tensor:
+    def gather(self, leaf: Any, axis: int) -> tf.Tensor:
         """Return the values of a leaf of the result in all replicas, joined along an axis."""
         tensor = as_tensor(leaf)
         stack = self._replicas.group.stack(tensor, self._place, self._key("result", tensor))

@@ -40,7 +40,7 @@ class Replicas:
         return range(len(self.devices))
 
     def local_value(self, value: Any, place: int) -> Any:
-        """Return the value that a replica of this process has of a distributed value; other values unchanged."""
+        """Return the part of a distributed value that a replica here has; other values unchanged."""
         if isinstance(value, tf.distribute.DistributedValues):
             return self._strategy.experimental_local_results(value)[place]
         return value

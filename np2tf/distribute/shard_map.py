@@ -14,9 +14,9 @@ import tensorflow as tf
 
 from np2tf.distribute.blocks import Blocks
 from np2tf.distribute.compiled_replicas import CompiledReplicas
-from np2tf.distribute.regions import RegionError, Regions
 from np2tf.distribute.replica_axis import ReplicaAxis, key_of
 from np2tf.distribute.replicas import Replicas, replicas_of
+from np2tf.distribute.segments import SegmentError, Segments
 from np2tf.distribute.varying import Varying
 from np2tf.runtime.compilation.concrete_function import DiscardedCall
 from np2tf.runtime.tracing.trace import Trace, trace_of
@@ -25,7 +25,7 @@ from np2tf.tnp._array.ndarray import wrap_tensor
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import ReplicaError, TransformArgumentError
-from np2tf.transforms.collectives import entered, run_lanes
+from np2tf.transforms.collectives import enter_axis, run_lanes
 from np2tf.transforms.core.functions import check_callable, name_like, runnable
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
 from np2tf.transforms.core.mapped_axes import mapped_axes
@@ -41,7 +41,7 @@ def shard_map(
     axis_name: Hashable = "replicas",
     strategy: Any = None,
 ) -> Callable[..., Any]:
-    """Return a function that applies `fun` to blocks of its arguments, a block on each device of each process.
+    """Return a function that applies `fun` to blocks of its arguments, a block on each device.
 
     Every process of the program calls the function with the same arguments and gets the same result. There is
     one replica of `fun` for each device; replica k gets the k-th block of equal length. `psum`, `pmean`,
@@ -58,7 +58,7 @@ def shard_map(
             a result that is the same in all replicas, such as a `psum`.
         axis_name: the name of the axis.
         strategy: a MirroredStrategy, MultiWorkerMirroredStrategy or OneDeviceStrategy of TensorFlow. None
-            takes the strategy whose scope is entered, or all devices of all processes of the program.
+            takes the strategy whose scope is enter_axis, or all devices of all processes of the program.
 
     Returns:
         A function with the arguments of `fun`. It is compiled at the first call with new shapes.
@@ -77,16 +77,16 @@ def shard_map(
     def of(strategy: Any) -> _ShardedFunction:
         return _ShardedFunction(fun, in_axes, out_axes, axis_name, replicas_of(strategy))
 
-    def sharded(*args: Any, **kwargs: Any) -> Any:
+    def map_blocks(*args: Any, **kwargs: Any) -> Any:
         if recordings.depth:
             raise TransformArgumentError(
                 "shard_map cannot be differentiated from outside; take the gradient inside: "
-                "shard_map(lambda w, x: psum(grad(loss)(w, x), \"replicas\"), …)"
+                'shard_map(lambda w, x: psum(grad(loss)(w, x), "replicas"), …)'
             )
         in_scope = strategy is None and tf.distribute.has_strategy()
         return of(tf.distribute.get_strategy() if in_scope else strategy).call(args, kwargs)
 
-    return name_like(sharded, fun, "shard_map")  # type: ignore[no-any-return]
+    return name_like(map_blocks, fun, "shard_map")  # type: ignore[no-any-return]
 
 
 #: The functions by a number, which stands for them where they are staged.
@@ -113,9 +113,11 @@ class _ShardedFunction:
         self._in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
         self._out_axes = tuple(out_axes) if isinstance(out_axes, list) else out_axes
         code = getattr(fun, "__code__", None)
-        self._label = f"{getattr(fun, '__qualname__', type(fun).__name__)}:{getattr(code, 'co_firstlineno', 0)}"
+        self._label = (
+            f"{getattr(fun, '__qualname__', type(fun).__name__)}:{getattr(code, 'co_firstlineno', 0)}"
+        )
 
-        self._uses_regions = True
+        self._uses_segments = True
         number = next(_numbers)
         _sharded_functions[number] = self
 
@@ -123,7 +125,7 @@ class _ShardedFunction:
             # The values in this closure are inputs of the compiled code: the function with what it reads.
             return _stage(number, fun, calls)
 
-        self._compiled = CompiledReplicas(stage)
+        self._compiler = CompiledReplicas(stage)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the result for the arguments of all replicas."""
@@ -132,19 +134,19 @@ class _ShardedFunction:
             return self.stage(self._fun, blocks.local_calls())
         form = Form((args, kwargs))
         try:
-            return form.of(self._compiled_result(blocks))
+            return form.of(self._result_of(blocks))
         except (DiscardedCall, tf.errors.OpError) as error:
             result = self._on_host(blocks)  # raises NumPy's error
             if isinstance(error, tf.errors.OpError) and not self._replicas.is_one_process:
                 raise  # (other processes have no result)
             return form.of(result)
 
-    def _compiled_result(self, blocks: Blocks) -> Any:
+    def _result_of(self, blocks: Blocks) -> Any:
         try:
-            return self._compiled.run(blocks.local_calls())
-        except RegionError:
-            self._uses_regions = False
-            return self._compiled.run(blocks.local_calls())
+            return self._compiler.run(blocks.local_calls())
+        except SegmentError:
+            self._uses_segments = False
+            return self._compiler.run(blocks.local_calls())
 
     def stage(self, fun: Callable[..., Any], calls: Sequence[Any]) -> Any:
         """Stage all replicas of this process, each on its device, and return the joint result.
@@ -164,7 +166,7 @@ class _ShardedFunction:
         results, counts = [], set()
         try:
             for place, (args, kwargs) in enumerate(calls):
-                with tf.device(replicas.devices[place]), entered(axis):
+                with tf.device(replicas.devices[place]), enter_axis(axis):
                     axis.begin(place)
                     structure = Structure((args, kwargs))
                     axes = mapped_axes(self._in_axes, args, kwargs, "shard_map")
@@ -173,26 +175,26 @@ class _ShardedFunction:
                         for leaf, cut in zip(structure.leaves, axes, strict=True)
                     ]
                     result = self._replica(trace, axis, functools.partial(_on_copies, run, structure, leaves))
-                    results.append(self._joined(result, axis))
+                    results.append(self._join_blocks(result, axis))
                     counts.add(axis.met_count)
         finally:
             trace.draws = draws
         if len(counts) > 1:
             raise NotStagedError("the replicas meet different numbers of collectives")
         self._agree_on_violations(trace)
-        return self._joint(results, axis)
+        return self._join_replicas(results, axis)
 
     def _replica(self, trace: Trace, axis: ReplicaAxis, call: Callable[[], Any]) -> Any:
         """Stage a replica, and return its result."""
-        if not self._uses_regions or trace.throw_aways:
+        if not self._uses_segments or trace.throw_aways:
             return call()
-        axis.regions = Regions(trace, self._fun, call)
+        axis.segments = Segments(trace, self._fun, call)
         try:
-            return axis.regions.run(axis.combined)
+            return axis.segments.run(axis.combine_stop)
         finally:
-            axis.regions = None
+            axis.segments = None
 
-    def _joined(self, result: Any, axis: ReplicaAxis) -> _Result:
+    def _join_blocks(self, result: Any, axis: ReplicaAxis) -> _Result:
         structure = Structure(result)
         entries = broadcast_prefix(self._out_axes, result, "shard_map out_axes")
         leaves = []
@@ -200,10 +202,10 @@ class _ShardedFunction:
             if entry is None or self._replicas.is_one_process:
                 leaves.append(leaf)
             else:
-                leaves.append(axis.gathered(leaf, _axis_in(entry, leaf)))
+                leaves.append(axis.gather(leaf, _axis_in(entry, leaf)))
         return _Result(structure, entries, leaves)
 
-    def _joint(self, results: Sequence[_Result], axis: ReplicaAxis) -> Any:
+    def _join_replicas(self, results: Sequence[_Result], axis: ReplicaAxis) -> Any:
         """Return the result of all replicas, from those of this process's replicas."""
         first = results[0]
         varying = Varying(tf.compat.v1.get_default_graph(), axis.sources) if None in first.entries else None
@@ -212,8 +214,8 @@ class _ShardedFunction:
             if entry is None:
                 if dtype_of(leaf) is not None and varying is not None and varying.has(as_tensor(leaf)):
                     raise ReplicaError(
-                        f"result {k + 1} of {len(first.leaves)} depends on the replica, but its entry in out_axes is "
-                        "None; give an axis, or return its `np2tf.psum`, `pmean` or `pmax`"
+                        f"result {k + 1} of {len(first.leaves)} depends on the replica, but its entry in "
+                        "out_axes is None; give an axis, or return its `np2tf.psum`, `pmean` or `pmax`"
                     )
                 leaves.append(leaf)
             elif self._replicas.is_one_process:
@@ -244,7 +246,9 @@ class _ShardedFunction:
         results = run_lanes(lane, count, self._axis_name)
         structure = Structure(results[0])
         entries = broadcast_prefix(self._out_axes, results[0], "shard_map out_axes")
-        columns = zip(*[structure.leaves_of(result, "the result of each replica") for result in results], strict=True)
+        columns = zip(
+            *[structure.leaves_of(result, "the result of each replica") for result in results], strict=True
+        )
         return structure.build(
             [
                 parts[0] if entry is None else np.concatenate([np.asarray(part) for part in parts], entry)
@@ -278,11 +282,13 @@ def _axis_in(entry: Any, leaf: Any) -> int:
     """Return the axis along which the blocks of a leaf are joined."""
     rank = len(shape_of(leaf))
     if dtype_of(leaf) is None:
-        raise TransformArgumentError(f"shard_map cannot join results of type {type(leaf).__name__}; give None")
+        raise TransformArgumentError(
+            f"shard_map cannot join results of type {type(leaf).__name__}; give None"
+        )
     if not -rank <= entry < rank:
         raise TransformArgumentError(
-            f"shard_map joins the results along axis {entry}, and a result has {rank} axes; return it with an axis "
-            "(`x[None]`), or its `np2tf.psum` with None in out_axes"
+            f"shard_map joins the results along axis {entry}, and a result has {rank} axes; return it with "
+            "an axis (`x[None]`), or its `np2tf.psum` with None in out_axes"
         )
     return entry % rank
 

@@ -1,4 +1,4 @@
-"""Which tensors of a graph may differ from replica to replica.
+"""The tensors of a graph that may differ from replica to replica.
 
 A tensor varies if it is computed from a block of an argument or from the number of the replica, unless a
 collective operation in between has made it the same everywhere.
@@ -46,12 +46,12 @@ class Varying:
 
     def _propagate(self, nodes: Sequence[Any], varies: _Varies) -> None:
         """Add the nodes of a graph or function to `varies`, until nothing changes."""
-        given = frozenset(varies)
+        sources = frozenset(varies)
         is_settled = False
         while not is_settled:
             is_settled = True
             for node in nodes:
-                if node.name in given:
+                if node.name in sources:
                     continue
                 inputs = [_look_up(name, varies) for name in node.input if not name.startswith("^")]
                 outputs = self._outputs(node, inputs)
@@ -103,9 +103,9 @@ class Varying:
             function = self._functions[name]
             if any(node.op in COLLECTIVES for node in function.node_def):
                 raise ReplicaError(
-                    "a collective is in a loop or branch whose test depends on the replica, so that some replicas "
-                    "would wait for others for ever; make the test the same everywhere (`np2tf.pmax` of it), or "
-                    "call the collective outside"
+                    "a collective is in a loop or branch whose test depends on the replica, so that some "
+                    "replicas would wait for others for ever; make the test the same everywhere "
+                    "(`np2tf.pmax` of it), or call the collective outside"
                 )
             self._refuse_collectives(body for node in function.node_def for body in _bodies(node))
 
@@ -118,9 +118,9 @@ def _bodies(node: Any) -> list[str]:
 
 def _look_up(reference: str, varies: Mapping[str, bool | list[bool]]) -> bool:
     """Return whether a tensor varies: "node", "node:1" in a graph, "node:output:1" in a function."""
-    name, *rest = reference.split(":")
+    name, *places = reference.split(":")
     answer = varies.get(name, False)
-    return answer if isinstance(answer, bool) else answer[int(rest[-1]) if rest else 0]
+    return answer if isinstance(answer, bool) else answer[int(places[-1]) if places else 0]
 
 
 __all__ = ["Varying"]

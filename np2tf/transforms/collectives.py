@@ -39,7 +39,7 @@ class Combine:
 
 
 class Axis(Protocol):
-    """What has a name that collectives may use.
+    """An axis with a name, over which collectives compute.
 
     Attributes:
         name: the name.
@@ -60,7 +60,7 @@ class Axis(Protocol):
 
 
 @contextmanager
-def entered(axis: Axis) -> Iterator[None]:
+def enter_axis(axis: Axis) -> Iterator[None]:
     """Let collectives in the with block find an axis by its name."""
     _axes.stack.append(axis)
     try:
@@ -133,7 +133,7 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
     if name is None:
         return [lane(k) for k in range(size)]
     axis = NamedAxis(name, size)
-    with entered(axis):
+    with enter_axis(axis):
         while True:
             results: list[Any] = []
             stops: list[LaneStop] = []

@@ -15,10 +15,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
-from typing import IO, Iterator
+from typing import IO
 
 from np2tf.diagnostics import Diagnostic
 
@@ -45,14 +45,14 @@ def run_workers(count: int, restarts: int) -> int:
         count: the number of workers.
         restarts: how often all workers are started again after one has failed.
     """
-    for remaining in range(restarts, -1, -1):
+    for restarts_left in range(restarts, -1, -1):
         failure = _Workers(count).run()
         if failure is None:
             return 0
         print(f"np2tf run: {failure.text}", file=sys.stderr, flush=True)
-        if failure.is_interrupt or not remaining:
+        if failure.is_interrupt or not restarts_left:
             return failure.status
-        print(f"np2tf run: all workers start again ({remaining} left)", file=sys.stderr, flush=True)
+        print(f"np2tf run: all workers start again ({restarts_left} left)", file=sys.stderr, flush=True)
     return 1
 
 
@@ -73,7 +73,7 @@ class _Workers:
     """The worker processes of one start."""
 
     def __init__(self, count: int) -> None:
-        self._addresses = [f"127.0.0.1:{port}" for port in _free_ports(count)]
+        self._addresses = [f"127.0.0.1:{port}" for port in free_ports(count)]
         self._processes: list[subprocess.Popen[bytes]] = []
         self._ends: queue.Queue[int] = queue.Queue()
         self._pumps: list[threading.Thread] = []
@@ -85,7 +85,7 @@ class _Workers:
                 for k in range(len(self._addresses)):
                     self._start(k)
                 failure = self._watch()
-            except (KeyboardInterrupt, _Terminated) as error:
+            except (KeyboardInterrupt, _Termination) as error:
                 number = signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM
                 failure = _Failure(f"ended by {number.name}", 128 + number, is_interrupt=True)
             finally:
@@ -133,7 +133,9 @@ class _Workers:
         failure, deadline = None, None
         for _ in self._processes:
             try:
-                index = self._ends.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+                index = self._ends.get(
+                    timeout=None if deadline is None else max(0.0, deadline - time.monotonic())
+                )
             except queue.Empty:
                 break
             status = self._processes[index].returncode
@@ -164,7 +166,7 @@ def _failure_of(index: int, count: int, status: int) -> _Failure:
     return _Failure(text, 128 - status if status < 0 else status)
 
 
-class _Terminated(BaseException):
+class _Termination(BaseException):
     """Raised in the main thread by the signal SIGTERM."""
 
 
@@ -173,7 +175,7 @@ def _signals_as_exceptions() -> Iterator[None]:
     """Raise an exception at SIGTERM, so that the workers are ended before this process is."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise _Terminated
+        raise _Termination
 
     before = signal.signal(signal.SIGTERM, end)
     try:
@@ -189,7 +191,7 @@ def _pump(stream: IO[bytes], target: IO[str], prefix: str) -> None:
         target.flush()
 
 
-def _free_ports(count: int) -> Sequence[int]:
+def free_ports(count: int) -> Sequence[int]:
     """Return ports of this machine that no program listens at."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
@@ -198,4 +200,4 @@ def _free_ports(count: int) -> Sequence[int]:
         return [one_socket.getsockname()[1] for one_socket in sockets]
 
 
-__all__ = ["VARIABLE", "run_workers", "worker_index"]
+__all__ = ["VARIABLE", "free_ports", "run_workers", "worker_index"]

@@ -117,4 +117,6 @@ def xla_pays(ops: set[str]) -> bool:
 def ops_against_xla(ops: set[str]) -> set[str]:
     """Return the ops among `ops` that XLA lacks or makes slow on this device."""
     device_ops = placement(device_kind())
-    return ops & ({OPEN_SHAPE} | PYTHON | COLLECTIVES | UNCHECKED_OPS | device_ops.missing_ops | device_ops.slow_ops)
+    return ops & (
+        {OPEN_SHAPE} | PYTHON | COLLECTIVES | UNCHECKED_OPS | device_ops.missing_ops | device_ops.slow_ops
+    )

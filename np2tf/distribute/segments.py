@@ -1,9 +1,9 @@
-"""XLA regions: the parts of a replica between collectives, which XLA compiles.
+"""XLA segments: the parts of a replica between collectives, which XLA compiles.
 
-TensorFlow's collective operations have no form for XLA on processors, so that a whole replica is a graph. The
-function is staged up to its first collective, as a program of XLA; the collective is an operation of the graph;
-then the function is staged again with its result, and so on. The operations that a later region does not need are
-not compiled for it.
+TensorFlow's collective operations have no form for XLA on processors, so that a whole replica is a graph.
+The function is staged up to its first collective, as a program of XLA; the collective is an operation of the
+graph; then the function is staged again with its result, and so on. The operations that a later segment does
+not need are not compiled for it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from np2tf.transforms.collectives import Combine, LaneStop
 from np2tf.transforms.core.leaves import dtype_of
 from np2tf.transforms.core.structures import Structure
 
-#: A function with more regions is a graph: each region repeats the operations that it needs.
-MOST_REGIONS = 4
+#: A function with more segments is a graph: each segment repeats the operations that it needs.
+MOST_SEGMENTS = 4
 
 
-class RegionError(Exception):
-    """Raised if a replica cannot be staged as regions. Nothing of the graph may be used."""
+class SegmentError(Exception):
+    """Raised if a replica cannot be staged as segments. Nothing of the graph may be used."""
 
 
-class Regions:
-    """The regions of one replica, and the collectives between them.
+class Segments:
+    """The segments of one replica, and the collectives between them.
 
     Args:
         trace: the trace of the graph.
@@ -50,65 +50,65 @@ class Regions:
         self._graph: Any = None
         self._met_count = 0
 
-    def run(self, combined: Callable[[LaneStop], Any]) -> Any:
+    def run(self, combine: Callable[[LaneStop], Any]) -> Any:
         """Return the result of the function.
 
         Args:
-            combined: returns the result of a collective, given the operand in the graph.
+            combine: returns the result of a collective, given the operand in the graph.
 
         Raises:
-            RegionError: the function does more than compute, or XLA should not compile it.
+            SegmentError: the function does more than compute, or XLA should not compile it.
         """
-        while len(self._results) <= MOST_REGIONS:
-            outcome = self._region()
+        while len(self._results) <= MOST_SEGMENTS:
+            outcome = self._segment()
             if outcome.stop is None:
                 return outcome.value
             outcome.stop.value = outcome.value
-            self._results.append(combined(outcome.stop))
-        raise RegionError
+            self._results.append(combine(outcome.stop))
+        raise SegmentError
 
     def meet(self, axis: Any, name: str, x: Any, combine: Combine) -> Any:
-        """Return the result of a collective inside a region, if it is known; end the region otherwise."""
+        """Return the result of a collective inside a segment, if it is known; end the segment otherwise."""
         if tf.compat.v1.get_default_graph() is not self._graph:
-            raise RegionError  # in a loop or branch
+            raise SegmentError  # in a loop or branch
         self._met_count += 1
         if self._met_count <= len(self._results):
             return self._results[self._met_count - 1]
         raise LaneStop(axis, x, combine, name)
 
-    def _region(self) -> _Outcome:
+    def _segment(self) -> _Outcome:
         try:
-            return self._staged_region()
+            return self._staged_segment()
         except Exception as error:  # the graph that is made instead raises errors of the user's
-            raise RegionError from error
+            raise SegmentError from error
 
-    def _staged_region(self) -> _Outcome:
+    def _staged_segment(self) -> _Outcome:
         trace = self._trace
-        staged: list[_Staged] = []
+        segments: list[_StagedSegment] = []
         mark = trace.log.mark() if trace.log else 0
 
-        def build() -> list[tf.Tensor]:
-            staged[:] = [self._stage()]
-            return staged[0].tensors
+        def build() -> Sequence[tf.Tensor]:
+            segments[:] = [self._stage()]
+            return segments[0].tensors
 
         with trace.stage_for_xla():
             function = tf.function(build, jit_compile=True, autograph=False).get_concrete_function()
         if trace.log and trace.log.mark() != mark:
             trace.log.forget(mark)
-            raise RegionError
+            raise SegmentError
         if not xla_pays(ops_of(function.graph)) or not all(
             output.shape.is_fully_defined() for output in function.outputs
         ):
-            raise RegionError
-        structure, stop, tensors = staged[0].structure, staged[0].stop, list(function())
-        if staged[0].may_fail:
+            raise SegmentError
+        structure, stop, tensors = segments[0].structure, segments[0].stop, list(function())
+        if segments[0].may_fail:
             record_violation(tensors.pop())
         numbers = iter(tensors)
         leaves = [leaf if dtype_of(leaf) is None else _like(leaf, next(numbers)) for leaf in structure.leaves]
         return _Outcome(structure.build(leaves), stop)
 
-    def _stage(self) -> _Staged:
-        """Stage the function in the graph of a region, up to a collective or its end."""
+    def _stage(self) -> _StagedSegment:
+        """Stage the function in the graph of a segment, up to a collective or its end."""
         trace = self._trace
         self._graph, self._met_count = tf.compat.v1.get_default_graph(), 0
         guard, objects = guard_closures(self._function), attributes_within(trace, self._function)
@@ -128,10 +128,10 @@ class Regions:
                 trace.violations.rebase(violation)
                 guard.check()
         if writes - {trace.violations} or poisoned:
-            raise RegionError
+            raise SegmentError
         if len(attributes) != len(after) or not all(map(same_contents, attributes, after)):
-            raise RegionError
-        return _Staged(structure, stop, tensors, may_fail)
+            raise SegmentError
+        return _StagedSegment(structure, stop, tensors, may_fail)
 
     def _value(self) -> tuple[Any, LaneStop | None]:
         try:
@@ -142,7 +142,7 @@ class Regions:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The value that a region gives, in the graph around it.
+    """The value that a segment gives, in the graph around it.
 
     Args:
         value: the function's result, or the operand of a collective.
@@ -154,8 +154,8 @@ class _Outcome:
 
 
 @dataclass(frozen=True)
-class _Staged:
-    """The value that a region gives, in its own graph.
+class _StagedSegment:
+    """The value that a segment gives, in its own graph.
 
     Args:
         structure: the structure of the value, with its leaves.
@@ -174,4 +174,4 @@ def _like(leaf: Any, tensor: tf.Tensor) -> Any:
     return wrap_tensor(tensor) if is_array(leaf) else tensor_scalar(tensor)
 
 
-__all__ = ["RegionError", "Regions"]
+__all__ = ["SegmentError", "Segments"]
