@@ -13,7 +13,7 @@ from np2tf.transform_errors import ClusterError
 
 #: The environment variable in which TensorFlow and cluster managers describe the processes.
 VARIABLE = "TF_CONFIG"
-#: The seconds that a process waits for the others in a collective operation.
+#: The seconds that a process waits for other processes in a collective operation.
 TIMEOUT = 1800.0
 
 
@@ -24,7 +24,7 @@ class _Cluster:
         strategy: TensorFlow's strategy for the processes; None in a program of one process.
         index: the place of this process among them.
         count: the number of processes.
-        timeout: the seconds that a process waits for the others.
+        timeout: the seconds that a process waits for other processes.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ def initialize(
         workers: the addresses of all processes, "HOST:PORT" each, in one order everywhere. None takes the
             workers and the index from the environment variable `TF_CONFIG`, which cluster managers set.
         index: the place of this process in `workers`.
-        timeout: the seconds that a process waits for the others in a collective operation.
+        timeout: the seconds that a process waits for other processes in a collective operation.
 
     Raises:
         ClusterError: the workers are not given, or TensorFlow has been used before.

@@ -15,7 +15,7 @@ from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.transform_errors import LostWorkerError, ReplicaError
 
-#: What TensorFlow raises in a collective operation if another process has ended or does not answer.
+#: TensorFlow's errors in a collective operation if another process has ended or does not answer.
 _LOST_ERRORS = (
     tf.errors.UnavailableError,
     tf.errors.DeadlineExceededError,

@@ -32,7 +32,7 @@ class Group:
     Args:
         key: the number of the group, the same in all processes.
         devices: the names of this process's devices in the group.
-        first: the number of the first of these among the devices of all processes.
+        first: the number of this process's first device among the devices of all processes.
         size: the number of devices in all processes.
     """
 
@@ -98,7 +98,7 @@ class Group:
 
     @functools.cached_property
     def _tokens(self) -> list[tf.Variable]:
-        """Variables that keep the operations of a device in order, and do not order those of two devices."""
+        """Variables that keep the operations of a device in order, and operations of two devices apart."""
         tokens = []
         for device in self._devices:
             with tf.init_scope(), tf.device(device):

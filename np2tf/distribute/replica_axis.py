@@ -56,7 +56,7 @@ class ReplicaAxis:
         self.lane = weak_scalar(number, int)
 
     def vary(self, leaf: Any) -> Any:
-        """Return a leaf of a block's structure, marked as one that varies."""
+        """Return a leaf of a block's structure, marked as a source."""
         if dtype_of(leaf) is None:
             return leaf
         tensor = tf.identity(as_tensor(leaf))

@@ -123,11 +123,11 @@ class Segments:
                 tensors = [tf.identity(tensor) for tensor in tensors]
                 tensors += [trace.violations.value] if may_fail else []
             finally:
-                writes, poisoned = set(scope.writes), list(scope.poisoned_storages)
+                writes, poisoned_storages = set(scope.writes), list(scope.poisoned_storages)
                 scope.undo()
                 trace.violations.rebase(violation)
                 guard.check()
-        if writes - {trace.violations} or poisoned:
+        if writes - {trace.violations} or poisoned_storages:
             raise SegmentError
         if len(attributes) != len(after) or not all(map(same_contents, attributes, after)):
             raise SegmentError

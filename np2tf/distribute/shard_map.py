@@ -171,8 +171,8 @@ class _ShardedFunction:
                     structure = Structure((args, kwargs))
                     axes = mapped_axes(self._in_axes, args, kwargs, "shard_map")
                     leaves = [
-                        leaf if cut is None else axis.vary(leaf)
-                        for leaf, cut in zip(structure.leaves, axes, strict=True)
+                        leaf if cut_axis is None else axis.vary(leaf)
+                        for leaf, cut_axis in zip(structure.leaves, axes, strict=True)
                     ]
                     result = self._replica(trace, axis, functools.partial(_on_copies, run, structure, leaves))
                     results.append(self._join_blocks(result, axis))
@@ -206,13 +206,13 @@ class _ShardedFunction:
         return _Result(structure, entries, leaves)
 
     def _join_replicas(self, results: Sequence[_Result], axis: ReplicaAxis) -> Any:
-        """Return the result of all replicas, from those of this process's replicas."""
+        """Return the result of all replicas, from the results of this process's replicas."""
         first = results[0]
-        varying = Varying(tf.compat.v1.get_default_graph(), axis.sources) if None in first.entries else None
+        variance = Varying(tf.compat.v1.get_default_graph(), axis.sources) if None in first.entries else None
         leaves = []
         for k, (leaf, entry) in enumerate(zip(first.leaves, first.entries, strict=True)):
             if entry is None:
-                if dtype_of(leaf) is not None and varying is not None and varying.has(as_tensor(leaf)):
+                if dtype_of(leaf) is not None and variance is not None and variance.has(as_tensor(leaf)):
                     raise ReplicaError(
                         f"result {k + 1} of {len(first.leaves)} depends on the replica, but its entry in "
                         "out_axes is None; give an axis, or return its `np2tf.psum`, `pmean` or `pmax`"
@@ -236,7 +236,7 @@ class _ShardedFunction:
         trace.violations.write(tf.greater(total, 0))
 
     def _on_host(self, blocks: Blocks) -> Any:
-        """Return the result that NumPy computes for all replicas, one after the other, or raise its error."""
+        """Return the result that NumPy computes for all replicas, one by one, or raise its error."""
         count = self._replicas.count
 
         def lane(number: int) -> Any:
@@ -270,7 +270,7 @@ class _Result:
     Args:
         structure: its structure.
         entries: the entry of `out_axes` for each leaf.
-        leaves: the leaves; those that are gathered from all processes already as tensors of all replicas.
+        leaves: the leaves; a leaf that is joined from several processes has the blocks of all replicas.
     """
 
     structure: Structure

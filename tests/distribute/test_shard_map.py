@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What each case has given in a process with two devices."""
+    """Return the outcome of each case in a process with two devices."""
     path = tmp_path_factory.mktemp("two_devices") / "outcomes"
     command = [sys.executable, str(HERE / "two_devices.py"), str(path)]
     environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(HERE.parents[1])}
@@ -37,7 +37,7 @@ def test_values(name: str, outcomes: Any) -> None:
 
 @pytest.mark.parametrize("name", two_devices.ERRORS)
 def test_errors(name: str, outcomes: Any) -> None:
-    """What cannot be done in replicas is an error that says why."""
+    """An error says why a function cannot run in replicas."""
     kind, given = outcomes[name]
     error, text = two_devices.ERRORS[name]
     assert (kind, given[0]) == ("error", error), given

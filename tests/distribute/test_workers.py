@@ -112,7 +112,7 @@ def test_killed_worker(tmp_path: Path) -> None:
     words = ("--workers", "2", "--max-restarts", "1", script(tmp_path, KILLED))
     process = run(*words, folder=tmp_path)
     assert process.returncode == 128 + signal.SIGKILL
-    assert process.stderr.count("NP2TF713 worker 1 of 2 was ended by SIGKILL; the others were stopped") == 2
+    assert process.stderr.count("NP2TF713 worker 1 of 2 was ended by SIGKILL; all workers were stopped") == 2
     assert process.stderr.count("LostWorkerError: worker 1 of 2 has ended or cannot be reached") == 2
     assert process.stderr.count("all workers start again (1 left)") == 1
     assert "tensorflow" not in process.stderr
@@ -122,7 +122,7 @@ def test_killed_worker(tmp_path: Path) -> None:
 
 
 def test_processes_started_by_hand(tmp_path: Path) -> None:
-    """Processes that know each other's addresses are joined without `np2tf run`; a lost one is an error."""
+    """Processes are joined by their addresses without `np2tf run`; a lost process is an error."""
     from np2tf.imports.programs.workers import free_ports
 
     addresses = [f"127.0.0.1:{port}" for port in free_ports(2)]

@@ -1,4 +1,4 @@
-"""Cases that run in a process with two devices: `python two_devices.py RESULTS` writes what each has given.
+"""Cases that run in a process with two devices: `python two_devices.py RESULTS` writes the outcomes.
 
 A case is a function without parameters. `EXPECTED` has, under the same name, the function that gives the same
 on NumPy alone.
@@ -20,7 +20,7 @@ from np2tf.distribute import shard_map
 
 CASES: dict[str, Callable[[], Any]] = {}
 EXPECTED: dict[str, Callable[[], Any]] = {}
-#: What a case raises: the class's name, and a part of the text.
+#: The error of a case: the class's name, and a part of the text.
 ERRORS: dict[str, tuple[str, str]] = {}
 
 X = np.linspace(-1.0, 2.0, 24).reshape(8, 3)
@@ -37,7 +37,7 @@ def mirrored() -> Any:
 
 
 def case(expected: Callable[[], Any]) -> Callable[[Callable[[], Any]], None]:
-    """Register a case with what it gives."""
+    """Register a case with the function of the expected value."""
 
     def register(function: Callable[[], Any]) -> None:
         CASES[function.__name__] = function

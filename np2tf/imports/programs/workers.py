@@ -1,7 +1,7 @@
 """Starts the processes of a distributed program on this machine, and watches them.
 
-Each process runs the same command with its place among the workers in its environment. If one fails, the
-others are stopped, so that none waits for it.
+Each process runs the same command with its place among the workers in its environment. If a worker
+fails, the other workers are stopped, so that none waits for it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def worker_index() -> int | None:
 def run_workers(count: int, restarts: int) -> int:
     """Run this process's own command in several processes, and return the exit status.
 
-    The first worker has this process's input and output. Lines of the others get the number of the worker.
+    The first worker has this process's input and output. Lines of other workers get the number of the worker.
 
     Args:
         count: the number of workers.
@@ -129,7 +129,7 @@ class _Workers:
         self._ends.put(index)
 
     def _watch(self) -> _Failure | None:
-        """Wait for all workers, or until a failure and some time for the others to notice it."""
+        """Wait for all workers, or until a failure and some time for other workers to notice it."""
         failure, deadline = None, None
         for _ in self._processes:
             try:
@@ -147,11 +147,11 @@ class _Workers:
     def _stop(self) -> None:
         """End the workers that are still running."""
         for stop in (subprocess.Popen.terminate, subprocess.Popen.kill):
-            running = [process for process in self._processes if process.poll() is None]
-            for process in running:
+            live_processes = [process for process in self._processes if process.poll() is None]
+            for process in live_processes:
                 stop(process)
             deadline = time.monotonic() + LAST_GRACE
-            for process in running:
+            for process in live_processes:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(max(0.0, deadline - time.monotonic()))
 
