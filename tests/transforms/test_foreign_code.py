@@ -88,3 +88,52 @@ def test_values_without_derivatives_may_leave() -> None:
         return x[0] * 3
 
     assert np2tf.grad(function)(X).tolist() == [3.0, 0.0]
+
+
+def scipy_functions() -> dict[str, Callable[[Any], Any]]:
+    """Functions over SciPy that have derivatives: called by name, as a method, by alias, as an argument."""
+    from scipy import linalg, special, stats
+    from scipy.special import erf, logsumexp
+
+    def applied(function, x):
+        return np.sum(function(x))
+
+    def through_an_argument(x):
+        return applied(erf, x)
+
+    def of_a_distribution(x):
+        return np.sum(stats.norm.logpdf(x, 0.5, 2.0))
+
+    def of_special(x):
+        return np.sum(special.gammaln(x) * special.expit(x))
+
+    def of_linalg(x):
+        return linalg.norm(np.outer(x, x) + np.eye(2))
+
+    def of_a_reduction(x):
+        return logsumexp(x * 3)
+
+    return {
+        function.__name__: function
+        for function in (through_an_argument, of_a_distribution, of_special, of_linalg, of_a_reduction)
+    }
+
+
+@pytest.mark.parametrize("name", sorted(scipy_functions()))
+def test_functions_of_scipy(name: str) -> None:
+    """Functions of SciPy that np2tf has are differentiated outside of compiled code, too."""
+    function = scipy_functions()[name]
+    np2tf.check_grads(function, (X,), order=2)
+    np.testing.assert_allclose(
+        np2tf.jit(np2tf.grad(function), tier="compile")(X), np2tf.grad(function)(X), rtol=1e-12
+    )
+
+
+def test_functions_of_scipy_themselves() -> None:
+    """A function of SciPy is an argument of a transform, as NumPy's functions are."""
+    from scipy import special
+
+    slopes = np2tf.vjp(special.erf, X)[1](np.ones(2))[0]
+    np.testing.assert_allclose(slopes, 2 / np.sqrt(np.pi) * np.exp(-(X**2)), rtol=1e-12)
+    with pytest.raises(LeftTensorFlowError, match=r"rgamma computes on the host"):
+        np2tf.vjp(special.rgamma, X)
