@@ -24,7 +24,7 @@ _translations: dict[int, tuple[types.CodeType, types.FunctionType | None]] = {}
 
 
 def eager_version(callee: Any) -> Any:
-    """Return the function to run in the place of `callee`: its translation if it has source, or np2tf's version
+    """Return the function to run in the place of `callee`: its translation if it has source, or np2tf.s form
     of a function of SciPy.
     """
     scipy_name = lookup.native(callee)
