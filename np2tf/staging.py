@@ -228,6 +228,13 @@ class TraceDifferenceError(StagingError):
     code = "NP2TF557"
 
 
+class RaggedError(StagingError, TypeError):
+    """A ragged array is used in a way that needs the lengths of its rows, or is not defined for rows."""
+
+    code = "NP2TF565"
+    is_certain = True
+
+
 # -- what comes in and goes out ------------------------------------------------------------------------------
 
 

@@ -82,3 +82,9 @@ class CarryTypeError(TransformError, TypeError):
     """The carried value of a scan changes its structure, shape or dtype."""
 
     code = "NP2TF709"
+
+
+class RaggedRowsError(TransformError, TypeError, ValueError):
+    """The rows of an object array, or the results for the rows, do not fit into one ragged tensor."""
+
+    code = "NP2TF710"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -11,18 +12,23 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf import tnp
+from np2tf.runtime.environment.raw_tensors import ragged
 from np2tf.staging import NotStagedError
-from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._ragged.object_arrays import is_object_array
+from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import TransformArgumentError
-from np2tf.transforms import together
-from np2tf.transforms.collectives import run_lanes
-from np2tf.transforms.compiled_batches import CompiledBatch, compiled_batch
 from np2tf.transforms.core.functions import check_callable, name_like, runnable_for
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
 from np2tf.transforms.core.structures import Structure, broadcast_prefix, map_leaves
-from np2tf.transforms.together import Lanes, Together, run_together
+from np2tf.transforms.lanes import together
+from np2tf.transforms.lanes.collectives import run_lanes
+from np2tf.transforms.lanes.compiled_batches import CompiledBatch, compiled_batch
+from np2tf.transforms.lanes.rows import RowLanes, run_rows
+from np2tf.transforms.lanes.stacking import along_first_axis, differing_results, stack
+from np2tf.transforms.lanes.together import Lanes, run_together
 
 
 def vmap(
@@ -127,7 +133,8 @@ def _batch(
 ) -> Any:
     in_axes, out_axes, axis_name, axis_size = axes
     form = Form((args, kwargs))
-    structure = Structure((args, kwargs))
+    structure = Structure(map_leaves(_with_rows, (args, kwargs)))
+    args, kwargs = structure.build(structure.leaves)
     entries = [*_in_axes(in_axes, args), *[0] * len(Structure(kwargs).leaves)]
     slices = [
         None if entry is None else _axis_of(entry, leaf) for entry, leaf in zip(entries, structure.leaves)
@@ -138,6 +145,9 @@ def _batch(
         if result is not None:
             return result[0]
     run = runnable_for(fun, form)
+    if _needs_rows(structure.leaves, slices, size):
+        rows = run_rows(RowLanes(run, fun, structure, slices), axis_name)
+        return _move_axes(rows.structure, rows.leaves, rows.equal, out_axes, form)
 
     def lane(k: int) -> Any:
         leaves = [
@@ -153,32 +163,49 @@ def _batch(
     if size >= together.FEW_LANES and current_scope() is not None:
         joint_result = run_together(Lanes(run, fun, structure, slices, size), axis_name)
         if joint_result is not None:
-            return _move_axes(joint_result, out_axes, form)
+            return _move_axes(joint_result.structure, joint_result.rows, joint_result.equal, out_axes, form)
         if must_be_together:
             raise NotStagedError("the lanes of a vmap cannot be staged together")
     with nullcontext() if batch is None else batch.measure():
         results = run_lanes(lane, size, axis_name)
-    return _stack(results, out_axes, form)
+    has_rows = any(
+        axis is not None and (type(leaf) is RaggedArray or is_object_array(leaf))
+        for leaf, axis in zip(structure.leaves, slices, strict=True)
+    )
+    return stack(results, out_axes, form, has_rows)
 
 
-def _move_axes(lanes: Together, out_axes: Any, form: Form) -> Any:
-    """Return results along the axes that the caller wants them to be stacked along."""
+def _needs_rows(leaves: Sequence[Any], slices: Sequence[int | None], size: Any) -> bool:
+    """Return whether lanes are staged whose rows, or whose number, are known only at run time."""
+    if tf.executing_eagerly() and current_scope() is None:
+        return False
+    is_sliced = [axis is not None for axis in slices]
+    return not isinstance(size, int) or any(
+        type(leaf) is RaggedArray for leaf, sliced in zip(leaves, is_sliced, strict=True) if sliced
+    )
+
+
+def _with_rows(leaf: Any) -> Any:
+    """Return a leaf; for a ragged tensor its ragged array."""
+    return as_array(leaf) if type(leaf) in ragged else leaf
+
+
+def _move_axes(
+    structure: Structure, leaves: Sequence[Any], equal: Sequence[bool], out_axes: Any, form: Form
+) -> Any:
+    """Return the results of all lanes along the axes that the caller wants them to be stacked along."""
     if isinstance(out_axes, list):
         out_axes = tuple(out_axes)
-    structure = lanes.structure
     entries = broadcast_prefix(out_axes, structure.build(structure.leaves), "vmap out_axes")
-    leaves = []
-    for row, axis, is_equal in zip(lanes.rows, entries, lanes.equal, strict=True):
+    results = []
+    for rows, axis, is_equal in zip(leaves, entries, equal, strict=True):
         if axis is None and not is_equal:
-            raise _size_error()
-        leaves.append(row[0] if axis is None else as_tensor(tnp.moveaxis(tensor_array(row), 0, axis)))
-    return form.build(structure, leaves)
-
-
-def _size_error() -> TransformArgumentError:
-    return TransformArgumentError(
-        "vmap has mapped output but out_axes is None: the results of the lanes differ; give an axis"
-    )
+            raise differing_results()
+        if type(rows) is RaggedArray:
+            results.append(rows[0] if axis is None else along_first_axis(rows, axis))
+        else:
+            results.append(rows[0] if axis is None else as_tensor(tnp.moveaxis(tensor_array(rows), 0, axis)))
+    return form.build(structure, results)
 
 
 def _of_no_lanes(call: Callable[[], Any]) -> Any:
@@ -218,7 +245,7 @@ def _axis_of(entry: Any, leaf: Any) -> int:
     return axis % rank
 
 
-def _size(slices: Sequence[int | None], leaves: Sequence[Any], axis_size: int | None) -> int:
+def _size(slices: Sequence[int | None], leaves: Sequence[Any], axis_size: int | None) -> Any:
     sizes = [shape_of(leaf)[axis] for axis, leaf in zip(slices, leaves, strict=True) if axis is not None]
     if axis_size is not None:
         sizes.append(axis_size)
@@ -226,21 +253,25 @@ def _size(slices: Sequence[int | None], leaves: Sequence[Any], axis_size: int | 
         raise TransformArgumentError(
             "vmap must have at least one non-None value in in_axes, or axis_size must be given"
         )
-    if any(not isinstance(size, int) for size in sizes):
-        raise TransformArgumentError("vmap needs an axis of known length, which one of its arguments lacks")
-    if len(set(sizes)) > 1:
+    known = {size for size in sizes if isinstance(size, int)}
+    if len(known) > 1:
         raise TransformArgumentError(
             f"vmap got inconsistent sizes for array axes to be mapped: {sizes}; all sliced axes must have "
             "one length"
         )
-    return int(sizes[0])
+    return known.pop() if known else sizes[0]
 
 
 def _slice(leaf: Any, axis: int, k: int, form: Form) -> Any:
     """Return a copy of one slice, so that writes to it do not reach the argument."""
     key = (*[slice(None)] * axis, k)
+    if type(leaf) is RaggedArray:
+        part = leaf[k]
+        return part.copy() if type(part) is RaggedArray else as_array(part)
     if form.is_host:
         part = leaf[key]
+        if leaf.dtype == object:
+            return copy.deepcopy(part)
         return part if not part.shape else np.array(part)
     part = tnp.asarray(as_array(leaf))[key]
     return as_array(part)
@@ -250,39 +281,3 @@ def _whole(leaf: Any, form: Form) -> Any:
     if form.is_host:
         return np.array(leaf) if type(leaf) is np.ndarray and dtype_of(leaf) is not None else leaf
     return as_array(leaf)
-
-
-def _stack(results: Sequence[Any], out_axes: Any, form: Form) -> Any:
-    structure = Structure(results[0])
-    if isinstance(out_axes, list):
-        out_axes = tuple(out_axes)
-    entries = broadcast_prefix(out_axes, results[0], "vmap out_axes")
-    rows = [
-        structure.leaves,
-        *[structure.leaves_of(result, "the result of each lane") for result in results[1:]],
-    ]
-    stacks = [_join(parts, axis, form) for parts, axis in zip(zip(*rows, strict=True), entries, strict=True)]
-    return form.build(structure, stacks)
-
-
-def _join(parts: Sequence[Any], axis: Any, form: Form) -> Any:
-    if axis is None:
-        first = parts[0]
-        if any(part is not first and not _are_equal(part, first) for part in parts):
-            raise _size_error()
-        return first
-    shapes = {tuple(shape_of(part)) for part in parts}
-    if len(shapes) > 1:
-        raise TransformArgumentError(
-            f"the results of the lanes have different shapes, {sorted(shapes)}, and cannot be stacked"
-        )
-    if any(dtype_of(part) is None for part in parts):
-        raise TransformArgumentError(f"vmap cannot stack results of type {type(parts[0]).__name__}")
-    return (np if form.is_host and not any(map(is_array, parts)) else tnp).stack(list(parts), axis=axis)
-
-
-def _are_equal(first: Any, second: Any) -> bool:
-    if dtype_of(first) is None:
-        return bool(first == second)
-    tensors = map_leaves(lambda leaf: leaf.tensor if is_array(leaf) else leaf, (first, second))
-    return bool(tf.reduce_all(tf.equal(*tensors))) if tf.executing_eagerly() else first is second

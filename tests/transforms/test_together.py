@@ -11,7 +11,7 @@ import tensorflow as tf
 from transform_judge import differences
 
 import np2tf
-from np2tf.transforms import compiled_batches, together
+from np2tf.transforms.lanes import compiled_batches, together
 
 A = np.sin(np.arange(60.0)).reshape(12, 5)
 W = np.linspace(-1, 1, 5)

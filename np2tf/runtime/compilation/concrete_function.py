@@ -5,7 +5,7 @@ changes.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -88,6 +88,8 @@ class ConcreteFunction:
         deadline: the time, by `time.monotonic`, at which tracing is given up.
         bounds: the least and the greatest value of inputs that are natural numbers.
         pattern: the open axes of arrays, whose lengths are the last numbers.
+        ragged_places: the places of arrays whose first axis has any length. The code is a graph then, which
+            XLA does not compile.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class ConcreteFunction:
         deadline: float | None = None,
         bounds: Mapping[int, tuple[int, int]] = MappingProxyType({}),
         pattern: Mapping[int, tuple[OpenAxis, ...]] = MappingProxyType({}),
+        ragged_places: Collection[int] = (),
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers, self._bounds = list(numbers), bounds
@@ -116,12 +119,17 @@ class ConcreteFunction:
         self.is_plain, self.is_warm = True, False
         self._gradients, self.hides_gradients, self.has_assumed = is_recording(), False, False
         self._buffers = self._assumes = True
+        self._ragged_places = frozenset(ragged_places)
         self._trace_for_device(body, arrays)
 
     def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace for XLA, and if that is impossible or does not pay, as a graph."""
         self.how, self.not_xla, self.not_xla_code = "xla", "", ""
         self._open_arrays.is_padded = True
+        if self._ragged_places:
+            self.how, self.not_xla = "graph", "the lengths of rows are inputs"
+            self.function = self._trace(body, arrays, self._input_specs(arrays), xla=False, loops=False)
+            return
         try:
             self._open_arrays.check_bounds()
             self.function = self._trace(body, arrays, self._input_specs(arrays), xla=True)
@@ -140,7 +148,12 @@ class ConcreteFunction:
         self._loop_graphs = {}
 
     def _input_specs(self, arrays: Sequence[Any]) -> list[tf.TensorSpec]:
-        shapes = [self._open_arrays.static_shape(k, array.shape) for k, array in enumerate(arrays)]
+        shapes = [
+            (None, *array.shape[1:])
+            if k in self._ragged_places
+            else self._open_arrays.static_shape(k, array.shape)
+            for k, array in enumerate(arrays)
+        ]
         specs = [tf.TensorSpec(shape, _dtype_of(array)) for shape, array in zip(shapes, arrays, strict=True)]
         return specs + [tf.TensorSpec((), as_tensor(self._numbers[k]).dtype) for k in self.inputs]
 

@@ -56,13 +56,13 @@ class NamedAxis:
     """An axis with a name, while its lanes run.
 
     Attributes:
-        name, size: the name of the axis, and the number of lanes.
+        name, size: the name of the axis, and the number of lanes; None if it is known only at run time.
         lane: the number of the lane that runs now: an int, or a staged int if all lanes are staged together.
         met_count: the number of collectives that this lane has met.
         results: the result of each collective, the same in all lanes.
     """
 
-    def __init__(self, name: Any, size: int) -> None:
+    def __init__(self, name: Any, size: int | None) -> None:
         self.name, self.size = name, size
         self.lane: Any = 0
         self.met_count = 0
@@ -171,7 +171,7 @@ def _sum_stacked(stack: Any) -> Any:
 
 
 _SUM = Combine(_sum, _sum_stacked)
-_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda stack: _sum_stacked(stack) / len(stack))
+_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda stack: _sum_stacked(stack) / stack.shape[0])
 _MAX = Combine(lambda parts: functools.reduce(tnp.maximum, parts), lambda stack: tnp.max(stack, axis=0))
 
 
