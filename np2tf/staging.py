@@ -235,6 +235,10 @@ class RaggedError(StagingError, TypeError):
     is_certain = True
 
 
+#: The message of a RaggedError about a function of dense arrays.
+OF_ROWS = "a function of dense arrays gets a ragged array; apply it to each row: np2tf.vmap(f)(ragged)"
+
+
 # -- what comes in and goes out ------------------------------------------------------------------------------
 
 

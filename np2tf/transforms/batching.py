@@ -179,9 +179,8 @@ def _needs_rows(leaves: Sequence[Any], slices: Sequence[int | None], size: Any) 
     """Return whether lanes are staged whose rows, or whose number, are known only at run time."""
     if tf.executing_eagerly() and current_scope() is None:
         return False
-    is_sliced = [axis is not None for axis in slices]
     return not isinstance(size, int) or any(
-        type(leaf) is RaggedArray for leaf, sliced in zip(leaves, is_sliced, strict=True) if sliced
+        type(leaf) is RaggedArray for leaf, axis in zip(leaves, slices, strict=True) if axis is not None
     )
 
 
@@ -232,7 +231,7 @@ def _axis_of(entry: Any, leaf: Any) -> int:
     except TypeError:
         raise TransformArgumentError(f"an entry of in_axes is an int or None, and not {entry!r}") from None
     rank = len(shape_of(leaf))
-    if dtype_of(leaf) is None and not hasattr(leaf, "shape"):
+    if dtype_of(leaf) is None and type(leaf) is not RaggedArray and not hasattr(leaf, "shape"):
         raise TransformArgumentError(
             f"vmap cannot slice a {type(leaf).__name__}: give None for it in in_axes, or pass it by a closure"
         )
@@ -253,13 +252,13 @@ def _size(slices: Sequence[int | None], leaves: Sequence[Any], axis_size: int | 
         raise TransformArgumentError(
             "vmap must have at least one non-None value in in_axes, or axis_size must be given"
         )
-    known = {size for size in sizes if isinstance(size, int)}
-    if len(known) > 1:
+    known_sizes = {size for size in sizes if isinstance(size, int)}
+    if len(known_sizes) > 1:
         raise TransformArgumentError(
             f"vmap got inconsistent sizes for array axes to be mapped: {sizes}; all sliced axes must have "
             "one length"
         )
-    return known.pop() if known else sizes[0]
+    return known_sizes.pop() if known_sizes else sizes[0]
 
 
 def _slice(leaf: Any, axis: int, k: int, form: Form) -> Any:

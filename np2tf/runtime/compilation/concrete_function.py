@@ -88,8 +88,7 @@ class ConcreteFunction:
         deadline: the time, by `time.monotonic`, at which tracing is given up.
         bounds: the least and the greatest value of inputs that are natural numbers.
         pattern: the open axes of arrays, whose lengths are the last numbers.
-        ragged_places: the places of arrays whose first axis has any length. The code is a graph then, which
-            XLA does not compile.
+        ragged_places: the places of arrays whose first axis has any length; the code is a graph then.
     """
 
     def __init__(
@@ -112,21 +111,20 @@ class ConcreteFunction:
         self._handles, self._generators, self._deadline = handles, generators, deadline
         groups = {group for axes in pattern.values() for _, group in axes}
         lengths = range(len(numbers) - len(groups), len(numbers))
-        self._open_arrays = OpenArrays(pattern, lengths, dict(bounds))
+        self._open_arrays = OpenArrays(pattern, lengths, dict(bounds), ragged_places)
         #: The code of loops with ops that XLA should not compile.
         self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
         self._gradients, self.hides_gradients, self.has_assumed = is_recording(), False, False
         self._buffers = self._assumes = True
-        self._ragged_places = frozenset(ragged_places)
         self._trace_for_device(body, arrays)
 
     def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace for XLA, and if that is impossible or does not pay, as a graph."""
         self.how, self.not_xla, self.not_xla_code = "xla", "", ""
         self._open_arrays.is_padded = True
-        if self._ragged_places:
+        if self._open_arrays.has_rows:
             self.how, self.not_xla = "graph", "the lengths of rows are inputs"
             self.function = self._trace(body, arrays, self._input_specs(arrays), xla=False, loops=False)
             return
@@ -148,12 +146,7 @@ class ConcreteFunction:
         self._loop_graphs = {}
 
     def _input_specs(self, arrays: Sequence[Any]) -> list[tf.TensorSpec]:
-        shapes = [
-            (None, *array.shape[1:])
-            if k in self._ragged_places
-            else self._open_arrays.static_shape(k, array.shape)
-            for k, array in enumerate(arrays)
-        ]
+        shapes = [self._open_arrays.static_shape(k, array.shape) for k, array in enumerate(arrays)]
         specs = [tf.TensorSpec(shape, _dtype_of(array)) for shape, array in zip(shapes, arrays, strict=True)]
         return specs + [tf.TensorSpec((), as_tensor(self._numbers[k]).dtype) for k in self.inputs]
 

@@ -31,7 +31,8 @@ raw: set[type] = set()
 variables: set[type] = set()
 #: The class of ragged tensors; empty until TensorFlow is imported.
 ragged: set[type] = set()
-#: The classes in `raw` and `ragged`, and the containers that may hold such values; empty until TensorFlow is imported.
+#: The classes in `raw` and `ragged`, and the containers that may hold such values; empty until TensorFlow is
+#: imported.
 suspects: set[type] = set()
 
 

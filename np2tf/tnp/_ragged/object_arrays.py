@@ -53,10 +53,10 @@ def from_numpy(x: Any, dtype: Any = None) -> tf.RaggedTensor:
                 )
         rows = items
     leaves = [_leaf(item) for item in items]
-    joined = _joined(leaves, dtype)
+    elements = _join(leaves, dtype)
     lengths.append([len(leaf) for leaf in leaves])
     return tf.RaggedTensor.from_nested_row_lengths(
-        tf.constant(joined), [np.array(level, np.int64) for level in lengths[1:]]
+        tf.constant(elements), [np.array(level, np.int64) for level in lengths[1:]]
     )
 
 
@@ -134,7 +134,7 @@ def _leaf(item: Any) -> np.ndarray:
     raise RaggedRowsError(f"an item is a {_kind_of(item)}, and not an array of one axis or more")
 
 
-def _joined(leaves: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
+def _join(leaves: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
     """Return the elements of all rows of numbers, one after another."""
     full = [leaf for leaf in leaves if leaf.dtype != object]
     dtypes = {leaf.dtype for leaf in full}
@@ -148,8 +148,8 @@ def _joined(leaves: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
         (dtype,) = dtypes
     if not has_tf_dtype(np.dtype(dtype)):
         raise RaggedRowsError(
-            f"TensorFlow has no arrays of the dtype {np.dtype(dtype)} for NumPy's functions; give numbers, such "
-            "as the codes of characters"
+            f"NumPy's functions have no tensors of the dtype {np.dtype(dtype)}; give numbers, such as the "
+            "codes of characters"
         )
     shapes = {leaf.shape[1:] for leaf in full}
     if len(shapes) > 1:

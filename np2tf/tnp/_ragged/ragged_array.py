@@ -14,8 +14,10 @@ import tensorflow as tf
 
 from np2tf import tnp
 from np2tf.pytree.containers import Container
-from np2tf.staging import RaggedError
+from np2tf.staging import OF_ROWS, RaggedError
 from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, ndarray, tensor_array, weak_scalar
+from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import refuse_where
 from np2tf.tnp._tensor.symint import SymInt
@@ -36,8 +38,6 @@ class RaggedArray:
 
     __slots__ = ("__weakref__", "ends", "may_be_dense", "starts", "values")
 
-    ndim = 1
-    dtype = np.dtype(object)
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -74,10 +74,10 @@ class RaggedArray:
 
     @property
     def depth(self) -> int:
-        """How many axes are ragged."""
+        """The number of ragged axes."""
         return 1 + self.values.depth if isinstance(self.values, RaggedArray) else 1
 
-    # -- NumPy's attributes --------------------------------------------------------------------------------------
+    # -- NumPy's attributes ----------------------------------------------------------------------------------
 
     @property
     def size(self) -> Any:
@@ -91,7 +91,25 @@ class RaggedArray:
     @property
     def shape(self) -> tuple[Any]:
         """The number of rows, as the shape of an object array."""
+        self._check_kind("shape")
         return (self.size,)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of an object array."""
+        self._check_kind("number of axes")
+        return 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of an object array."""
+        self._check_kind("dtype")
+        return np.dtype(object)
+
+    def _check_kind(self, subject: str) -> None:
+        """Refuse to answer what differs if the rows turn out to be of one length."""
+        if self.may_be_dense and not tf.executing_eagerly():
+            raise RaggedError(f"the {subject} of results whose lengths are known only at run time is needed")
 
     def __len__(self) -> int:
         count = self.starts.shape[0]
@@ -106,16 +124,16 @@ class RaggedArray:
 
     def __getitem__(self, key: Any) -> Any:
         """Return one row, or a ragged array of several rows. Rows are views."""
-        first, last = (tensor_array(ends)[key] for ends in (self.starts, self.ends))
+        first, last = (_array(ends)[key] for ends in (self.starts, self.ends))
         if first.ndim == 0:
-            return self.values[_integer(first) : _integer(last)]
+            return self.values[_integer(first) : _integer(last)]  # type: ignore[index]
         if first.ndim != 1:
             raise RaggedError(_PARTS_ARE_ARRAYS)
         return RaggedArray(self.values, first.tensor, last.tensor, self.may_be_dense)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise RaggedError(
-            "a row of a ragged array cannot be replaced; write to the elements of the row, or collect new rows"
+            "a row of a ragged array cannot be replaced; write to its elements, or collect new rows in a list"
         )
 
     def __iter__(self) -> Iterator[Any]:
@@ -128,8 +146,8 @@ class RaggedArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Return the object array of the rows on the host."""
-        if not tf.executing_eagerly():
-            raise RaggedError("a function of NumPy needs the rows of a ragged array while staging")
+        if not tf.executing_eagerly() or transform_depth.depth or not surroundings.has_no_tape():
+            raise RaggedError(OF_ROWS)  # (NumPy would lose the derivatives)
         result = np.empty(len(self), object)
         for k, row in enumerate(self):
             result[k] = np.asarray(row) if isinstance(row, RaggedArray) else row.numpy()
@@ -139,7 +157,7 @@ class RaggedArray:
         """Return a copy, which shares no memory."""
         return RaggedArray.of_tensor(self.ragged_tensor, self.may_be_dense)
 
-    # -- elementwise operations ----------------------------------------------------------------------------------
+    # -- elementwise operations ------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **keywords: Any) -> Any:
         """Apply a universal function row by row."""
@@ -149,7 +167,11 @@ class RaggedArray:
             self._compare()
         return elementwise(getattr(tnp, ufunc.__name__), *operands)
 
-    def _compare(self, other: Any = None) -> NoReturn:
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> NoReturn:
+        """Refuse functions of dense arrays."""
+        raise RaggedError(OF_ROWS)
+
+    def _compare(self, operand: Any = None) -> NoReturn:
         raise RaggedError("ragged arrays cannot be compared; compare their rows: np2tf.vmap(np.equal)(a, b)")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compare  # type: ignore[assignment]
@@ -160,11 +182,15 @@ _COMPARISONS = frozenset(
 )
 
 
+def _array(tensor: tf.Tensor) -> Any:
+    return tensor_array(tensor)
+
+
 def _integer(value: Any) -> Any:
     """Return a number without axes as an integer that a slice takes."""
     tensor = value.tensor
-    known = tf.get_static_value(tensor)
-    return int(known) if known is not None else weak_scalar(tensor, int, SymInt.fresh(tensor, 0))
+    number = tf.get_static_value(tensor)
+    return int(number) if number is not None else weak_scalar(tensor, int, SymInt.fresh(tensor, 0))
 
 
 def elementwise(function: Callable[..., Any], *operands: Any) -> RaggedArray:
@@ -179,20 +205,20 @@ def elementwise(function: Callable[..., Any], *operands: Any) -> RaggedArray:
         ValueError: rows have different lengths.
     """
     tensors = [operand.ragged_tensor if isinstance(operand, RaggedArray) else None for operand in operands]
-    ragged = [tensor for tensor in tensors if tensor is not None]
+    ragged_tensors = [tensor for tensor in tensors if tensor is not None]
     for operand, tensor in zip(operands, tensors, strict=True):
         if tensor is None and np.ndim(0 if is_array(operand) and operand.ndim == 0 else operand):
             raise RaggedError(
                 "an operation on a ragged array and an array with axes; apply it to each row: "
                 "np2tf.vmap(f, (0, None))(ragged, array)"
             )
-    for tensor in ragged[1:]:
-        _check_lengths(ragged[0], tensor)
+    for tensor in ragged_tensors[1:]:
+        _check_lengths(ragged_tensors[0], tensor)
     flats = [
         operand if tensor is None else tensor_array(tensor.flat_values)
         for operand, tensor in zip(operands, tensors, strict=True)
     ]
-    result = ragged[0].with_flat_values(as_tensor(function(*flats)))
+    result = ragged_tensors[0].with_flat_values(as_tensor(function(*flats)))
     may_be_dense = all(operand.may_be_dense for operand in operands if isinstance(operand, RaggedArray))
     return RaggedArray.of_tensor(result, may_be_dense)
 
@@ -201,20 +227,24 @@ def _check_lengths(first: tf.RaggedTensor, second: tf.RaggedTensor) -> None:
     error = ValueError("operands could not be broadcast together: their rows have different lengths")
     if first.ragged_rank != second.ragged_rank:
         raise error
-    for one, other in zip(first.nested_row_splits, second.nested_row_splits, strict=True):
-        one, other = tf.cast(one, tf.int64), tf.cast(other, tf.int64)
-        if not one.shape.is_compatible_with(other.shape):
+    for splits, other_splits in zip(first.nested_row_splits, second.nested_row_splits, strict=True):
+        if not splits.shape.is_compatible_with(other_splits.shape):
             raise error
-        differ = tf.not_equal(tf.shape(one)[0], tf.shape(other)[0])
-        length = tf.minimum(tf.shape(one)[0], tf.shape(other)[0])
-        refuse_where(differ | tf.reduce_any(tf.not_equal(one[:length], other[:length])), error)
+        counts = tf.shape(splits)[0], tf.shape(other_splits)[0]
+        length = tf.minimum(*counts)
+        are_equal = tf.reduce_all(tf.equal(splits[:length], other_splits[:length]))
+        refuse_where(tf.not_equal(*counts) | tf.logical_not(are_equal), error)
 
 
 def _attach_operators() -> None:
     names = {
         **{name: name for name in ("add", "subtract", "multiply", "power")},
-        "truediv": "true_divide", "floordiv": "floor_divide", "mod": "remainder",
-        "sub": "subtract", "mul": "multiply", "pow": "power",
+        "truediv": "true_divide",
+        "floordiv": "floor_divide",
+        "mod": "remainder",
+        "sub": "subtract",
+        "mul": "multiply",
+        "pow": "power",
     }
     del names["subtract"], names["multiply"], names["power"]
     for name, function in names.items():

@@ -50,6 +50,8 @@ def is_inexact(leaf: Any) -> bool:
 
 def shape_of(leaf: Any) -> tuple[Any, ...]:
     """Return the shape of a leaf that is a number or array."""
+    if type(leaf) is RaggedArray:
+        return (leaf.size,)
     return tuple(leaf.shape) if hasattr(leaf, "shape") else ()
 
 

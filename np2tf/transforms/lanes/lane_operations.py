@@ -1,4 +1,4 @@
-"""The operations of a lane that has been traced into a throw-away graph: what a lane does besides computing."""
+"""The operations of a lane that has been traced into a throw-away graph, and its effects among them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ FAILURES = (
 )
 
 
-def effects_among(operations: Sequence[tf.Operation], allowed: frozenset[str] = frozenset()) -> list[str]:
+def effects_among(
+    operations: Sequence[tf.Operation], further_types: frozenset[str] = frozenset()
+) -> list[str]:
     """Return the types of the operations that do more than compute.
 
     Args:
         operations: the operations of a lane, also in its loops and branches.
-        allowed: the types of further operations that count as computing.
+        further_types: the types of further operations that count as computing.
     """
-    computing = _READS | LOOPS | BRANCHES | allowed
-    return sorted({op.type for op in operations if op.op_def.is_stateful and op.type not in computing})
+    types = _READS | LOOPS | BRANCHES | further_types
+    return sorted({op.type for op in operations if op.op_def.is_stateful and op.type not in types})
 
 
 def operations_within(operations: Sequence[tf.Operation]) -> list[tf.Operation]:

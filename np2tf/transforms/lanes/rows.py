@@ -90,17 +90,17 @@ def _count(sources: Sequence[Any]) -> int | tf.Tensor:
         TransformArgumentError: the sources have different numbers of rows.
     """
     firsts = [source.starts if isinstance(source, RaggedArray) else source for source in sources]
-    known = {first.shape[0] for first in firsts} - {None}
+    known_counts = {first.shape[0] for first in firsts} - {None}
     error = TransformArgumentError(
         "vmap got inconsistent sizes for array axes to be mapped; all sliced axes must have one length"
     )
-    if len(known) > 1:
+    if len(known_counts) > 1:
         raise error
     counts = [tf.shape(first, out_type=tf.int64)[0] for first in firsts]
     for first, count in zip(firsts[1:], counts[1:], strict=True):
         if first.shape[0] is None or firsts[0].shape[0] is None:
             refuse_where(tf.not_equal(count, counts[0]), error)
-    return known.pop() if known else counts[0]
+    return known_counts.pop() if known_counts else counts[0]
 
 
 class _Form(NamedTuple):
@@ -287,10 +287,10 @@ class _RowStaging:
 
         def step(k: tf.Tensor, fails: tf.Tensor, *arrays: tf.TensorArray) -> Any:
             tensors, violation = self._lane(k, forms)
-            written = [
+            arrays_now = [
                 array.write(tf.cast(k, tf.int32), part) for array, part in zip(arrays, tensors, strict=True)
             ]
-            return k + 1, fails | violation, *written
+            return k + 1, fails | violation, *arrays_now
 
         start = (tf.constant(0, tf.int64), tf.constant(False), *arrays)
         count = tf.cast(self._count, tf.int64)
@@ -298,7 +298,7 @@ class _RowStaging:
         if self._trace is not None:
             record_violation(fails)
         parts = iter(arrays)
-        return [self._joined(form, [next(parts) for _ in form.dtypes]) for form in forms]
+        return [self._join(form, [next(parts) for _ in form.dtypes]) for form in forms]
 
     def _lane(self, k: tf.Tensor, forms: Sequence[_Form]) -> tuple[list[tf.Tensor], tf.Tensor]:
         """Return the tensors of lane `k`, and whether NumPy would have raised an error in it."""
@@ -320,7 +320,7 @@ class _RowStaging:
             )
         return [part for parts in outcome.tensors for part in parts], violation
 
-    def _joined(self, form: _Form, arrays: Sequence[tf.TensorArray]) -> Any:
+    def _join(self, form: _Form, arrays: Sequence[tf.TensorArray]) -> Any:
         size = self._count if isinstance(self._count, int) else None
         if not form.depth:
             return tf.ensure_shape(arrays[0].stack(), [size, *form.shape])
