@@ -27,7 +27,7 @@ def object_array(*rows: Any) -> np.ndarray:
 
 
 def rows_of(*lengths: int) -> np.ndarray:
-    """Rows of floats, the same ones at each call."""
+    """Rows of floats; equal in each call."""
     ends = np.cumsum(lengths)
     return object_array(*[np.sin(np.arange(end - n, end) + 0.3) * 2 for n, end in zip(lengths, ends)])
 

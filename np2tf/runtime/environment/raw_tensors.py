@@ -108,7 +108,9 @@ class Boundary:
 def ragged_array_of(tensor: tf.RaggedTensor) -> Any:
     """Return a function's argument for a ragged tensor; a ragged tensor of strings itself."""
     from np2tf.tnp._ragged.ragged_array import RaggedArray
+    from np2tf.tnp._ragged.tensorflow_calls import register
 
+    register()
     if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
         return tensor
     return RaggedArray.of_tensor(tensor)
