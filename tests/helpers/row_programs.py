@@ -109,7 +109,7 @@ def arithmetic(rows: Any) -> Any:
 
 def parts(rows: Any) -> Any:
     """Slices, selected rows, and single rows."""
-    return rows[1:], rows[::2], rows[[0, 0]], rows[-1] + rows[0][0], rows[0] * (len(rows) + rows.ndim)
+    return rows[1:], rows[::2], rows[[0, 0]], rows[-1] + rows[0][0], rows[0] * (rows.shape[0] + rows.ndim)
 
 
 def of_lanes(rows: Any) -> Any:

@@ -140,7 +140,7 @@ class RaggedArray:
         return (self[k] for k in builtins.range(len(self)))
 
     def __repr__(self) -> str:
-        if not tf.executing_eagerly():
+        if not hasattr(self.starts, "numpy") or not tf.executing_eagerly():
             return f"<ragged array of {self.flat.dtype}>"
         return f"ragged {self.ragged_tensor.to_list()!r}"
 

@@ -1,7 +1,7 @@
 """TensorFlow's functions of ragged arrays: they get the ragged tensor.
 
-TensorFlow asks a dispatcher only about a call that has failed. The dispatcher here answers if a ragged array of
-np2tf is among the arguments, so that all other calls fail as before.
+TensorFlow asks a dispatcher only about a call that has failed. The dispatcher here answers if a ragged array
+is among the arguments, so that all other calls fail as before.
 """
 
 from __future__ import annotations
