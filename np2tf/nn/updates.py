@@ -79,14 +79,14 @@ class Place:
         x = tnp.asarray(self._x)
         slot = fill_value_of(np.dtype(x.dtype)) if fill_value is None else fill_value
         mode, wraps = _check(options)
-        reached = access(x, self._key, mode, wraps, slot)
-        return tnp.array(reached.array[reached.key])
+        place = access(x, self._key, mode, wraps, slot)
+        return tnp.array(place.array[place.key])
 
     def _update(self, options: Options, write: Callable[[Any, Any], Any]) -> Any:
         """Return the array that `write` makes of a copy and a key in bounds."""
         mode, wraps = _check(options)
-        reached = access(tnp.array(self._x), self._key, mode, wraps)
-        return reached.trim(write(reached.array, reached.key))
+        place = access(tnp.array(self._x), self._key, mode, wraps)
+        return place.trim(write(place.array, place.key))
 
     def set(self, value: Any, **options: Unpack[Options]) -> Any:
         """Return a copy of the array in which the part is `value`, cast to the array's dtype."""
