@@ -115,7 +115,7 @@ def measure_loop(rules: Any, name: str, x: np.ndarray, y: np.ndarray, steps: int
         for step in range(1, steps + 1):
             k = BATCH * step % EXAMPLES
             begin = perf_counter()
-            value, params, state = step_of(
+            _, params, state = step_of(
                 rule, params, state, x[k : k + BATCH], y[k : k + BATCH], RATE, float(step)
             )
             seconds.append(perf_counter() - begin)

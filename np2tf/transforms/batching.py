@@ -22,7 +22,7 @@ from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import TransformArgumentError
 from np2tf.transforms.core.functions import check_callable, name_like, runnable_for
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
-from np2tf.transforms.core.structures import Structure, broadcast_prefix, map_leaves
+from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix
 from np2tf.transforms.lanes import together
 from np2tf.transforms.lanes.collectives import run_lanes
 from np2tf.transforms.lanes.compiled_batches import CompiledBatch, compiled_batch
@@ -133,9 +133,11 @@ def _batch(
 ) -> Any:
     in_axes, out_axes, axis_name, axis_size = axes
     form = Form((args, kwargs))
-    structure = Structure(map_leaves(_with_rows, (args, kwargs)))
-    args, kwargs = structure.build(structure.leaves)
-    entries = [*_in_axes(in_axes, args), *[0] * len(Structure(kwargs).leaves)]
+    structure = Structure((args, kwargs), TREES)
+    if any(type(leaf) in ragged for leaf in structure.leaves):
+        structure.leaves = [as_array(leaf) if type(leaf) in ragged else leaf for leaf in structure.leaves]
+        args, kwargs = structure.build(structure.leaves)
+    entries = [*_in_axes(in_axes, args), *[0] * len(Structure(kwargs, TREES).leaves)]
     slices = [
         None if entry is None else _axis_of(entry, leaf) for entry, leaf in zip(entries, structure.leaves)
     ]
@@ -182,11 +184,6 @@ def _needs_rows(leaves: Sequence[Any], slices: Sequence[int | None], size: Any) 
     return not isinstance(size, int) or any(
         type(leaf) is RaggedArray for leaf, axis in zip(leaves, slices, strict=True) if axis is not None
     )
-
-
-def _with_rows(leaf: Any) -> Any:
-    """Return a leaf; for a ragged tensor its ragged array."""
-    return as_array(leaf) if type(leaf) in ragged else leaf
 
 
 def _move_axes(

@@ -227,8 +227,59 @@ def test_refusals() -> None:
         np2tf.vmap(lambda a, b: a, (0, 0))(ragged, np.zeros(3))
     with pytest.raises(RaggedRowsError, match="NP2TF710"):
         np2tf.vmap(lambda row: row, out_axes=1)(ragged)
-    with pytest.raises(RaggedRowsError, match="float64.*int64"):
+    with pytest.raises(RaggedRowsError, match=r"float64.*int64"):
         np2tf.vmap(lambda row: row if len(row) > 1 else row.astype(int))(ragged)
+
+
+def quartics(rows: Any) -> Any:
+    """A number of all rows."""
+    return np.sum(np2tf.vmap(lambda row: np.sum(row**2) ** 2)(rows))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_gradients_with_respect_to_rows(way: str) -> None:
+    """The gradient has the rows of the argument."""
+    rows = rows_of(4, 1, 6)
+    wanted = object_array(*[4 * row * np.sum(row**2) for row in rows])
+    assert_equal(WAYS[way](np2tf.grad(quartics), rows), wanted)
+
+
+def test_products_with_jacobians_of_rows() -> None:
+    rows = rows_of(3, 1)
+    squares = np2tf.vmap(lambda row: row**2)
+    wanted = object_array(*[2 * row * row for row in rows])
+    for given in (rows, from_numpy(rows)):
+        value, pull_back = np2tf.vjp(squares, given)
+        assert_equal(value, object_array(*[row**2 for row in rows]))
+        assert_equal(pull_back(given)[0], wanted)
+        assert_equal(np2tf.jvp(squares, (given,), (given,))[1], wanted)
+        with pytest.raises(RaggedRowsError, match="same lengths"):
+            pull_back(from_numpy(rows_of(1, 3)))
+        for jacobian in (np2tf.jacrev, np2tf.jacfwd):
+            with pytest.raises(RaggedRowsError, match="NP2TF710"):
+                jacobian(squares)(given)
+    found = np2tf.jacrev(lambda w: np2tf.vmap(lambda row: w[0] * row + w[1])(from_numpy(rows)))(np.ones(2))
+    assert_equal(found, object_array(*[np.stack([row, np.ones_like(row)], 1) for row in rows]))
+
+
+def test_other_transforms_of_rows() -> None:
+    """A scan goes over rows; what has no meaning for rows is refused, also compiled."""
+    rows = rows_of(3, 1, 2)
+
+    def sums(rows: Any) -> Any:
+        return np2tf.scan(lambda carry, row: (carry + row.sum(), carry), 0.0, rows)[1]
+
+    wanted = np.cumsum([0.0, *[row.sum() for row in rows]])[:-1]
+    for way in ("host", "eager", "jit"):
+        np.testing.assert_allclose(WAYS[way](sums, rows), wanted)
+        with pytest.raises(RaggedRowsError, match="NP2TF710"):
+            WAYS[way](lambda rows: np2tf.associative_scan(np.add, rows), rows)
+
+
+def test_gradients_of_batches_of_unknown_length() -> None:
+    data = tf.data.Dataset.from_tensor_slices(np.arange(5.0)).batch(2)
+    found = list(data.map(np2tf.grad(lambda x: np.sum(x**2))))
+    np.testing.assert_array_equal(np.concatenate(found), 2 * np.arange(5.0))
 
 
 def test_few_rows_of_numpy_stay_numpys(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import tensorflow as tf
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._ragged.ragged_array import RaggedArray
+from np2tf.tnp._ragged.rows_on_host import rows_on_host
 from np2tf.transform_errors import RaggedRowsError
 
 _SEQUENCES = (list, tuple)
@@ -74,33 +75,10 @@ def to_numpy(tensor: Any) -> np.ndarray:
     See https://www.tensorflow.org/guide/ragged_tensor.
     """
     if isinstance(tensor, RaggedArray):
-        tensor = tensor.tensor
+        tensor = tensor.ragged_tensor
     if not isinstance(tensor, tf.RaggedTensor):
         return tensor.numpy() if is_array(tensor) or isinstance(tensor, tf.Tensor) else np.asarray(tensor)
-    values = to_numpy(tensor.values)
-    splits = tensor.row_splits.numpy()
-    return object_array(values[a:b].copy() for a, b in zip(splits[:-1], splits[1:], strict=True))
-
-
-def object_array(rows: Iterable[Any]) -> np.ndarray:
-    """Return the object array with one axis of some rows, also if their lengths are equal."""
-    items = list(rows)
-    result = np.empty(len(items), object)
-    for k, item in enumerate(items):
-        result[k] = item
-    return result
-
-
-def densest_rows(rows: np.ndarray) -> np.ndarray:
-    """Return an object array of rows as a loop over the rows would stack it: dense arrays of rows with equal
-    shapes.
-    """
-    if rows.dtype != object:
-        return rows
-    items = [densest_rows(row) for row in rows]
-    if items and all(item.dtype != object and item.shape == items[0].shape for item in items):
-        return np.stack(items)
-    return object_array(items)
+    return rows_on_host(tensor.flat_values.numpy(), [splits.numpy() for splits in tensor.nested_row_splits])
 
 
 def is_object_array(x: Any) -> bool:
@@ -167,4 +145,4 @@ def _kind_of(x: Any) -> str:
     return type(x).__name__
 
 
-__all__ = ["densest_rows", "from_numpy", "is_object_array", "object_array", "to_numpy"]
+__all__ = ["from_numpy", "is_object_array", "to_numpy"]

@@ -19,6 +19,7 @@ from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, ndarray, tensor_a
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._ragged.rows_on_host import densest_rows, rows_on_host
 from np2tf.tnp._tensor.index_bounds import refuse_where
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -152,6 +153,25 @@ class RaggedArray:
         for k, row in enumerate(self):
             result[k] = np.asarray(row) if isinstance(row, RaggedArray) else row.numpy()
         return result if dtype is None else result.astype(dtype)
+
+    def with_flat(self, flat: Any) -> Any:
+        """Return rows of other elements: of a tensor a tensor, of an array on the host an object array."""
+        rows = self.ragged_tensor
+        if isinstance(flat, np.ndarray) and not is_array(flat):
+            on_host = rows_on_host(flat, [splits.numpy() for splits in rows.nested_row_splits])
+            return densest_rows(on_host) if self.may_be_dense else on_host
+        result = RaggedArray.of_tensor(rows.with_flat_values(as_tensor(flat)), self.may_be_dense)
+        tensor = result.tensor
+        if isinstance(flat, tf.Tensor):
+            return tensor
+        return result if isinstance(tensor, tf.RaggedTensor) else tensor_array(tensor)
+
+    @property
+    def lengths_key(self) -> tuple[Any, ...]:
+        """The lengths of the rows on all levels; None for lengths that are known only at run time."""
+        inner = self.values.lengths_key if isinstance(self.values, RaggedArray) else ()
+        lengths = self.ends - self.starts
+        return (tuple(lengths.numpy().tolist()) if hasattr(lengths, "numpy") else None, *inner)
 
     def copy(self) -> RaggedArray:
         """Return a copy, which shares no memory."""

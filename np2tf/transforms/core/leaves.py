@@ -20,7 +20,7 @@ from np2tf.tnp._array.ndarray import (
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.tnp._ragged.object_arrays import densest_rows, to_numpy
+from np2tf.tnp._ragged.object_arrays import from_numpy, is_object_array
 from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transforms.core.structures import Structure
@@ -85,6 +85,17 @@ def as_array(leaf: Any) -> Any:
     return leaf.copy() if type(leaf) is RaggedArray else leaf
 
 
+def with_rows(leaf: Any) -> Any:
+    """Return a leaf; for a ragged tensor, and for an object array of arrays, the ragged array.
+
+    Raises:
+        RaggedRowsError: the rows of an object array do not fit into a ragged tensor.
+    """
+    if type(leaf) in ragged:
+        return ragged_array_of(leaf)
+    return RaggedArray.of_tensor(from_numpy(leaf)) if is_object_array(leaf) else leaf
+
+
 def stays_on_tensorflow() -> bool:
     """Return whether results must be arrays on TensorFlow, because more derivatives may be asked of them."""
     return current_scope() is not None or transform_depth.depth > 0 or not new_arrays_on_host()
@@ -112,7 +123,8 @@ class Form:
     def leaf(self, value: Any) -> Any:
         """Return one leaf in this form. A number without axes is a scalar of NumPy's."""
         if type(value) is RaggedArray:
-            return self._rows(value)
+            flat = tensor_array(value.ragged_tensor.flat_values)
+            return value.with_flat(self.leaf(flat))
         if isinstance(value, tf.Tensor):
             value = tensor_scalar(value) if value.shape.rank == 0 else tensor_array(value)
         if not is_array(value):
@@ -123,16 +135,6 @@ class Form:
             return value
         array = value.numpy()
         return array[()] if not array.shape else np.array(array)
-
-    def _rows(self, value: RaggedArray) -> Any:
-        """Return rows in this form, as a dense array where NumPy makes one."""
-        if self.is_host:
-            rows = to_numpy(value)
-            return densest_rows(rows) if value.may_be_dense else rows
-        tensor = value.tensor
-        if self._tensors:
-            return tensor
-        return value if isinstance(tensor, tf.RaggedTensor) else tensor_array(tensor)
 
     def of(self, value: Any) -> Any:
         """Return a nested value with its leaves in this form."""

@@ -20,7 +20,7 @@ from np2tf import tnp
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.transform_errors import AxisNameError, TransformArgumentError
 from np2tf.transforms.core.recordings import recordings
-from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.core.structures import TREES, Structure
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
 
 
 def _combine(stops: Sequence[LaneStop]) -> Any:
-    structure = Structure(stops[0].value)
+    structure = Structure(stops[0].value, TREES)
     columns_of_others = [structure.leaves_of(stop.value, "the operand") for stop in stops[1:]]
     columns = zip(structure.leaves, *columns_of_others, strict=True)
     return structure.build([stops[0].combine.lanes(parts) for parts in columns])
@@ -154,7 +154,7 @@ def _refuse_inner_derivative(name: str, x: Any, axis: NamedAxis) -> None:
     """Refuse a collective of values that are differentiated lane by lane, because it would be a constant."""
     if recordings.depth <= axis.recordings:
         return
-    tensors = [leaf.tensor for leaf in Structure(x).leaves if is_array(leaf)]
+    tensors = [leaf.tensor for leaf in Structure(x, TREES).leaves if is_array(leaf)]
     if tensors and record.should_record_backprop(tensors):
         raise TransformArgumentError(
             f"{name} over the axis {axis.name!r} is called in a function that is differentiated inside the "

@@ -21,12 +21,10 @@ from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.staging import StagingError
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._front.transform_depth import transform_depth
-from np2tf.tnp._ragged.object_arrays import from_numpy, is_object_array
-from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import RaggedRowsError, TransformError
 from np2tf.transforms.core.functions import origin_of
-from np2tf.transforms.core.leaves import Form, as_array
+from np2tf.transforms.core.leaves import Form, as_array, with_rows
 from np2tf.transforms.core.recordings import recordings
 from np2tf.transforms.core.structures import map_leaves
 
@@ -79,8 +77,8 @@ class CompiledBatch:
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], form: Form) -> tuple[Any] | None:
         """Return the result in a tuple; None if the call cannot be compiled. Nothing has then happened."""
         try:
-            args = [map_leaves(_with_rows, arg) for arg in args]
-            kwargs = {name: map_leaves(_with_rows, value) for name, value in kwargs.items()}
+            args = [map_leaves(with_rows, arg) for arg in args]
+            kwargs = {name: map_leaves(with_rows, value) for name, value in kwargs.items()}
         except RaggedRowsError:
             self._is_refused = True
             return None
@@ -98,11 +96,6 @@ class CompiledBatch:
                 return None
             self._has_run = True
             return (form.of(compiler.call(tuple(args), kwargs)),)
-
-
-def _with_rows(leaf: Any) -> Any:
-    """Return a leaf; for an object array of arrays its ragged array."""
-    return RaggedArray.of_tensor(from_numpy(leaf)) if is_object_array(leaf) else leaf
 
 
 @contextmanager

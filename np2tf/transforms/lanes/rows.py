@@ -27,7 +27,7 @@ from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 from np2tf.transforms.core.leaves import as_array, dtype_of
-from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.core.structures import TREES, Structure
 from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis
 from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among, operations_within
 
@@ -168,7 +168,7 @@ class _Outcome:
     """
 
     def __init__(self, result: Any, stop: LaneStop | None = None) -> None:
-        self.structure, self.stop = Structure(result), stop
+        self.structure, self.stop = Structure(result, TREES), stop
         pairs = [_encode(leaf) for leaf in self.structure.leaves]
         self.forms, self.tensors = [form for form, _ in pairs], [tensors for _, tensors in pairs]
 

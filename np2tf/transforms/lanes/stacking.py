@@ -11,11 +11,12 @@ import tensorflow as tf
 from np2tf import tnp
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.tnp._ragged.object_arrays import is_object_array, object_array
+from np2tf.tnp._ragged.object_arrays import is_object_array
 from np2tf.tnp._ragged.ragged_array import RaggedArray
+from np2tf.tnp._ragged.rows_on_host import object_array
 from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 from np2tf.transforms.core.leaves import Form, dtype_of, shape_of
-from np2tf.transforms.core.structures import Structure, broadcast_prefix, map_leaves
+from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix, map_leaves
 
 
 def stack(results: Sequence[Any], out_axes: Any, form: Form, has_rows: bool) -> Any:
@@ -31,7 +32,7 @@ def stack(results: Sequence[Any], out_axes: Any, form: Form, has_rows: bool) -> 
     Raises:
         TransformArgumentError: the results differ in their structure or shape.
     """
-    structure = Structure(results[0])
+    structure = Structure(results[0], TREES)
     if isinstance(out_axes, list):
         out_axes = tuple(out_axes)
     entries = broadcast_prefix(out_axes, results[0], "vmap out_axes")

@@ -27,7 +27,7 @@ from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
-from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.core.structures import TREES, Structure
 from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis
 from np2tf.transforms.lanes.lane_operations import (
     BRANCHES,
@@ -167,15 +167,15 @@ class _Staging:
     def _outcome(self, counter: tf.Tensor, slices: Sequence[tf.Tensor]) -> _Outcome:
         axis = self._axis
         if axis is None:
-            return _Outcome(Structure(self._lanes.call(slices)), None)
+            return _Outcome(Structure(self._lanes.call(slices), TREES), None)
         axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, self._lanes.size - 1)))
         with axis.enter():
             try:
-                return _Outcome(Structure(self._lanes.call(slices)), None)
+                return _Outcome(Structure(self._lanes.call(slices), TREES), None)
             except LaneStop as stop:
                 if stop.axis is not axis:
                     raise
-                return _Outcome(Structure(stop.value), stop)
+                return _Outcome(Structure(stop.value, TREES), stop)
 
     def trial(self) -> _TrialOutcome | None:
         """Trace a lane into a throw-away graph, and return its facts; None if it does more than compute."""
