@@ -267,10 +267,14 @@ def _slice(leaf: Any, axis: int, k: int, form: Form) -> Any:
     if form.is_host:
         part = leaf[key]
         if leaf.dtype == object:
-            return copy.deepcopy(part)
+            return part.copy() if _is_dense(part) else copy.deepcopy(part)
         return part if not part.shape else np.array(part)
     part = tnp.asarray(as_array(leaf))[key]
     return as_array(part)
+
+
+def _is_dense(part: Any) -> bool:
+    return type(part) is np.ndarray and part.dtype != object
 
 
 def _whole(leaf: Any, form: Form) -> Any:

@@ -213,6 +213,30 @@ def test_effects_are_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
     assert seen[0] == rows[0][0] + rows[1][0]
 
 
+NOISE = np.random.default_rng(3)
+
+
+def test_draws_are_refused_in_pipelines() -> None:
+    """A graph of TensorFlow's would draw once for all rows; `np2tf.jit` draws for each row, as NumPy."""
+    before = NOISE.bit_generator.state
+    noisy = np2tf.vmap(lambda row: row + NOISE.normal())
+    with pytest.raises(np2tf.StagingError, match="draws random numbers"):
+        WAYS["dataset"](noisy, rows_of(3, 1))
+    assert NOISE.bit_generator.state == before
+    wanted = noisy(rows_of(3, 1, 2))
+    NOISE.bit_generator.state = before
+    assert_equal(WAYS["jit"](noisy, rows_of(3, 1, 2)), wanted)
+
+
+def test_dense_batches_of_many_lengths() -> None:
+    """Jitted batches of many lengths stay batches, with each length known to XLA."""
+    compiled = np2tf.jit(np2tf.vmap(lambda row: np.cumsum(row) * 2), tier="compile")
+    for count in (3, 5, 8, 4, 6, 9):
+        x = np.sin(np.arange(3.0 * count)).reshape(count, 3)
+        np.testing.assert_allclose(compiled(x), 2 * np.cumsum(x, axis=1))
+    assert compiled.graph_count == 0
+
+
 def test_an_index_out_of_bounds() -> None:
     """NumPy's error of one row."""
     f = np2tf.jit(np2tf.vmap(lambda row: row[2]), tier="compile")

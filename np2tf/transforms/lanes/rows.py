@@ -18,7 +18,7 @@ from np2tf.runtime.arguments.traced_arguments import same_contents
 from np2tf.runtime.control_flow.attribute_staging import attributes_within
 from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.staging import NotStagedError
+from np2tf.staging import NotStagedError, ShapeNeededError
 from np2tf.tnp._array.ndarray import tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._ragged.ragged_array import RaggedArray
@@ -26,9 +26,11 @@ from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
+from np2tf.transforms.core.functions import origin_of
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.structures import TREES, Structure
 from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis
+from np2tf.transforms.lanes.draws import refuse_draws
 from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among, operations_within
 
 #: In the graph of a plain tf.function, a check of NumPy's errors is an operation.
@@ -193,8 +195,17 @@ def run_rows(lanes: RowLanes, axis_name: Any) -> Rows:
 
     Raises:
         NotStagedError: a lane does more than compute.
+        ShapeNeededError: XLA will compile the graph, and needs to know all lengths.
         RaggedRowsError: the results have no form of a ragged tensor.
     """
+    scope = current_scope()
+    if scope is not None:
+        trace = trace_of(scope)
+        if trace.xla:
+            raise ShapeNeededError(
+                "the number of the slices of a vmap, or their lengths, are known only at run time"
+            )
+        trace.loops.append("graph")
     staging = _RowStaging(lanes, axis_name)
     while True:
         outcome, forms, equal = staging.trial()
@@ -260,7 +271,8 @@ class _RowStaging:
         """
         trace = self._trace
         if trace is None:
-            return run()
+            with refuse_draws(origin_of(self._lanes.function), self._lanes.structure.leaves):
+                return run()
         guard = guard_closures(self._lanes.function)
         objects = attributes_within(trace, self._lanes.function)
         before = objects.read()
