@@ -1,4 +1,4 @@
-"""Draws of random numbers by a lane in a graph that np2tf does not build: they would be equal in all lanes."""
+"""Draws of random numbers by lanes in a graph that np2tf does not build: all lanes would draw the same."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def refuse_draws(function: Any, arguments: Sequence[Any]) -> Iterator[None]:
         for restore in restorers:
             restore()
         raise NotStagedError(
-            "a function that vmap applies to rows draws random numbers, which a graph would draw once for all "
-            "rows; draw them outside of vmap, or use the keys of np2tf.random"
+            "a function that vmap applies to rows draws random numbers, drawn once for all rows in a graph; "
+            "draw them outside of vmap, or use the keys of np2tf.random"
         )
 
 
