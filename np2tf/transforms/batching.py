@@ -24,7 +24,7 @@ from np2tf.transforms.core.functions import check_callable, name_like, runnable_
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
 from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix
 from np2tf.transforms.lanes import together
-from np2tf.transforms.lanes.collectives import run_lanes
+from np2tf.transforms.lanes.collectives import is_within_an_axis, run_lanes
 from np2tf.transforms.lanes.compiled_batches import CompiledBatch, compiled_batch
 from np2tf.transforms.lanes.rows import RowLanes, run_rows
 from np2tf.transforms.lanes.stacking import along_first_axis, differing_results, stack
@@ -68,7 +68,8 @@ def vmap(
         return _batch(fun, args, kwargs, axes, _anywhere, must_be_together=True)
 
     def map_lanes(*args: Any, **kwargs: Any) -> Any:
-        batch = compiled_batch(fun, axes, stage) if current_scope() is None else None
+        is_alone = current_scope() is None and not is_within_an_axis()
+        batch = compiled_batch(fun, axes, stage) if is_alone else None
         return _batch(fun, args, kwargs, axes, _anywhere, batch)
 
     return name_like(map_lanes, fun, "vmap")  # type: ignore[no-any-return]

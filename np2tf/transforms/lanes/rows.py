@@ -8,6 +8,7 @@ are ragged arrays again. Nothing is traced again for other lengths.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 from np2tf.transforms.core.functions import origin_of
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.structures import TREES, Structure
-from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis
+from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis, StagedLanes
 from np2tf.transforms.lanes.draws import refuse_draws
 from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among, operations_within
 
@@ -214,9 +215,11 @@ def run_rows(lanes: RowLanes, axis_name: Any) -> Rows:
             return Rows(outcome.structure, leaves, equal)
         if any(form.depth for form in forms):
             raise RaggedRowsError(f"{outcome.stop.name} of arrays whose lengths differ between the lanes")
-        combine = outcome.stop.combine.of_stack
-        results = [wrap_tensor(as_tensor(combine(tensor_array(rows)))) for rows in leaves]
-        staging.axis.results.append(outcome.structure.build(results))
+        results = [
+            wrap_tensor(as_tensor(combine.of_stack(tensor_array(rows))))
+            for combine, rows in zip(outcome.stop.combines, leaves, strict=True)
+        ]
+        staging.axis.results.append((outcome.structure.build(results), outcome.stop))
 
 
 class _RowStaging:
@@ -231,16 +234,13 @@ class _RowStaging:
 
     def _outcome(self, k: tf.Tensor) -> _Outcome:
         axis = self.axis
-        if axis is None:
-            return _Outcome(self._lanes.call(self._sources, k))
-        top = None if axis.size is None else axis.size - 1
-        axis.begin(weak_scalar(k, int, SymInt.fresh(k, 0, top)))
-        with axis.enter():
+        if axis is not None:
+            top = None if axis.size is None else axis.size - 1
+            axis.begin(weak_scalar(k, int, SymInt.fresh(k, 0, top)))
+        with StagedLanes(k, may_stop=False).enter(), nullcontext() if axis is None else axis.enter():
             try:
                 return _Outcome(self._lanes.call(self._sources, k))
             except LaneStop as stop:
-                if stop.axis is not axis:
-                    raise
                 return _Outcome(stop.value, stop)
 
     def trial(self) -> tuple[_Outcome, list[_Form], list[bool]]:

@@ -8,6 +8,7 @@ draws, prints, or writes to an object that it has not made is not run together w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.structures import TREES, Structure
-from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis
+from np2tf.transforms.lanes.collectives import LaneStop, MetCounts, NamedAxis, StagedLanes
 from np2tf.transforms.lanes.lane_operations import (
     BRANCHES,
     FAILURES,
@@ -106,8 +107,9 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
     trace = trace_of(scope)
     before = trace.violations.value
     axis = None if axis_name is None else NamedAxis(axis_name, lanes.size)
+    counts = MetCounts()
     try:
-        staging = _Staging(lanes, trace, axis)
+        staging = _Staging(lanes, trace, axis, counts)
         while True:
             outcome = staging.trial()
             if outcome is None:
@@ -115,13 +117,17 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
             rows = staging.rows(outcome)
             if rows is None:
                 return None
-            if outcome.stop is None or axis is None:
+            if outcome.stop is None:
                 return Together(outcome.structure, rows, outcome.equal)
-            axis.results.append(_combine(outcome, rows, lanes.size))
-    except (*FAILURES, LaneStop):
-        # (`LaneStop` belongs to an axis around this axis, whose collective needs the values of single lanes.)
+            if outcome.stop.axis is not axis:
+                outer_stop = _stop_together(outcome, rows)
+                break
+            axis.results.append((_combine(outcome, rows, lanes.size), outcome.stop))
+    except FAILURES:
         trace.violations.rebase(before)
+        counts.restore()
         return None
+    raise outer_stop
 
 
 @dataclass(frozen=True)
@@ -160,21 +166,19 @@ class _TrialOutcome(_Outcome):
 
 
 class _Staging:
-    def __init__(self, lanes: Lanes, trace: Trace, axis: NamedAxis | None) -> None:
-        self._lanes, self._trace, self._axis = lanes, trace, axis
+    def __init__(self, lanes: Lanes, trace: Trace, axis: NamedAxis | None, counts: MetCounts) -> None:
+        self._lanes, self._trace, self._axis, self._counts = lanes, trace, axis, counts
         self._stacks = lanes.stacks()
 
     def _outcome(self, counter: tf.Tensor, slices: Sequence[tf.Tensor]) -> _Outcome:
         axis = self._axis
-        if axis is None:
-            return _Outcome(Structure(self._lanes.call(slices), TREES), None)
-        axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, self._lanes.size - 1)))
-        with axis.enter():
+        self._counts.restore()
+        if axis is not None:
+            axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, self._lanes.size - 1)))
+        with StagedLanes(counter).enter(), nullcontext() if axis is None else axis.enter():
             try:
                 return _Outcome(Structure(self._lanes.call(slices), TREES), None)
             except LaneStop as stop:
-                if stop.axis is not axis:
-                    raise
                 return _Outcome(Structure(stop.value, TREES), stop)
 
     def trial(self) -> _TrialOutcome | None:
@@ -283,15 +287,27 @@ class _Staging:
         return [self._check(as_tensor(row), kind) for row, kind in zip(results, outcome.kinds, strict=True)]
 
 
+def _stop_together(outcome: _TrialOutcome, rows: Sequence[tf.Tensor]) -> LaneStop:
+    """Return the stop of all lanes at a collective over an axis around them: the operands are stacked."""
+    stop, leaves, stacks = outcome.stop, list(outcome.structure.leaves), []
+    assert stop is not None
+    for place, (row, depth) in enumerate(zip(rows, stop.stacks, strict=True)):
+        if is_array(leaves[place]):
+            leaves[place] = wrap_tensor(row)
+        stacks.append(depth + 1 if is_array(leaves[place]) else depth)
+    return LaneStop(
+        stop.axis, outcome.structure.build(leaves), stop.combine, stop.name, stacks, stop.depth + 1
+    )
+
+
 def _combine(outcome: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> Any:
     """Return the result of a collective."""
     assert outcome.stop is not None
-    combine = outcome.stop.combine
     return outcome.structure.build(
         [
             wrap_tensor(as_tensor(combine.of_stack(tensor_array(row))))
             if is_array(leaf)
             else combine.lanes([leaf] * size)
-            for leaf, row in zip(outcome.structure.leaves, rows, strict=True)
+            for leaf, row, combine in zip(outcome.structure.leaves, rows, outcome.stop.combines, strict=True)
         ]
     )
