@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, RebindingFlags
 from np2tf.runtime.control_flow.discovered_loop import DiscoveredLoop, Step, Test, grows
@@ -150,10 +151,18 @@ class StagedLoop(DiscoveredLoop):
         shapes = order.shapes(self._shapes(inputs))
         values_before = [(storage, storage.value) for storage in self._read_storages]
         try:
-            return order.leave(tf.while_loop(test, body, order.enter(inputs), shape_invariants=shapes))
+            variables = tf.while_loop(
+                test, body, order.enter(inputs), shapes, maximum_iterations=self._most_iterations()
+            )
+            return order.leave(variables)
         finally:
             for storage, value in values_before:
                 storage.rebase(value)
+
+    def _most_iterations(self) -> int | None:
+        """Return the number of iterations, which XLA needs to know of a loop that is differentiated."""
+        is_differentiated = self.trace.gradients or record.could_possibly_record()
+        return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
 
     def _trial_graphs(self) -> list[tf.Graph]:
         """Return the graphs of an iteration for XLA on the processor."""

@@ -38,7 +38,7 @@ def refuse_draws(function: Any, arguments: Sequence[Any]) -> Iterator[None]:
 
 
 def _generators_of(function: Any) -> list[Any]:
-    """Return the generators that a function reads by name, and those of the object that it is a method of."""
+    """Return the generators that a function reads by name, and the attributes of the object of a method."""
     owner = function.__self__ if isinstance(function, types.MethodType) else None
     function = getattr(function, "__func__", function)
     values = list(vars(owner).values()) if hasattr(owner, "__dict__") else []
