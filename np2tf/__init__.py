@@ -43,7 +43,7 @@ _LAZY: dict[str, tuple[str, str]] = {
             "jacobians": ("jacfwd", "jacrev", "hessian"),
             "stopping": ("stop_gradient",),
             "batching": ("vmap", "pmap"),
-            "collectives": ("psum", "pmean", "pmax", "all_gather", "axis_index"),
+            "lanes.collectives": ("psum", "pmean", "pmax", "all_gather", "axis_index"),
             "scans": ("scan",),
             "associative": ("associative_scan",),
             "checkpoints": ("checkpoint",),
@@ -59,6 +59,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "stablehlo": ("np2tf.serving.saving", "stablehlo"),
     "nn": ("np2tf.nn", ""),
     "random": ("np2tf.random", ""),
+    "ragged": ("np2tf.ragged", ""),
     "keras": ("np2tf.keras", ""),
     "distribute": ("np2tf.distribute", ""),
     "device": ("np2tf.tnp._dispatch.devices", "device"),
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from np2tf import distribute as distribute
     from np2tf import keras as keras
     from np2tf import nn as nn
+    from np2tf import ragged as ragged
     from np2tf import random as random
     from np2tf import tnp as tnp
     from np2tf.backend import use_backend as use_backend
@@ -112,11 +114,6 @@ if TYPE_CHECKING:
     from np2tf.transforms.batching import vmap as vmap
     from np2tf.transforms.checkpoints import checkpoint as checkpoint
     from np2tf.transforms.checks import check_grads as check_grads
-    from np2tf.transforms.collectives import all_gather as all_gather
-    from np2tf.transforms.collectives import axis_index as axis_index
-    from np2tf.transforms.collectives import pmax as pmax
-    from np2tf.transforms.collectives import pmean as pmean
-    from np2tf.transforms.collectives import psum as psum
     from np2tf.transforms.custom_rules import custom_jvp as custom_jvp
     from np2tf.transforms.custom_rules import custom_vjp as custom_vjp
     from np2tf.transforms.gradients import grad as grad
@@ -124,6 +121,11 @@ if TYPE_CHECKING:
     from np2tf.transforms.jacobians import hessian as hessian
     from np2tf.transforms.jacobians import jacfwd as jacfwd
     from np2tf.transforms.jacobians import jacrev as jacrev
+    from np2tf.transforms.lanes.collectives import all_gather as all_gather
+    from np2tf.transforms.lanes.collectives import axis_index as axis_index
+    from np2tf.transforms.lanes.collectives import pmax as pmax
+    from np2tf.transforms.lanes.collectives import pmean as pmean
+    from np2tf.transforms.lanes.collectives import psum as psum
     from np2tf.transforms.products import jvp as jvp
     from np2tf.transforms.products import linearize as linearize
     from np2tf.transforms.products import vjp as vjp

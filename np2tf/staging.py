@@ -228,6 +228,17 @@ class TraceDifferenceError(StagingError):
     code = "NP2TF557"
 
 
+class RaggedError(StagingError, TypeError):
+    """A ragged array is used in a way that needs the lengths of its rows, or is not defined for rows."""
+
+    code = "NP2TF565"
+    is_certain = True
+
+
+#: The message of a RaggedError about a function of dense arrays.
+OF_ROWS = "a function of dense arrays gets a ragged array; apply it to each row: np2tf.vmap(f)(ragged)"
+
+
 # -- what comes in and goes out ------------------------------------------------------------------------------
 
 

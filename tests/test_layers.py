@@ -92,7 +92,7 @@ RUNTIME_FOLDERS: dict[str, tuple[str, ...]] = {
     "random": ("random.bits", "effects", "structures", "xla"),
     "tracing": ("random", "effects", "host", "structures", "environment", "introspection"),
     "arguments": ("random", "effects", "host", "replacement", "structures", "environment", "introspection"),
-    "callees": ("jit", "random", "effects", "environment", "introspection"),
+    "callees": ("staged_operators", "jit", "random", "effects", "environment", "introspection"),
     "control_flow": (
         *("arguments", "tracing", "effects", "structures", "environment", "introspection", "xla"),
     ),
@@ -195,6 +195,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         for folder, folders_below in CHAPTERS.items()
     },
     "np2tf.tnp._entry": TNP,
+    "np2tf.tnp._ragged": TNP,
     "np2tf.tnp": (*RIGHT_FLOOR, *within("np2tf.tnp", "_front", "_array")),
     **dict.fromkeys(within("np2tf.scipy.kernels", "special", "linalg"), ("np2tf.scipy.kernels", *SCIPY)),
     "np2tf.scipy.kernels.stats": (*within("np2tf.scipy.kernels", "special"), *SCIPY),
@@ -207,7 +208,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.runtime": (),
     "np2tf.transform_errors": (),
     "np2tf.transforms.core": TRANSFORMS,
-    "np2tf.transforms": TRANSFORMS,
+    "np2tf.transforms.lanes": ("np2tf.transforms.lanes", *TRANSFORMS),
+    "np2tf.transforms": ("np2tf.transforms.lanes", *TRANSFORMS),
     **{
         f"np2tf.imports.{folder}": (*BOTH_COLUMNS, *within("np2tf.imports", *folders_below))
         for folder, folders_below in IMPORTS_FOLDERS.items()
@@ -215,6 +217,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.imports": (*BOTH_COLUMNS, *within("np2tf.imports", *IMPORTS_FOLDERS)),
     "np2tf.distribute": ("np2tf.transforms", *TRANSFORMS),
     "np2tf.keras": (*BOTH_COLUMNS, "np2tf.imports"),
+    "np2tf.ragged": ("np2tf.tnp._ragged", *RIGHT_FLOOR),
     "np2tf.nn": (*SCIPY, "np2tf.tnp"),
     "np2tf.random": ("np2tf.nn", "np2tf.tnp", *RIGHT_FLOOR),
     "np2tf.serving": (*BOTH_COLUMNS, "np2tf.imports"),

@@ -31,7 +31,7 @@ IRREGULAR = _words(
     unset won worn written overridden rewritten unbound"""
 )
 #: Words that end like participles, and are none.
-OTHER_WORDS = _words("children even fromstring hamming hanning padlen ring seed string then token")
+OTHER_WORDS = _words("children even fromstring hamming hanning padlen ragged ring seed string then token")
 #: Participles that are also the base form of their verb: a function of the name says what it does.
 VERBS = _words("cut put read run set split spread open flatten widen")
 #: Words of these forms that are nouns.

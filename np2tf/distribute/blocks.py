@@ -14,7 +14,7 @@ from np2tf.tnp._array.ndarray import is_array
 from np2tf.transform_errors import TransformArgumentError
 from np2tf.transforms.core.leaves import as_array
 from np2tf.transforms.core.mapped_axes import length_of, mapped_axes
-from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.core.structures import TREES, Structure
 
 
 class Blocks:
@@ -43,11 +43,11 @@ class Blocks:
         self._axes = mapped_axes(in_axes, first_args, kwargs, "shard_map")
         place = 0
         for arg, part in zip(args, first_args, strict=True):
-            count = len(Structure(part).leaves)
+            count = len(Structure(part, TREES).leaves)
             if isinstance(arg, tf.distribute.DistributedValues):
                 self._axes[place : place + count] = [None] * count
             place += count
-        leaves = Structure(self._calls[0]).leaves
+        leaves = Structure(self._calls[0], TREES).leaves
         self._length = 0
         if any(axis is not None for axis in self._axes):
             length = length_of(self._axes, leaves, "shard_map")
@@ -63,7 +63,7 @@ class Blocks:
         calls = tuple(
             self._call(call, self._replicas.first + place) for place, call in enumerate(self._calls)
         )
-        structure = Structure(calls)
+        structure = Structure(calls, TREES)
         return structure.build(_apart(structure.leaves))  # type: ignore[no-any-return]
 
     def host_call(self, number: int) -> Any:
@@ -82,7 +82,7 @@ class Blocks:
         )
 
     def _call(self, call: Any, number: int) -> Any:
-        structure = Structure(call)
+        structure = Structure(call, TREES)
         return structure.build(
             [
                 leaf if axis is None else self._block(leaf, axis, number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -14,10 +15,10 @@ from np2tf.staging import NotStagedError
 from np2tf.tnp._array.ndarray import tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.transforms.collectives import Combine, LaneStop, refuse_inner_derivative
 from np2tf.transforms.core.leaves import dtype_of
 from np2tf.transforms.core.recordings import recordings
 from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.lanes.collectives import Combine, LaneStop, StagedLanes, refuse_inner_derivative
 
 
 class ReplicaAxis:
@@ -63,8 +64,10 @@ class ReplicaAxis:
         self.sources.append(tensor)
         return wrap_tensor(tensor)
 
-    def collective(self, name: str, x: Any, combine: Combine) -> Any:
+    def collective(self, name: str, x: Any, combine: Combine, inner: Sequence[StagedLanes]) -> Any:
         """Return the result of a collective, in the replica that is staged now."""
+        if inner:
+            raise NotStagedError(f"{name} over the axis {self.name!r}, which is around a vmap")
         refuse_inner_derivative(name, x, self.name, self._recordings)
         if self.segments is not None:
             return self.segments.meet(self, name, x, combine)

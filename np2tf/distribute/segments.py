@@ -23,9 +23,9 @@ from np2tf.tnp._array.ndarray import is_array, tensor_scalar, wrap_tensor
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_scope
-from np2tf.transforms.collectives import Combine, LaneStop
 from np2tf.transforms.core.leaves import dtype_of
 from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.lanes.collectives import Combine, LaneStop
 
 #: A function with more segments is a graph: each segment repeats the operations that it needs.
 MOST_SEGMENTS = 4
@@ -74,7 +74,7 @@ class Segments:
         self._met_count += 1
         if self._met_count <= len(self._results):
             return self._results[self._met_count - 1]
-        raise LaneStop(axis, x, combine, name)
+        raise LaneStop(axis, x, combine, name, [0] * len(Structure(x).leaves))
 
     def _segment(self) -> _Outcome:
         try:

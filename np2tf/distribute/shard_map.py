@@ -25,12 +25,12 @@ from np2tf.tnp._array.ndarray import wrap_tensor
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import ReplicaError, TransformArgumentError
-from np2tf.transforms.collectives import enter_axis, run_lanes
 from np2tf.transforms.core.functions import check_callable, name_like, runnable
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
 from np2tf.transforms.core.mapped_axes import mapped_axes
 from np2tf.transforms.core.recordings import recordings
-from np2tf.transforms.core.structures import Structure, broadcast_prefix
+from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix
+from np2tf.transforms.lanes.collectives import enter_axis, run_lanes
 
 
 def shard_map(
@@ -168,7 +168,7 @@ class _ShardedFunction:
             for place, (args, kwargs) in enumerate(calls):
                 with tf.device(replicas.devices[place]), enter_axis(axis):
                     axis.begin(place)
-                    structure = Structure((args, kwargs))
+                    structure = Structure((args, kwargs), TREES)
                     axes = mapped_axes(self._in_axes, args, kwargs, "shard_map")
                     leaves = [
                         leaf if cut_axis is None else axis.vary(leaf)

@@ -70,14 +70,21 @@ class Optimizer(keras.optimizers.Optimizer):
         place = self._get_variable_index(variable) * count
         slots = self._states[place : place + count]
         state = {name: tensor_array(tf.convert_to_tensor(slot)) for name, slot in zip(self._names, slots)}
-        # Python's numbers, which take the dtype of the arrays that they meet.
-        rate = weak_scalar(tf.cast(learning_rate, tf.float64), float)
-        step = weak_scalar(tf.cast(self.iterations, tf.int64) + 1, int)
+        rate, step = self._numbers(learning_rate)
         weight = tensor_array(tf.convert_to_tensor(variable))
         result = self._update(weight, tensor_array(tf.convert_to_tensor(gradient)), state, rate, step)
         weight, state = unwrap_tensors(result)
         for target, value in [(variable, weight), *((s, state[n]) for s, n in zip(slots, self._names))]:
             target.assign(tf.cast(value, target.dtype))
+
+    def _numbers(self, learning_rate: Any) -> tuple[Any, Any]:
+        """Return the learning rate and the step as Python's numbers, which take the dtype of the arrays that
+        they meet.
+        """
+        if tf.executing_eagerly():
+            return float(learning_rate), int(self.iterations) + 1
+        rate = weak_scalar(tf.cast(learning_rate, tf.float64), float)
+        return rate, weak_scalar(tf.cast(self.iterations, tf.int64) + 1, int)
 
 
 __all__ = ["Optimizer"]

@@ -100,3 +100,9 @@ class LostWorkerError(TransformError, RuntimeError):
     """Another process of a distributed program has ended, or does not answer."""
 
     code = "NP2TF712"
+
+
+class RaggedRowsError(TransformError, TypeError, ValueError):
+    """The rows of an object array, or the results for the rows, do not fit into one ragged tensor."""
+
+    code = "NP2TF714"

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from np2tf import tnp
-from np2tf.transform_errors import TransformArgumentError
+from np2tf.tnp._ragged.ragged_array import RaggedArray
+from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 from np2tf.transforms.core.functions import check_callable, runnable_for
-from np2tf.transforms.core.leaves import Form, as_array, shape_of
-from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.core.leaves import Form, as_array, shape_of, with_rows
+from np2tf.transforms.core.structures import TREES, Structure
 
 _Leaves = list[Any]
 
@@ -40,7 +41,9 @@ def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, 
     """
     check_callable(fn, "associative_scan")
     form = Form((elems,))
-    structure = Structure(elems)
+    structure = Structure(elems, TREES)
+    if any(type(with_rows(leaf)) is RaggedArray for leaf in structure.leaves):
+        raise RaggedRowsError("associative_scan of rows of different lengths; use np2tf.vmap or np2tf.scan")
     run = runnable_for(fn, form)
     leaves = [leaf if form.is_host else as_array(leaf) for leaf in structure.leaves]
     if any(not -len(shape_of(leaf)) <= axis < len(shape_of(leaf)) for leaf in leaves):

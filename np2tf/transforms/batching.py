@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -10,19 +11,24 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf import tnp
+from np2tf.runtime.environment.raw_tensors import ragged
 from np2tf.staging import NotStagedError
-from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._ragged.object_arrays import is_object_array
+from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import TransformArgumentError
-from np2tf.transforms import together
-from np2tf.transforms.collectives import run_lanes
-from np2tf.transforms.compiled_batches import CompiledBatch, compiled_batch
 from np2tf.transforms.core.functions import check_callable, name_like, runnable_for
-from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
+from np2tf.transforms.core.leaves import Form, as_array, dtype_of
 from np2tf.transforms.core.mapped_axes import length_of, mapped_axes
-from np2tf.transforms.core.structures import Structure, broadcast_prefix, map_leaves
-from np2tf.transforms.together import Lanes, Together, run_together
+from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix
+from np2tf.transforms.lanes import together
+from np2tf.transforms.lanes.collectives import is_within_an_axis, run_lanes
+from np2tf.transforms.lanes.compiled_batches import CompiledBatch, compiled_batch
+from np2tf.transforms.lanes.rows import RowLanes, run_rows
+from np2tf.transforms.lanes.stacking import along_first_axis, differing_results, stack
+from np2tf.transforms.lanes.together import Lanes, run_together
 
 
 def vmap(
@@ -62,7 +68,8 @@ def vmap(
         return _batch(fun, args, kwargs, axes, _anywhere, must_be_together=True)
 
     def map_lanes(*args: Any, **kwargs: Any) -> Any:
-        batch = compiled_batch(fun, axes, stage) if current_scope() is None else None
+        is_alone = current_scope() is None and not is_within_an_axis()
+        batch = compiled_batch(fun, axes, stage) if is_alone else None
         return _batch(fun, args, kwargs, axes, _anywhere, batch)
 
     return name_like(map_lanes, fun, "vmap")  # type: ignore[no-any-return]
@@ -127,7 +134,10 @@ def _batch(
 ) -> Any:
     in_axes, out_axes, axis_name, axis_size = axes
     form = Form((args, kwargs))
-    structure = Structure((args, kwargs))
+    structure = Structure((args, kwargs), TREES)
+    if any(type(leaf) in ragged for leaf in structure.leaves):
+        structure.leaves = [as_array(leaf) if type(leaf) in ragged else leaf for leaf in structure.leaves]
+        args, kwargs = structure.build(structure.leaves)
     slices = mapped_axes(in_axes, args, kwargs, "vmap")
     size = length_of(slices, structure.leaves, "vmap", axis_size)
     if batch is not None and batch.is_due(fun, form, size):
@@ -135,6 +145,9 @@ def _batch(
         if result is not None:
             return result[0]
     run = runnable_for(fun, form)
+    if _needs_rows(structure.leaves, slices, size):
+        rows = run_rows(RowLanes(run, fun, structure, slices), axis_name)
+        return _move_axes(rows.structure, rows.leaves, rows.equal, out_axes, form)
 
     def lane(k: int) -> Any:
         leaves = [
@@ -150,32 +163,43 @@ def _batch(
     if size >= together.FEW_LANES and current_scope() is not None:
         joint_result = run_together(Lanes(run, fun, structure, slices, size), axis_name)
         if joint_result is not None:
-            return _move_axes(joint_result, out_axes, form)
+            return _move_axes(joint_result.structure, joint_result.rows, joint_result.equal, out_axes, form)
         if must_be_together:
             raise NotStagedError("the lanes of a vmap cannot be staged together")
     with nullcontext() if batch is None else batch.measure():
         results = run_lanes(lane, size, axis_name)
-    return _stack(results, out_axes, form)
+    has_rows = any(
+        axis is not None and (type(leaf) is RaggedArray or is_object_array(leaf))
+        for leaf, axis in zip(structure.leaves, slices, strict=True)
+    )
+    return stack(results, out_axes, form, has_rows)
 
 
-def _move_axes(lanes: Together, out_axes: Any, form: Form) -> Any:
-    """Return results along the axes that the caller wants them to be stacked along."""
+def _needs_rows(leaves: Sequence[Any], slices: Sequence[int | None], size: Any) -> bool:
+    """Return whether lanes are staged whose rows, or whose number, are known only at run time."""
+    if tf.executing_eagerly() and current_scope() is None:
+        return False
+    return not isinstance(size, int) or any(
+        type(leaf) is RaggedArray for leaf, axis in zip(leaves, slices, strict=True) if axis is not None
+    )
+
+
+def _move_axes(
+    structure: Structure, leaves: Sequence[Any], equal: Sequence[bool], out_axes: Any, form: Form
+) -> Any:
+    """Return the results of all lanes along the axes that the caller wants them to be stacked along."""
     if isinstance(out_axes, list):
         out_axes = tuple(out_axes)
-    structure = lanes.structure
     entries = broadcast_prefix(out_axes, structure.build(structure.leaves), "vmap out_axes")
-    leaves = []
-    for row, axis, is_equal in zip(lanes.rows, entries, lanes.equal, strict=True):
+    results = []
+    for rows, axis, is_equal in zip(leaves, entries, equal, strict=True):
         if axis is None and not is_equal:
-            raise _size_error()
-        leaves.append(row[0] if axis is None else as_tensor(tnp.moveaxis(tensor_array(row), 0, axis)))
-    return form.build(structure, leaves)
-
-
-def _size_error() -> TransformArgumentError:
-    return TransformArgumentError(
-        "vmap has mapped output but out_axes is None: the results of the lanes differ; give an axis"
-    )
+            raise differing_results()
+        if type(rows) is RaggedArray:
+            results.append(rows[0] if axis is None else along_first_axis(rows, axis))
+        else:
+            results.append(rows[0] if axis is None else as_tensor(tnp.moveaxis(tensor_array(rows), 0, axis)))
+    return form.build(structure, results)
 
 
 def _of_no_lanes(call: Callable[[], Any]) -> Any:
@@ -188,50 +212,23 @@ def _of_no_lanes(call: Callable[[], Any]) -> Any:
 def _slice(leaf: Any, axis: int, k: int, form: Form) -> Any:
     """Return a copy of one slice, so that writes to it do not reach the argument."""
     key = (*[slice(None)] * axis, k)
+    if type(leaf) is RaggedArray:
+        part = leaf[k]
+        return part.copy() if type(part) is RaggedArray else as_array(part)
     if form.is_host:
         part = leaf[key]
+        if leaf.dtype == object:
+            return part.copy() if _is_dense(part) else copy.deepcopy(part)
         return part if not part.shape else np.array(part)
     part = tnp.asarray(as_array(leaf))[key]
     return as_array(part)
+
+
+def _is_dense(part: Any) -> bool:
+    return type(part) is np.ndarray and part.dtype != object
 
 
 def _whole(leaf: Any, form: Form) -> Any:
     if form.is_host:
         return np.array(leaf) if type(leaf) is np.ndarray and dtype_of(leaf) is not None else leaf
     return as_array(leaf)
-
-
-def _stack(results: Sequence[Any], out_axes: Any, form: Form) -> Any:
-    structure = Structure(results[0])
-    if isinstance(out_axes, list):
-        out_axes = tuple(out_axes)
-    entries = broadcast_prefix(out_axes, results[0], "vmap out_axes")
-    rows = [
-        structure.leaves,
-        *[structure.leaves_of(result, "the result of each lane") for result in results[1:]],
-    ]
-    stacks = [_join(parts, axis, form) for parts, axis in zip(zip(*rows, strict=True), entries, strict=True)]
-    return form.build(structure, stacks)
-
-
-def _join(parts: Sequence[Any], axis: Any, form: Form) -> Any:
-    if axis is None:
-        first = parts[0]
-        if any(part is not first and not _are_equal(part, first) for part in parts):
-            raise _size_error()
-        return first
-    shapes = {tuple(shape_of(part)) for part in parts}
-    if len(shapes) > 1:
-        raise TransformArgumentError(
-            f"the results of the lanes have different shapes, {sorted(shapes)}, and cannot be stacked"
-        )
-    if any(dtype_of(part) is None for part in parts):
-        raise TransformArgumentError(f"vmap cannot stack results of type {type(parts[0]).__name__}")
-    return (np if form.is_host and not any(map(is_array, parts)) else tnp).stack(list(parts), axis=axis)
-
-
-def _are_equal(first: Any, second: Any) -> bool:
-    if dtype_of(first) is None:
-        return bool(first == second)
-    tensors = map_leaves(lambda leaf: leaf.tensor if is_array(leaf) else leaf, (first, second))
-    return bool(tf.reduce_all(tf.equal(*tensors))) if tf.executing_eagerly() else first is second

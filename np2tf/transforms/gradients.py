@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from np2tf.transform_errors import OutputKindError
 from np2tf.transforms.core.arguments import Arguments, check_argnums, check_output, check_reverse_input
 from np2tf.transforms.core.functions import check_callable, name_like
-from np2tf.transforms.core.leaves import FLOAT0, Form, shape_of
+from np2tf.transforms.core.leaves import Form, shape_of
 from np2tf.transforms.core.recordings import Recording
 from np2tf.transforms.core.structures import show
 
@@ -105,9 +104,7 @@ def _value_and_grad(
             )
         check_output(value, name, holomorphic)
         products = recording.pull_back([tf.ones_like(value)])
-        leaves = [np.zeros(shape_of(leaf), FLOAT0) for leaf in every]
-        for place, product in zip(arguments.places, products, strict=True):
-            leaves[place] = product
+        leaves = arguments.with_products(products)
         gradient = form.build(arguments.structure, leaves)
         value = form.leaf(value)
         return ((value, form.of(recording.aux)) if has_aux else value), gradient

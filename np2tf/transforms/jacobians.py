@@ -58,6 +58,7 @@ def jacrev(
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         form = Form((args, kwargs))
         arguments = Arguments(fun, args, kwargs, positions)
+        arguments.refuse_rows("jacrev")
         check_reverse_input(arguments.structure.leaves, "jacrev", holomorphic, allow_int)
         recording = Recording(arguments.run, arguments.leaves, has_aux)
         for leaf in recording.outputs:
@@ -105,6 +106,7 @@ def jacfwd(
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         form = Form((args, kwargs))
         arguments = Arguments(fun, args, kwargs, positions)
+        arguments.refuse_rows("jacfwd")
         check_forward_input(arguments.structure.leaves, "jacfwd", holomorphic)
         recording = Recording(arguments.run, arguments.leaves, has_aux)
         columns = _products(recording.push_forward(), recording.inputs)

@@ -12,8 +12,9 @@ from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.transform_errors import TransformArgumentError
 from np2tf.transforms.core.arguments import Arguments
 from np2tf.transforms.core.functions import check_callable
-from np2tf.transforms.core.leaves import FLOAT0, Form, dtype_of, shape_of
+from np2tf.transforms.core.leaves import FLOAT0, Form, dtype_of, shape_of, with_rows
 from np2tf.transforms.core.recordings import Recording
+from np2tf.transforms.core.structures import map_leaves
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -41,14 +42,13 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     recording = Recording(arguments.run, arguments.leaves, has_aux)
 
     def vjp_fun(cotangent: Any) -> Any:
-        cotangent_leaves = recording.structure.leaves_of(cotangent, "the cotangent")
         form = Form((primals, cotangent))
+        cotangent = map_leaves(with_rows, cotangent)
+        cotangent_leaves = recording.structure.leaves_of(cotangent, "the cotangent")
         tensors = _as_directions(
             cotangent_leaves, recording.outputs, recording.places, "cotangent", "the result"
         )
-        leaves = [np.zeros(shape_of(leaf), FLOAT0) for leaf in arguments.structure.leaves]
-        for place, product in zip(arguments.places, recording.pull_back(tensors), strict=True):
-            leaves[place] = product
+        leaves = arguments.with_products(recording.pull_back(tensors))
         return form.build(arguments.structure, leaves)
 
     result = form.build(recording.structure, recording.outputs)
@@ -114,8 +114,9 @@ def _linearize(fun: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool,
     push = recording.push_forward()
 
     def jvp_fun(*tangents: Any) -> Any:
-        tangent_leaves = arguments.structure.leaves_of(tangents, "the tangents")
         form = Form((primals, tangents))
+        tangents = map_leaves(with_rows, tangents)
+        tangent_leaves = arguments.structure.leaves_of(tangents, "the tangents")
         every = arguments.structure.leaves
         tensors = push(_as_directions(tangent_leaves, every, arguments.places, "tangent", "the primal"))
         leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in recording.outputs]

@@ -9,13 +9,15 @@ import numpy as np
 
 from np2tf import tnp
 from np2tf.runtime.staged_operators.control import for_loop
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.at import at
+from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transform_errors import CarryTypeError, TransformArgumentError
 from np2tf.transforms.core.functions import check_callable, runnable_for
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
-from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.core.structures import TREES, Structure
 from np2tf.transforms.shapes import shapes_of_result
 
 #: Loops of at most this many steps are unrolled while staging.
@@ -52,7 +54,7 @@ def scan(
     """
     check_callable(f, "scan")
     form = Form((init, xs))
-    rows = Structure(xs)
+    rows = Structure(xs, TREES)
     count = _length(rows.leaves, length)
     run = runnable_for(f, form)
     arrays = rows.leaves if form.is_host else [as_array(leaf) for leaf in rows.leaves]
@@ -97,7 +99,8 @@ class _Body:
 
 def _row(leaf: Any, k: Any) -> Any:
     part = leaf[k]
-    return part if is_array(part) or not part.shape else np.array(part)
+    is_on_tensorflow = is_array(part) or type(part) is RaggedArray
+    return part if is_on_tensorflow or not part.shape else np.array(part)
 
 
 def _empty_row(leaf: Any) -> Any:
@@ -114,6 +117,8 @@ def _length(leaves: Sequence[Any], length: int | None) -> int:
     lengths += [] if length is None else [length]
     if not lengths:
         raise TransformArgumentError("scan needs xs with arrays, or length")
+    if not all(isinstance(size, int) for size in lengths):
+        raise ShapeNeededError("scan over values whose number is known only at run time; write a for loop")
     if len(set(lengths)) > 1:
         raise TransformArgumentError(f"scan got values with different leading axis sizes: {lengths}")
     return int(lengths[0])

@@ -127,6 +127,62 @@ def at_cases() -> Any:
         )
 
 
+def _both(key: Any, method: str, *args: Any, **options: Any) -> tuple[Any, Any]:
+    """A method of `at`, with np2tf and with JAX; functions among the arguments are named."""
+
+    def on_np2tf(x: Any) -> Any:
+        return getattr(nn.at(x)[key], method)(
+            *[getattr(np, a) if type(a) is str else a for a in args], **options
+        )
+
+    def on_jax(x: Any) -> Any:
+        given = [getattr(jnp, a) if type(a) is str else a for a in args]
+        return getattr(jnp.asarray(x).at[key], method)(*given, **options)
+
+    return on_np2tf, on_jax
+
+
+#: Keys with indices out of bounds on both sides.
+KEYS_OUT_OF_BOUNDS = {
+    "index": 9,
+    "low index": -12,
+    "indices": np.array([-11, -1, 0, 0, 3, 7, 12]),
+    "pairs": (np.array([0, 2, 9, -1]), np.array([1, 8, 1, -9])),
+    "rows and slice": (np.array([[0, 8], [-9, 2]]), slice(1, 5, 2)),
+    "column": (Ellipsis, 8),
+    "new axis": (None, np.array([1, 9])),
+    "mask": DATA[:, 0] > 0,
+}
+
+
+def mode_cases() -> Any:
+    for told, key in KEYS_OUT_OF_BOUNDS.items():
+        for mode in ("drop", "fill", "clip"):
+            for name in ("set", "add", "multiply", "power", "min", "max"):
+                yield f"at {told} {name} {mode}", *_both(key, name, 2.5, mode=mode), (np.abs(DATA) + 1,)
+            for value in (None, -3):
+                yield (
+                    f"at {told} get {mode} {value}",
+                    *_both(key, "get", mode=mode, fill_value=value),
+                    (DATA,),
+                )
+    for dtype in ("int64", "int8", "uint16", "float32", "complex128"):
+        for key in (np.array([1, 9]), 7):
+            yield f"at {dtype} {key} get fill", *_both(key, "get", mode="fill"), (np.arange(5).astype(dtype),)
+    many = np.array([1, 1, 4, 1, 9])
+    for told, key in {
+        "many": many,
+        "pairs": (many, np.array([0, 0, 2, 1, 0])),
+        "row": 2,
+        "slice": slice(3),
+    }.items():
+        yield f"at {told} apply", *_both(key, "apply", "sin", mode="drop"), (DATA,)
+    facts = {"indices_are_sorted": True, "unique_indices": True, "mode": "promise_in_bounds"}
+    yield "at facts", *_both(np.array([0, 2, 5]), "add", 1.5, **facts), (DATA,)
+    unwrapped = {"mode": "drop", "wrap_negative_indices": False}
+    yield "at no wrapping", *_both(np.array([-1, 1]), "set", 1.0, **unwrapped), (DATA,)
+
+
 def other_cases() -> Any:
     for name in ("relu", "sigmoid", "softplus", "gelu"):
         for x in (X, X.astype(np.float32), Z, np.arange(-3, 4)):
@@ -168,6 +224,6 @@ def _one_hot_first(x: Any) -> Any:
 
 CASES = {
     told: case
-    for cases in (conv_cases, transpose_cases, pool_cases, at_cases, other_cases)
+    for cases in (conv_cases, transpose_cases, pool_cases, at_cases, mode_cases, other_cases)
     for told, *case in cases()
 }

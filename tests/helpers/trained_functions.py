@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import np2tf
+
 
 def dense(params, x):
     return np.maximum(x @ params["w"] + params["b"], 0.0)
@@ -39,18 +41,39 @@ def descent(w, g, state, rate, step):
     return w - rate * g, state
 
 
+#: Constants that float32 holds exactly, because Keras rounds the constants of its optimisers to float32.
+DECAY, SLOW_DECAY = 0.875, 1 - 2**-10
+
+
 def momentum(w, g, state, rate, step):
-    v = 0.9 * state["v"] - rate * g
+    v = DECAY * state["v"] - rate * g
     return w + v, {"v": v}
 
 
+def nesterov(w, g, state, rate, step):
+    v = DECAY * state["v"] - rate * g
+    return w + DECAY * v - rate * g, {"v": v}
+
+
 def adam(w, g, state, rate, step):
-    m = state["m"] + (g - state["m"]) * (1 - 0.9)
-    v = state["v"] + (g * g - state["v"]) * (1 - 0.999)
-    alpha = rate * np.sqrt(1 - 0.999**step) / (1 - 0.9**step)
+    m = state["m"] + (g - state["m"]) * (1 - DECAY)
+    v = state["v"] + (g * g - state["v"]) * (1 - SLOW_DECAY)
+    alpha = rate * np.sqrt(1 - SLOW_DECAY**step) / (1 - DECAY**step)
     return w - m * alpha / (np.sqrt(v) + 1e-7), {"m": m, "v": v}
 
 
 def rmsprop(w, g, state, rate, step):
     v = 0.9 * state["v"] + (1 - 0.9) * g * g
     return w - rate * g / np.sqrt(v + 1e-7), {"v": v}
+
+
+def network_loss(params, x, y):
+    hidden = np.tanh(x @ params["w"] + params["b"])
+    return np.mean((hidden @ params["v"] + params["c"] - y) ** 2)
+
+
+def training_step(rule, params, state, x, y, rate, step):
+    value, gradients = np2tf.value_and_grad(network_loss)(params, x, y)
+    for name in params:
+        params[name], state[name] = rule(params[name], gradients[name], state[name], rate, step)
+    return value, params, state

@@ -102,22 +102,62 @@ def test_losses_metrics_and_activations(make: Any) -> None:
     np.testing.assert_allclose(found["absolute"], wanted["mae"], rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("update", "state", "theirs"),
-    [
-        (plain.descent, (), keras.optimizers.SGD(0.05)),
-        (plain.momentum, ("v",), keras.optimizers.SGD(0.05, momentum=0.9)),
-        (plain.adam, ("m", "v"), keras.optimizers.Adam(0.05)),
-        (plain.rmsprop, ("v",), keras.optimizers.RMSprop(0.05)),
-    ],
-    ids=["descent", "momentum", "adam", "rmsprop"],
-)
-def test_optimisers_equal_keras_own(update: Any, state: tuple[str, ...], theirs: Any) -> None:
+#: Update rules, the names of their states, and Keras' own optimisers.
+OPTIMISERS: dict[str, tuple[Any, tuple[str, ...], Any]] = {
+    "descent": (plain.descent, (), lambda rate: keras.optimizers.SGD(rate)),
+    "momentum": (plain.momentum, ("v",), lambda rate: keras.optimizers.SGD(rate, plain.DECAY)),
+    "nesterov": (plain.nesterov, ("v",), lambda rate: keras.optimizers.SGD(rate, plain.DECAY, nesterov=True)),
+    "adam": (plain.adam, ("m", "v"), lambda rate: keras.optimizers.Adam(rate, plain.DECAY, plain.SLOW_DECAY)),
+    "rmsprop": (plain.rmsprop, ("v",), lambda rate: keras.optimizers.RMSprop(rate)),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_optimisers_equal_keras_own(name: str) -> None:
+    update, state, of_keras = OPTIMISERS[name]
     np2tf_model, keras_model = own_model(), own_model()
     found = trained(np2tf_model, np2tf.keras.Optimizer(update, state, learning_rate=0.05))
-    np.testing.assert_allclose(found["loss"], trained(keras_model, theirs)["loss"], rtol=1e-5)
+    np.testing.assert_allclose(found["loss"], trained(keras_model, of_keras(0.05))["loss"], rtol=1e-5)
     for np2tf_weight, wanted in zip(np2tf_model.get_weights(), keras_model.get_weights()):
         np.testing.assert_allclose(np2tf_weight, wanted, rtol=2e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("is_eager", [False, True], ids=["compiled", "eager"])
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_many_steps_in_double_precision(name: str, is_eager: bool) -> None:
+    """After 120 steps the weights are Keras' own up to the rounding of float64."""
+    update, state, of_keras = OPTIMISERS[name]
+    weights = []
+    for optimizer in (np2tf.keras.Optimizer(update, state, learning_rate=0.01), of_keras(0.01)):
+        layers = [keras.layers.Dense(4, "tanh", dtype="float64"), keras.layers.Dense(1, dtype="float64")]
+        model = keras.Sequential([keras.Input((3,), dtype="float64"), *layers])
+        model.set_weights([W, B, V, C])
+        model.compile(optimizer, "mse", run_eagerly=is_eager, jit_compile=False)
+        history = model.fit(
+            X.astype(float), Y.astype(float), batch_size=16, epochs=30, shuffle=False, verbose=0
+        )
+        weights.append(model.get_weights())
+        assert history.history["loss"][-1] < history.history["loss"][0]
+    for found, wanted in zip(*weights):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["momentum", "adam", "rmsprop"])
+def test_a_training_loop_in_numpy(name: str) -> None:
+    """A loop whose loss and rule are NumPy code: the whole step is one XLA program, with equal weights."""
+    rule, state_names, _ = OPTIMISERS[name]
+    compiled = np2tf.jit(plain.training_step, tier="compile")
+    results = []
+    for step_of in (plain.training_step, compiled):
+        params = {"w": W.copy(), "b": B.copy(), "v": V.copy(), "c": C.copy()}
+        state = {key: {s: np.zeros_like(value) for s in state_names} for key, value in params.items()}
+        for step in range(1, 21):
+            batch = slice(16 * (step % 3), 16 * (step % 3) + 16)
+            loss, params, state = step_of(rule, params, state, X[batch], Y[batch], 0.01, float(step))
+        results.append([loss, *params.values()])
+    for found, wanted in zip(results[1], results[0]):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    assert compiled.compiled_count == 20
 
 
 def test_a_schedule_and_clipping() -> None:

@@ -63,6 +63,8 @@ COMPILED = [
     *("conv (2, 3) SAME", "conv groups", "conv dilated 0", "conv_transpose (2, 3) SAME None True"),
     *("max_pool (3, 2) (2, 2) SAME", "avg_pool inside (3, 2) (2, 2) SAME", "at indices add", "at pairs set"),
     *("softmax where -1", "logsumexp sign", "one_hot axis", "top_k float64 (2, 7, 6)", "sort_key_val 0"),
+    *("at indices set drop", "at pairs add drop", "at rows and slice get fill None", "at indices max clip"),
+    *("at column set clip", "at many apply", "at facts", "at index get clip None"),
     *("segment_sum 4", "segment_max 9", "gelu exact float64 (2, 7, 6)"),
 ]
 
@@ -108,6 +110,44 @@ def test_gradients() -> None:
         np.testing.assert_allclose(np.asarray(gradient), wanted_gradient, rtol=1e-9, atol=1e-12)
 
 
+MODES = ("drop", "clip")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_derivatives_of_modes(mode: str) -> None:
+    """Gradients with respect to the array and the values, and batches of indices; on tensors and compiled."""
+    jax = pytest.importorskip("jax")
+    index, values = np.array([-9, -1, 2, 2, 8]), np.linspace(1, 2, 5)
+    x, indices = np.arange(1.0, 5.0), np.array([[0, 5, 1], [-1, -5, 3]])
+
+    def loss(at: Any, x: Any, v: Any) -> Any:
+        y = at(x)[index].add(v, mode=mode) ** 2 + at(x)[index[1:3]].set(v[:2], mode=mode)
+        return (y**2).sum() + (at(x)[index].get(mode="clip") * v).sum()
+
+    def on_jax(x: Any, v: Any) -> Any:
+        return loss(lambda array: array.at, x, v)
+
+    def on_np2tf(x: Any, v: Any) -> Any:
+        return loss(nn.at, x, v)
+
+    wanted = jax.grad(on_jax, (0, 1))(jnp.asarray(x), jnp.asarray(values))
+    derivative = np2tf.grad(on_np2tf, (0, 1))
+    for gradient in (derivative, np2tf.jit(derivative, tier="compile")):
+        for found, wanted_part in zip(gradient(x, values), wanted):
+            np.testing.assert_allclose(found, wanted_part, rtol=1e-12)
+
+    wanted_rows = jax.vmap(lambda i: jnp.asarray(x).at[i].get(mode="fill", fill_value=-1))(
+        jnp.asarray(indices)
+    )
+    wanted_sums = jax.vmap(lambda i: jnp.asarray(x).at[i].add(1.0, mode=mode))(jnp.asarray(indices))
+    assert nn.at(x > 2)[[0, 9]].get(mode="fill").tolist() == [False, True]
+    batches = np2tf.vmap(lambda i: nn.at(x)[i].get(mode="fill", fill_value=-1))
+    sums = np2tf.vmap(lambda i: nn.at(x)[i].add(1.0, mode=mode))
+    for way in (lambda f: f, lambda f: np2tf.jit(f, tier="compile")):
+        np.testing.assert_array_equal(way(batches)(indices), wanted_rows)
+        np.testing.assert_array_equal(way(sums)(indices), wanted_sums)
+
+
 def test_unknown_batch() -> None:
     """A graph of an unknown batch length serves any length."""
     layout = ("NHWC", "HWIO", "NHWC")
@@ -138,6 +178,11 @@ def test_unknown_batch() -> None:
         (lambda: nn.sort_key_val(X, X[0]), ValueError, "shape"),
         (lambda: nn.at(DATA)[9].set(1.0), IndexError, "out of bounds"),
         (lambda: nn.at(DATA)[np.array([9])].add(1.0), IndexError, "out of bounds"),
+        (lambda: nn.at(DATA)[9].get(mode="promise_in_bounds"), IndexError, "out of bounds"),
+        (lambda: nn.at(DATA)[-1].get(wrap_negative_indices=False), IndexError, "out of bounds"),
+        (lambda: nn.at(DATA)[0].set(1.0, mode="wrap"), ValueError, "unknown mode 'wrap'"),
+        (lambda: nn.at(DATA)[0].set(1.0, fill_value=2), TypeError, "fill_value"),
+        (lambda: nn.at(np.arange(3))[0].apply(np.sin), TypeError, "float64 for an array of int64"),
     ],
 )
 def test_errors(call: Any, error: type[Exception], said: str) -> None:

@@ -11,7 +11,7 @@ import tensorflow as tf
 from transform_judge import differences
 
 import np2tf
-from np2tf.transforms import compiled_batches, together
+from np2tf.transforms.lanes import compiled_batches, together
 
 A = np.sin(np.arange(60.0)).reshape(12, 5)
 W = np.linspace(-1, 1, 5)
@@ -260,3 +260,22 @@ def test_the_route_can_be_seen(took: list[str]) -> None:
     batched: Callable[..., Any] = np2tf.jit(np2tf.vmap(halved), tier="compile")
     assert differences(batched(A), np2tf.vmap(halved)(A)) == []
     assert took == ["_in_batches", "_in_a_loop"]
+
+
+def recurrent(w: Any, a: Any) -> Any:
+    """A loop of a known number of steps."""
+    state = 0.0
+    for k in range(12):
+        state = np.tanh(w[0] * state + w[1] * a[k])
+    return state**2
+
+
+def test_derivatives_of_loops_are_xla_programs() -> None:
+    """XLA knows the number of steps whose values it keeps: alone, and in lanes."""
+    w, a = np.array([0.5, -0.7]), np.sin(np.arange(72.0)).reshape(6, 12)
+    wanted = np.stack([np2tf.grad(recurrent)(w, row) for row in a])
+    single = np2tf.jit(np2tf.grad(recurrent), tier="compile")
+    np.testing.assert_allclose(single(w, a[0]), wanted[0], rtol=1e-12)
+    batch = np2tf.jit(np2tf.vmap(np2tf.grad(recurrent), (None, 0)), tier="compile")
+    np.testing.assert_allclose(batch(w, a), wanted, rtol=1e-12)
+    assert (single.compiled_count, batch.compiled_count) == (1, 1)

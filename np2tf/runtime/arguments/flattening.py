@@ -21,6 +21,7 @@ from np2tf.staging import ArgumentError, ArrayClassError, RandomUseError, Unsupp
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
 from np2tf.tnp._operands.conversion import is_numpy_subclass
 from np2tf.tnp._operands.promotion import has_tf_dtype
+from np2tf.tnp._ragged.ragged_array import RAGGED
 
 
 def take_arguments(
@@ -66,6 +67,10 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     elif kind == "unknown":
         name = type(value).__qualname__
         raise ArgumentError(f"an argument or variable of type {name} cannot be an input of a graph")
+    elif kind == "ragged":
+        signature.parts.append(RAGGED.outline_of(value))
+        for part in RAGGED.items(value):
+            signature.add_array(part, is_of_any_length=True)
     elif kind in IMMUTABLE:
         container = IMMUTABLE[kind]
         signature.parts.append(container.outline_of(value))

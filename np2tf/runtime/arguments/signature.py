@@ -54,6 +54,8 @@ class Signature:
         captures: the places of these dependencies.
         sets: the sets that the function may read.
         number_lists: the arguments that are lists of numbers.
+        ragged_places: the places of arrays that are parts of ragged arrays: one code serves all lengths of
+            their first axis.
         parts: all other parts of the key, hashable; with the numbers they determine the compiled code.
     """
 
@@ -82,6 +84,7 @@ class Signature:
         "number_lists",
         "numbers",
         "parts",
+        "ragged_places",
         "sets",
     )
 
@@ -105,6 +108,7 @@ class Signature:
         self.captures: list[Place] = []
         self.sets: list[set[Any]] = []
         self.number_lists: list[NumberListPart] = []
+        self.ragged_places: set[int] = set()
         self._places_of_lists: dict[int, int] = {}
         self._direct_lists: set[int] = set()
         self._names = names
@@ -163,15 +167,19 @@ class Signature:
         """The key of the numbers; equal keys mean equal bits."""
         return tuple(map(number_key, self.numbers))
 
-    def add_array(self, value: Any) -> None:
-        """Make an array an input."""
+    def add_array(self, value: Any, is_of_any_length: bool = False) -> None:
+        """Make an array an input; `is_of_any_length` tells whether its first axis may have any length."""
         identity = _identity(value)
         place = self._places.get(identity)
         if place is None:
             place = self._places[identity] = len(self.arrays)
             self.arrays.append(value)
+        shape, order = value.shape, order_of_memory(value)
+        if is_of_any_length:
+            self.ragged_places.add(place)
+            shape = (None, *shape[1:])
         self._shapes.append(len(self.parts))
-        self.parts.append((place, type(value), value.dtype, value.shape, order_of_memory(value)))
+        self.parts.append((place, type(value), value.dtype, shape, order))
 
     def note_direct_lists(self, values: Iterable[Any]) -> None:
         """Record which arguments are lists themselves."""

@@ -17,6 +17,7 @@ from np2tf.runtime.introspection.user_objects import is_instance
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.constant_sets import is_constant_set
 from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.tnp._ragged.ragged_array import RAGGED, RaggedArray
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType, enum.Enum)
@@ -46,6 +47,8 @@ def _kind_of(value: Any) -> str:
         return "number" if kind in _NUMBERS or isinstance(value, np.generic) else "unknown"
     if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)) or kind in variables:
         return "array"
+    if kind is RaggedArray:
+        return "ragged"
     if kind is types.MethodType and not isinstance(value.__self__, type):
         return "method"
     if kind is functools.partial:
@@ -67,4 +70,4 @@ def _kind_of(value: Any) -> str:
 
 
 #: Kinds of values that hold other values, and do not change.
-IMMUTABLE = {"tuple": TUPLE, "slice": SLICE, "partial": PARTIAL}
+IMMUTABLE = {"tuple": TUPLE, "slice": SLICE, "partial": PARTIAL, "ragged": RAGGED}

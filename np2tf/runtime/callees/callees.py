@@ -17,6 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import tensorflow as tf
 
 from np2tf import rules
 from np2tf.runtime.callees import assertions, known_callees
@@ -24,10 +25,12 @@ from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
 from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.effects.appends import AppendedList
+from np2tf.runtime.environment.call_context import tensorflow
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.random.streams import Draws
+from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.scipy import lookup
 from np2tf.staging import CalleeError, RandomUseError, StagingError
 from np2tf.tnp._array.ndarray import is_array
@@ -62,13 +65,16 @@ def call(callee: Any) -> Any:
         callee: any callable.
 
     Returns:
-        `callee`, or its staged version; in a function that a transform runs, its translation.
+        `callee`, or its staged version; in a function that a transform runs, and in the graph of a plain
+        tf.function, its translation.
 
     Raises:
         StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
     if current_scope() is not None:
         return staged_callee(callee)
+    if tensorflow.graphs.stack and not tf.executing_eagerly():
+        return of_unknown_lengths(eager_version(callee))
     return eager_version(callee) if transform_depth.depth else callee
 
 

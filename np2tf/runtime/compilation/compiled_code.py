@@ -163,13 +163,15 @@ class CompiledCode:
             self._check_classes(call)
             try:
                 bounds = cache.bounds(inputs, signature)
-                body, has_handlers = call.body(self._function, bool(bounds)), self.handles_exceptions
+                has_open_lengths = bool(bounds or signature.ragged_places)
+                body, has_handlers = call.body(self._function, has_open_lengths), self.handles_exceptions
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
                 names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
                 with self._preparation.guard_captures(call), self._budget.count_trace(), names:
                     arguments = body, signature.arrays, signature.numbers, inputs, has_handlers
                     function = ConcreteFunction(
-                        *arguments, signature.generators, self._deadline, bounds, call.open_pattern
+                        *(*arguments, signature.generators, self._deadline, bounds, call.open_pattern),
+                        signature.ragged_places,
                     )
                     cache.check_inputs(inputs, function)
                 if call.open_pattern and function.loops and function.how != "xla":

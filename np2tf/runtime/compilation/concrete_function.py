@@ -5,7 +5,7 @@ changes.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -88,6 +88,7 @@ class ConcreteFunction:
         deadline: the time, by `time.monotonic`, at which tracing is given up.
         bounds: the least and the greatest value of inputs that are natural numbers.
         pattern: the open axes of arrays, whose lengths are the last numbers.
+        ragged_places: the places of arrays whose first axis has any length; the code is a graph then.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class ConcreteFunction:
         deadline: float | None = None,
         bounds: Mapping[int, tuple[int, int]] = MappingProxyType({}),
         pattern: Mapping[int, tuple[OpenAxis, ...]] = MappingProxyType({}),
+        ragged_places: Collection[int] = (),
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers, self._bounds = list(numbers), bounds
@@ -109,7 +111,7 @@ class ConcreteFunction:
         self._handles, self._generators, self._deadline = handles, generators, deadline
         groups = {group for axes in pattern.values() for _, group in axes}
         lengths = range(len(numbers) - len(groups), len(numbers))
-        self._open_arrays = OpenArrays(pattern, lengths, dict(bounds))
+        self._open_arrays = OpenArrays(pattern, lengths, dict(bounds), ragged_places)
         #: The code of loops with ops that XLA should not compile.
         self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
@@ -122,6 +124,10 @@ class ConcreteFunction:
         """Trace for XLA, and if that is impossible or does not pay, as a graph."""
         self.how, self.not_xla, self.not_xla_code = "xla", "", ""
         self._open_arrays.is_padded = True
+        if self._open_arrays.has_rows:
+            self.how, self.not_xla = "graph", "the lengths of rows are inputs"
+            self.function = self._trace(body, arrays, self._input_specs(arrays), xla=False, loops=False)
+            return
         try:
             self._open_arrays.check_bounds()
             self.function = self._trace(body, arrays, self._input_specs(arrays), xla=True)

@@ -8,7 +8,7 @@ XLA does not compile, the open axes have no static length, and the array is give
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +76,7 @@ class OpenArrays:
         pattern: their open axes.
         numbers: for each group, the place of its length among the numbers.
         bounds: the least and the greatest value of each of these numbers.
+        ragged_places: the places of the parts of ragged arrays, whose first axis has any length in a graph.
     """
 
     def __init__(
@@ -83,17 +84,24 @@ class OpenArrays:
         pattern: Mapping[int, tuple[OpenAxis, ...]],
         numbers: Sequence[int],
         bounds: Mapping[int, Bounds],
+        ragged_places: Collection[int] = (),
     ) -> None:
         self._axes = {
             place: {axis: numbers[group] for axis, group in axes} for place, axes in pattern.items()
         }
         self._bounds = bounds
+        self._ragged_places = frozenset(ragged_places)
         self._parts: dict[int, Any] = {}
         self.is_padded = True
 
     def __contains__(self, place: int) -> bool:
         """Return whether the array at `place` is padded."""
         return self.is_padded and place in self._axes
+
+    @property
+    def has_rows(self) -> bool:
+        """True if there are ragged arrays, which XLA has no form for."""
+        return bool(self._ragged_places)
 
     def check_bounds(self) -> None:
         """Refuse to pad arrays to a length that is hardly bounded.
@@ -108,6 +116,8 @@ class OpenArrays:
 
     def static_shape(self, place: int, shape: Sequence[int]) -> tuple[int | None, ...]:
         """Return the shape of the array at `place` in the code; None is a length known only at run time."""
+        if place in self._ragged_places:
+            return None, *shape[1:]
         if self.is_padded:
             return self._padded_shape(place, shape)
         axes = self._axes.get(place, {})

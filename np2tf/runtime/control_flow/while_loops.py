@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.python.eager import record
 
 from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, RebindingFlags
 from np2tf.runtime.control_flow.discovered_loop import DiscoveredLoop, Step, Test, grows
@@ -152,13 +153,20 @@ class StagedLoop(DiscoveredLoop):
         shapes = order.shapes(self._shapes(inputs))
         values_before = [(storage, storage.value) for storage in self._read_storages]
         try:
-            results = tf.while_loop(test, body, order.enter(inputs), shape_invariants=shapes)
+            variables = tf.while_loop(
+                test, body, order.enter(inputs), shapes, maximum_iterations=self._most_iterations()
+            )
             if self.trace.has_collectives and COLLECTIVES & ops_of(*plan.graphs):
                 _keep_functional()
-            return order.leave(results)
+            return order.leave(variables)
         finally:
             for storage, value in values_before:
                 storage.rebase(value)
+
+    def _most_iterations(self) -> int | None:
+        """Return the number of iterations, which XLA needs to know of a loop that is differentiated."""
+        is_differentiated = self.trace.gradients or record.could_possibly_record()
+        return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
 
     def _trial_graphs(self) -> list[tf.Graph]:
         """Return the graphs of an iteration for XLA on the processor."""

@@ -63,16 +63,18 @@ class _TensorFlow:
 
     def _note_tensorflow(self) -> None:
         from tensorflow.python.framework import ops
+        from tensorflow.python.ops.ragged.ragged_tensor import RaggedTensor
         from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 
         self.no_tape, self.graphs = surroundings.has_no_tape, surroundings.graphs
-        self._add({ops.EagerTensor, ops.SymbolicTensor, ResourceVariable})
+        self._add({ops.EagerTensor, ops.SymbolicTensor, ResourceVariable, RaggedTensor})
         self.is_known = True
 
     def _note_own(self) -> None:
         from np2tf.tnp._array.ndarray import ndarray, scalar
+        from np2tf.tnp._ragged.ragged_array import RaggedArray
 
-        self._add({ndarray, scalar})
+        self._add({ndarray, scalar, RaggedArray})
         self.is_followed = True
 
     def _add(self, types: Iterable[type]) -> None:

@@ -29,7 +29,10 @@ _CONTAINERS = frozenset({list, tuple, dict})
 raw: set[type] = set()
 #: The classes of variables.
 variables: set[type] = set()
-#: The classes in `raw`, and the containers that may hold such values; empty until TensorFlow is imported.
+#: The class of ragged tensors; empty until TensorFlow is imported.
+ragged: set[type] = set()
+#: The classes in `raw` and `ragged`, and the containers that may hold such values; empty until TensorFlow is
+#: imported.
 suspects: set[type] = set()
 
 
@@ -38,6 +41,11 @@ def _add(kind: type) -> None:
     if "Variable" in kind.__name__:
         variables.add(kind)
     suspects.update(raw, _CONTAINERS)
+
+
+def _add_ragged(kind: type) -> None:
+    ragged.add(kind)
+    suspects.add(kind)
 
 
 for _module, _name in (
@@ -51,6 +59,7 @@ for _module, _name in (
     ("keras", "Variable"),
 ):
     tensorflow_import.when_there(_module, _name, _add)
+tensorflow_import.when_there("tensorflow.python.ops.ragged.ragged_tensor", "RaggedTensor", _add_ragged)
 
 
 class Boundary:
@@ -71,6 +80,8 @@ class Boundary:
             if not has_raw((value,)):
                 return value
             return DISPLAYS.map_items(self.take, value)
+        if kind in ragged:
+            return ragged_array_of(value)
         if kind not in raw:
             return value
         tensor = tf.convert_to_tensor(value)
@@ -94,13 +105,24 @@ class Boundary:
         return unwrap_tensors(result)
 
 
+def ragged_array_of(tensor: tf.RaggedTensor) -> Any:
+    """Return a function's argument for a ragged tensor; a ragged tensor of strings itself."""
+    from np2tf.tnp._ragged.ragged_array import RaggedArray
+    from np2tf.tnp._ragged.tensorflow_calls import register
+
+    register()
+    if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
+        return tensor
+    return RaggedArray.of_tensor(tensor)
+
+
 def has_raw(values: Iterable[Any]) -> bool:
     """Return whether a raw tensor or a Variable is among the values, or in a list, tuple or dict among
     them.
     """
     for value in values:
         kind = type(value)
-        if kind in raw:
+        if kind in raw or kind in ragged:
             return True
         if kind in _CONTAINERS:
             items = list(value.values()) if kind is dict else value

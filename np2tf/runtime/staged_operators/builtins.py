@@ -18,6 +18,7 @@ from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._operands.differentiated_values import is_followed
+from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -168,6 +169,8 @@ def len(value: Any) -> Any:
         return value.count
     if type(value) is NumberList:
         return value.length
+    if type(value) is RaggedArray:
+        return value.size
     if is_array(value) and value.shape and is_array(value.shape[0]):
         return value.shape[0]
     return builtins.len(value)

@@ -36,7 +36,7 @@ _MAX_AHEAD = 2
 
 def _trace() -> Trace:
     scope = current_scope()
-    return trace_of(scope) if scope is not None else Trace(xla=False)
+    return trace_of(scope) if scope is not None else Trace(xla=False, is_foreign=True)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:

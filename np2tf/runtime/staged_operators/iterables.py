@@ -21,6 +21,7 @@ from np2tf.tnp._array.sequences import NumberSequence
 from np2tf.tnp._chapters.creation.ranges import arange
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.python_scalars import known_int
+from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -140,6 +141,9 @@ def sequence(iterable: Any) -> StagedIterable | None:
         return StagedIterable(
             count if isinstance(count, int) else count.tensor, iterable.__getitem__, iterable.capacity
         )
+    if type(iterable) is RaggedArray and not tf.executing_eagerly():
+        count = iterable.size
+        return StagedIterable(count if isinstance(count, int) else count.tensor, iterable.__getitem__)
     if type(iterable) is NumberList:
         return StagedIterable(as_tensor(iterable.length), iterable.__getitem__)
     if is_array(iterable) and not tf.executing_eagerly() and iterable.shape:
@@ -160,7 +164,8 @@ def _range_item(values: builtins.range, k: Any) -> Any:
 def _sequences(*iterables: Any) -> list[StagedIterable] | None:
     """Return a sequence for each iterable; None if the builtin must be used."""
     if not any(
-        is_array(iterable) or issubclass(type(iterable), (StagedIterable, StagedList, NumberList))
+        is_array(iterable)
+        or issubclass(type(iterable), (StagedIterable, StagedList, NumberList, RaggedArray))
         for iterable in iterables
     ):
         return None

@@ -34,6 +34,7 @@ from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependenc
 from np2tf.tnp._operands.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind, weak_tensor
 from np2tf.tnp._operands.widened_storage import unguarded_array
+from np2tf.tnp._ragged.ragged_array import RAGGED
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Storage
 from np2tf.tnp._tensor.symint import SymInt
@@ -307,6 +308,7 @@ def _same_memory(a: ndarray, b: ndarray) -> bool:
 
 #: The containers in the state of a loop and in the result of a branch: structures with staged lists.
 STATE = STRUCTURES | (
+    RAGGED,
     Container(
         lambda kind: issubclass(kind, StackableSequence),
         keys=lambda value: range(len(value.flatten()[0])),

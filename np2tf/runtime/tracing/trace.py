@@ -20,7 +20,7 @@ from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.tracing.text_fidelity import ShownText
 from np2tf.staging import HiddenInputError, TracingTimeError
-from np2tf.tnp._array.ndarray import storage_of
+from np2tf.tnp._array.ndarray import array_over, storage_of
 from np2tf.tnp._tensor.storage import StagingScope, Storage
 
 
@@ -42,6 +42,20 @@ class ThrowAway:
         self.graphs.append(self.graph)
 
 
+class _ConstantStorage(Storage):
+    """The storage of an array on the host that a foreign graph reads: a constant of the graph."""
+
+    __slots__ = ()
+
+    def write(self, value: tf.Tensor) -> None:
+        """Refuse to write.
+
+        Raises:
+            HiddenInputError: always, because the graph cannot change an array on the host.
+        """
+        raise HiddenInputError("an array is written that is neither an argument nor made by the function")
+
+
 class Trace:
     """The data that the scopes of one staged function share.
 
@@ -61,6 +75,7 @@ class Trace:
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code that is being staged now stands for all iterations of a loop at once.
         throw_aways: the throw-away graphs of loops and branches that are being traced, the innermost last.
+        is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
         unknown_lengths: whether there are arrays whose lengths are known only at run time.
         calls: the calls of jitted functions that have been entered.
         follows: returns whether the names that a function reads are known, so that their values are inputs or
@@ -79,7 +94,9 @@ class Trace:
         shown_text: the record of values that are shown as text.
     """
 
-    def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
+    def __init__(
+        self, xla: bool, compile_loops: bool = False, exact_types: bool = False, is_foreign: bool = False
+    ) -> None:
         self.deadline: float | None = None
         self.depth = depth()
         self.root: StagingScope | None = None
@@ -94,7 +111,7 @@ class Trace:
         self.attributes_are_named = False
         self.loops: list[str] = []
         self.throw_aways: list[ThrowAway] = []
-        self.unknown_lengths = False
+        self.unknown_lengths = self.is_foreign = is_foreign
         self.calls = TracedCalls()
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Storage(tf.constant(False))
@@ -106,6 +123,7 @@ class Trace:
         self.draws: Draws | None = None
         self.shown_text = ShownText()
         self._inputs: dict[int, Any] = {}
+        self._constants: list[np.ndarray] = []
 
     def check_deadline(self) -> None:
         """Give up a trace that takes too long.
@@ -143,7 +161,14 @@ class Trace:
         Raises:
             StagingError: if it is no input of this trace, so that the graph would freeze its value.
         """
-        array = self._inputs.get(id(host_value(buffer)))
+        buffer = host_value(buffer)
+        array = self._inputs.get(id(buffer))
+        if array is None and self.is_foreign and isinstance(buffer, np.ndarray):
+            # As everywhere in a plain tf.function, the array is the constant that it is now.
+            with tf.init_scope():
+                array = array_over(_ConstantStorage(tf.constant(buffer)))
+            self.add_input(buffer, array)
+            self._constants.append(buffer)  # (so that its id stays valid)
         if array is None:
             raise HiddenInputError(
                 "an array is read that is neither an argument nor a global or closure variable"

@@ -382,4 +382,10 @@ def wrap_tensor(value: Any) -> Any:
 
 def unwrap_tensors(value: Any) -> Any:
     """Return `value` with arrays on TensorFlow replaced by their tensors, also in tuples, lists and dicts."""
-    return value.tensor if is_array(value) else STRUCTURES.replace_items(unwrap_tensors, value)
+    if is_array(value) or type(value) in arrays_of_rows:
+        return value.tensor
+    return STRUCTURES.replace_items(unwrap_tensors, value)
+
+
+#: The class of ragged arrays (`np2tf.tnp._ragged`), once it is loaded.
+arrays_of_rows: set[type] = set()

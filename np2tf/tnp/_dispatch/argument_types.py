@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import UnsupportedDtypeError
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
+from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, ndarray, scalar
 from np2tf.tnp._array.sequences import StackableSequence, operand_of
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._operands.axis_arguments import checked_rank
@@ -31,6 +31,8 @@ def _operands(values: Any) -> list[Any]:
         return [_operand(value) for value in values]
     if isinstance(values, StackableSequence):
         return values  # type: ignore[return-value]
+    if type(values) in arrays_of_rows:
+        return [_operand(row) for row in values]
     tensor = as_tensor(values)
     if tensor.shape.rank == 0:
         raise TypeError("iteration over a 0-d array")

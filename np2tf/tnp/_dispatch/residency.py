@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.tnp._array.ndarray import ndarray, scalar
+from np2tf.tnp._array.ndarray import arrays_of_rows, ndarray, scalar
 from np2tf.tnp._array.sequences import NumberSequence, StackableSequence
 from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._front.operand_kinds import PLAIN, new_arrays_are_tensors
@@ -36,7 +36,7 @@ def has_tensor(values: Iterable[Any]) -> bool:
         kind = type(value)
         if kind in PLAIN or kind is np.ndarray:
             continue
-        if kind is ndarray or kind is scalar or issubclass(kind, _TENSORS):
+        if kind is ndarray or kind is scalar or kind in arrays_of_rows or issubclass(kind, _TENSORS):
             return True
         if issubclass(kind, (list, tuple)) and has_tensor(value):
             return True
@@ -49,7 +49,9 @@ def has_array(values: Iterable[Any]) -> bool:
         kind = type(value)
         if kind in PLAIN:
             continue
-        if kind is ndarray or kind is scalar or issubclass(kind, (np.ndarray, *_TENSORS)):
+        if kind is ndarray or kind is scalar or kind in arrays_of_rows:
+            return True
+        if issubclass(kind, (np.ndarray, *_TENSORS)):
             return True
         if issubclass(kind, (list, tuple)) and has_array(value):
             return True

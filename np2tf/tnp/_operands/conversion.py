@@ -8,9 +8,17 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import ArrayClassError, GradientLostError, UnsupportedDtypeError, ValueNeededError
+from np2tf.staging import (
+    OF_ROWS,
+    ArrayClassError,
+    GradientLostError,
+    RaggedError,
+    UnsupportedDtypeError,
+    ValueNeededError,
+)
 from np2tf.tnp._array.ndarray import (
     array_over,
+    arrays_of_rows,
     is_array,
     is_c_ordered,
     is_unsupported_dtype,
@@ -56,7 +64,7 @@ def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
         if not tf.executing_eagerly():
             raise ValueNeededError("the value of a staged tensor is needed while staging")
         return value.numpy()
-    return value
+    return value.__array__() if kind in arrays_of_rows else value
 
 
 def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
@@ -183,6 +191,8 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
         for item in value:
             refuse_unfit(item, np.dtype(item_dtype))
         return tf.stack([convert_assigned(item, item_dtype) for item in value])
+    if kind in arrays_of_rows:
+        raise RaggedError(OF_ROWS)
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
         raise ArrayClassError.of(kind=kind.__name__)
     array = np.asarray(to_numpy(value), dtype)

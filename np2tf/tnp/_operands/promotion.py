@@ -15,8 +15,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.staging import ArrayClassError, UnsupportedDtypeError
-from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, scalar
+from np2tf.staging import OF_ROWS, ArrayClassError, RaggedError, UnsupportedDtypeError
+from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, is_unsupported_dtype, scalar
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._front.promotion_mode import current_mode, in_force, uses_numpy_rules
 from np2tf.tnp._operands.lattice import Lattice, is_known, takes_one_type
@@ -128,6 +128,8 @@ def promotion_kind(operand: Any) -> Kind:
         return np.dtype(operand.stack().dtype.as_numpy_dtype)
     if isinstance(operand, (list, tuple)) and operand:
         return result_type_of(kinds_of_items(operand))
+    if cls in arrays_of_rows:
+        raise RaggedError(OF_ROWS)
     if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
         raise ArrayClassError.of(kind=cls.__name__)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):

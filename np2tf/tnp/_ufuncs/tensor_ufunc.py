@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import NoGraphFormError, PromotionError
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.staging import NoGraphFormError, PromotionError, RaggedError
+from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._array.sequences import operand_of
 from np2tf.tnp._array.strides import lay_out_like_operands
 from np2tf.tnp._dispatch.argument_types import memory_order
@@ -108,6 +108,9 @@ class Ufunc:
             return call_numpy(self.numpy, self._promote(args, kwargs), kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
+        except RaggedError:
+            rows = next(arg for arg in args if type(arg) in arrays_of_rows)
+            return rows.__array_ufunc__(self.numpy, "__call__", *args, **kwargs)
         except LEFT_TO_NUMPY as error:
             if staging or isinstance(error, PromotionError):
                 raise

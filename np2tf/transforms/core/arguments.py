@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.transform_errors import InputDtypeError, OutputKindError, TransformArgumentError
+from np2tf.tnp._ragged.ragged_array import RaggedArray
+from np2tf.transform_errors import (
+    InputDtypeError,
+    OutputKindError,
+    RaggedRowsError,
+    TransformArgumentError,
+)
 from np2tf.transforms.core.functions import runnable
-from np2tf.transforms.core.leaves import as_array, dtype_of, is_inexact
-from np2tf.transforms.core.structures import Structure, map_leaves
+from np2tf.transforms.core.leaves import FLOAT0, as_array, dtype_of, is_inexact, shape_of, with_rows
+from np2tf.transforms.core.structures import TREES, Structure, map_leaves
 
 Argnums = int | Sequence[int]
 
@@ -61,7 +67,8 @@ class Arguments:
         self._argnums = [number % count for number in numbers]
         self._args = [arg if k in self._argnums else map_leaves(as_array, arg) for k, arg in enumerate(args)]
         self._kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}
-        operands = tuple(args[k] for k in self._argnums)
+        operands = tuple(map_leaves(with_rows, args[k]) for k in self._argnums)
+        self._has_rows = any(type(leaf) is RaggedArray for leaf in Structure(operands, TREES).leaves)
         self._is_single = not isinstance(argnums, tuple)
         self.structure = Structure(operands[0] if self._is_single else operands)
         self.places = [k for k, leaf in enumerate(self.structure.leaves) if is_inexact(leaf)]
@@ -70,6 +77,27 @@ class Arguments:
     def leaves(self) -> list[Any]:
         """The leaves that are differentiated."""
         return [self.structure.leaves[k] for k in self.places]
+
+    def with_products(self, products: Sequence[Any]) -> list[Any]:
+        """Return derivatives for all leaves: the given products, and zeros of JAX's float0 for integers."""
+        leaves: list[Any] = list(self.structure.leaves)
+        for place, leaf in enumerate(leaves):
+            if place not in self.places:
+                leaves[place] = np.zeros(shape_of(leaf), FLOAT0)
+        for place, product in zip(self.places, products, strict=True):
+            leaves[place] = product
+        return leaves
+
+    def refuse_rows(self, name: str) -> None:
+        """Refuse arguments with rows of different lengths.
+
+        Raises:
+            RaggedRowsError: there is such an argument.
+        """
+        if self._has_rows:
+            raise RaggedRowsError(
+                f"{name} with respect to a ragged array; use grad or vjp, or vmap({name}(f)) over its rows"
+            )
 
     def run(self, *leaves: Any) -> Any:
         """Call the function with other values for the differentiated leaves."""

@@ -14,6 +14,7 @@ import tensorflow as tf
 from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.introspection.user_frames import depth
+from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.tracing.trace import trace_of
 from np2tf.tnp._front.loading import announce_programs_tensors
 from np2tf.tnp._front.transform_depth import differentiate_block
@@ -34,7 +35,7 @@ def runnable(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(*args: Any, **kwargs: Any) -> Any:
         if not tf.executing_eagerly():
-            return ready(*args, **kwargs)
+            return of_unknown_lengths(ready)(*args, **kwargs)
         with differentiate_block():
             try:
                 return ready(*args, **kwargs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.environment.raw_tensors import raw
+from np2tf.runtime.environment.raw_tensors import ragged, ragged_array_of, raw
 from np2tf.tnp._array.ndarray import (
     is_array,
     is_unsupported_dtype,
@@ -20,6 +20,8 @@ from np2tf.tnp._array.ndarray import (
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._ragged.object_arrays import from_numpy, is_object_array
+from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transforms.core.structures import Structure
 
@@ -48,6 +50,8 @@ def is_inexact(leaf: Any) -> bool:
 
 def shape_of(leaf: Any) -> tuple[Any, ...]:
     """Return the shape of a leaf that is a number or array."""
+    if type(leaf) is RaggedArray:
+        return (leaf.size,)
     return tuple(leaf.shape) if hasattr(leaf, "shape") else ()
 
 
@@ -76,7 +80,20 @@ def as_array(leaf: Any) -> Any:
         return tensor_array(tf.identity(leaf.tensor))
     if type(leaf) in raw and dtype_of(leaf) is not None:
         return wrapper_of(leaf)(as_tensor(leaf))
-    return leaf
+    if type(leaf) in ragged:
+        return ragged_array_of(leaf)
+    return leaf.copy() if type(leaf) is RaggedArray else leaf
+
+
+def with_rows(leaf: Any) -> Any:
+    """Return a leaf; for a ragged tensor, and for an object array of arrays, the ragged array.
+
+    Raises:
+        RaggedRowsError: the rows of an object array do not fit into a ragged tensor.
+    """
+    if type(leaf) in ragged:
+        return ragged_array_of(leaf)
+    return RaggedArray.of_tensor(from_numpy(leaf)) if is_object_array(leaf) else leaf
 
 
 def stays_on_tensorflow() -> bool:
@@ -95,12 +112,19 @@ class Form:
     def __init__(self, values: Iterable[Any]) -> None:
         leaves = [leaf for value in values for leaf in Structure(value).leaves]
         self._tensors = any(type(leaf) in raw for leaf in leaves) and not stays_on_tensorflow()
-        self._arrays = self._tensors or stays_on_tensorflow() or any(map(is_array, leaves))
+        if any(type(leaf) in ragged for leaf in leaves):
+            # A ragged tensor shows that the caller is no translated function.
+            self._tensors = current_scope() is None and not transform_depth.depth
+        has_arrays = any(is_array(leaf) or type(leaf) is RaggedArray for leaf in leaves)
+        self._arrays = self._tensors or stays_on_tensorflow() or has_arrays
         #: True if the call may run on the host, by NumPy alone.
         self.is_host = not self._arrays
 
     def leaf(self, value: Any) -> Any:
         """Return one leaf in this form. A number without axes is a scalar of NumPy's."""
+        if type(value) is RaggedArray:
+            flat = tensor_array(value.ragged_tensor.flat_values)
+            return value.with_flat(self.leaf(flat))
         if isinstance(value, tf.Tensor):
             value = tensor_scalar(value) if value.shape.rank == 0 else tensor_array(value)
         if not is_array(value):

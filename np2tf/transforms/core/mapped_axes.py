@@ -6,9 +6,10 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.transform_errors import TransformArgumentError
 from np2tf.transforms.core.leaves import dtype_of, shape_of
-from np2tf.transforms.core.structures import Structure, broadcast_prefix
+from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix
 
 
 def mapped_axes(
@@ -35,9 +36,9 @@ def mapped_axes(
         )
     entries = [
         *broadcast_prefix(in_axes, args, f"{transform} in_axes"),
-        *[0] * len(Structure(kwargs).leaves),
+        *[0] * len(Structure(kwargs, TREES).leaves),
     ]
-    leaves = Structure((args, kwargs)).leaves
+    leaves = Structure((args, kwargs), TREES).leaves
     return [
         None if entry is None else _axis_of(entry, leaf, transform) for entry, leaf in zip(entries, leaves)
     ]
@@ -49,7 +50,7 @@ def _axis_of(entry: Any, leaf: Any, transform: str) -> int:
     except TypeError:
         raise TransformArgumentError(f"an entry of in_axes is an int or None, and not {entry!r}") from None
     rank = len(shape_of(leaf))
-    if dtype_of(leaf) is None and not hasattr(leaf, "shape"):
+    if dtype_of(leaf) is None and type(leaf) is not RaggedArray and not hasattr(leaf, "shape"):
         raise TransformArgumentError(
             f"{transform} cannot slice a {type(leaf).__name__}: give None for it in in_axes, or pass it by a "
             "closure"
@@ -65,8 +66,8 @@ def _axis_of(entry: Any, leaf: Any, transform: str) -> int:
 
 def length_of(
     axes: Sequence[int | None], leaves: Sequence[Any], transform: str, axis_size: int | None = None
-) -> int:
-    """Return the length that the mapped axes have in common.
+) -> Any:
+    """Return the length that the mapped axes have in common: an int, or a staged int if none is known.
 
     Args:
         axes: the axis of each leaf, or None.
@@ -84,16 +85,13 @@ def length_of(
         raise TransformArgumentError(
             f"{transform} must have at least one non-None value in in_axes, or axis_size must be given"
         )
-    if any(not isinstance(size, int) for size in sizes):
-        raise TransformArgumentError(
-            f"{transform} needs an axis of known length, which one of its arguments lacks"
-        )
-    if len(set(sizes)) > 1:
+    known_sizes = {size for size in sizes if isinstance(size, int)}
+    if len(known_sizes) > 1:
         raise TransformArgumentError(
             f"{transform} got inconsistent sizes for array axes to be mapped: {sizes}; all sliced axes must "
             "have one length"
         )
-    return int(sizes[0])
+    return known_sizes.pop() if known_sizes else sizes[0]
 
 
 __all__ = ["length_of", "mapped_axes"]

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+import tensorflow as tf
+
 from np2tf.pytree.containers import LIST, TUPLE, Builder, Container
 from np2tf.pytree.registry import Registry
 from np2tf.runtime.introspection.user_objects import INSTANCE
-from np2tf.tnp._array.ndarray import is_array
-from np2tf.transform_errors import TransformArgumentError
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._ragged.ragged_array import RaggedArray
+from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 
 #: None has no leaves, as in JAX.
 NONE = Container(
@@ -45,8 +49,35 @@ DICT = Container(
     items=lambda value: [value[key] for key in _sorted_keys(value)],
     builder=_dict_builder,
 )
-#: Lists, dicts, tuples and named tuples, objects that consist of their attributes (dataclasses), and None.
+
+
+def _rows_builder(value: RaggedArray) -> Builder:
+    """Return the function that makes rows of new elements, in the form of the elements."""
+
+    def build(items: Sequence[Any]) -> Any:
+        (flat,) = items
+        if isinstance(flat, (tf.Tensor, np.ndarray)) or is_array(flat):
+            return value.with_flat(flat)
+        if isinstance(flat, _Star):
+            return flat
+        raise RaggedRowsError(f"a ragged array cannot have a {type(flat).__name__} for each element")
+
+    return build
+
+
+#: Ragged arrays, with the flat array of their elements as the only item.
+_ROWS = Container(
+    RaggedArray,
+    keys=lambda value: ("elements",),
+    items=lambda value: (tensor_array(value.ragged_tensor.flat_values),),
+    builder=_rows_builder,
+    outline=lambda value: value.lengths_key,
+)
+#: Lists, dicts, tuples and named tuples, objects that consist of their attributes (dataclasses), and None. A
+#: ragged array is a leaf.
 TREES = Registry(LIST, DICT, TUPLE, NONE, INSTANCE)
+#: The same, in which the elements of a ragged array are a leaf.
+DENSE_TREES = TREES | (_ROWS,)
 
 
 class Structure:
@@ -54,14 +85,16 @@ class Structure:
 
     Args:
         value: the nested value.
+        registry: the kinds of containers.
 
     Attributes:
         leaves: the leaves of `value`, in order.
         outline: a value that is equal for values of the same structure.
     """
 
-    def __init__(self, value: Any) -> None:
-        self.leaves, self._rebuild, self.outline = TREES.flatten(value)
+    def __init__(self, value: Any, registry: Registry = DENSE_TREES) -> None:
+        self._registry = registry
+        self.leaves, self._rebuild, self.outline = registry.flatten(value)
 
     def build(self, leaves: Sequence[Any]) -> Any:
         """Return a value of this structure with other leaves."""
@@ -77,8 +110,10 @@ class Structure:
         Raises:
             TransformArgumentError: the structures differ.
         """
-        structure = Structure(value)
+        structure = Structure(value, self._registry)
         if structure.outline != self.outline:
+            if structure.text == self.text:
+                raise RaggedRowsError(f"{subject} must have rows of the same lengths")
             raise TransformArgumentError(
                 f"{subject} must have the structure {self.text}, and has {structure.text}: give the same "
                 "nesting of lists, tuples and dicts, with the same keys"
@@ -102,9 +137,9 @@ def show(value: Any) -> str:
     return text if len(text) < 300 else text[:300] + "…"
 
 
-def map_leaves(function: Callable[[Any], Any], value: Any) -> Any:
+def map_leaves(function: Callable[[Any], Any], value: Any, registry: Registry = DENSE_TREES) -> Any:
     """Return a nested value with `function` applied to each leaf."""
-    structure = Structure(value)
+    structure = Structure(value, registry)
     return structure.build([function(leaf) for leaf in structure.leaves])
 
 
@@ -121,7 +156,7 @@ def broadcast_prefix(prefix: Any, value: Any, subject: str) -> list[Any]:
     """
     kind = None if prefix is None else TREES.find(prefix)
     if kind is None or is_array(prefix):
-        return [prefix] * len(Structure(value).leaves)
+        return [prefix] * len(Structure(value, TREES).leaves)
     if isinstance(prefix, (list, tuple)) and isinstance(value, (list, tuple)):
         fits = len(prefix) == len(value)
     else:

@@ -8,10 +8,10 @@ draws, prints, or writes to an object that it has not made is not run together w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from np2tf import tnp
@@ -20,18 +20,24 @@ from np2tf.runtime.control_flow.attribute_staging import attributes_within
 from np2tf.runtime.staged_operators.control import for_loop
 from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._front.at import at
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
-from np2tf.transform_errors import TransformError
-from np2tf.transforms.collectives import LaneStop, NamedAxis, enter_axis
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
-from np2tf.transforms.core.structures import Structure
+from np2tf.transforms.core.structures import TREES, Structure
+from np2tf.transforms.lanes.collectives import LaneStop, MetCounts, NamedAxis, StagedLanes, enter_axis
+from np2tf.transforms.lanes.lane_operations import (
+    BRANCHES,
+    FAILURES,
+    LOOPS,
+    dependents_of,
+    effects_among,
+    operations_within,
+)
 
 #: The ways to run lanes together, the preferred first.
 ROUTES: tuple[str, ...] = ("batches", "loop")
@@ -39,15 +45,6 @@ ROUTES: tuple[str, ...] = ("batches", "loop")
 FEW_LANES = 2
 #: The limit for the memory of all lanes together, in elements of the largest array.
 LARGEST = 2**26
-_BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
-_LOOPS = frozenset({"While", "StatelessWhile"})
-#: Operations with a state that a lane may use: they only read.
-_READS = frozenset({"ReadVariableOp", "ResourceGather"})
-#: Errors that end the attempt to run lanes together. If the function is to blame, its lanes raise them again.
-_FAILURES = (
-    *(StagingError, TransformError, ValueError, TypeError, NotImplementedError, LookupError),
-    *(ArithmeticError, AttributeError, NameError, tf.errors.OpError, np.exceptions.AxisError),
-)
 
 
 @dataclass(frozen=True)
@@ -110,8 +107,9 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
     trace = trace_of(scope)
     before = trace.violations.value
     axis = None if axis_name is None else NamedAxis(axis_name, lanes.size)
+    counts = MetCounts()
     try:
-        staging = _Staging(lanes, trace, axis)
+        staging = _Staging(lanes, trace, axis, counts)
         while True:
             outcome = staging.trial()
             if outcome is None:
@@ -119,13 +117,17 @@ def run_together(lanes: Lanes, axis_name: Any) -> Together | None:
             rows = staging.rows(outcome)
             if rows is None:
                 return None
-            if outcome.stop is None or axis is None:
+            if outcome.stop is None:
                 return Together(outcome.structure, rows, outcome.equal)
-            axis.results.append(_combine(outcome, rows, lanes.size))
-    except (*_FAILURES, LaneStop):
-        # (`LaneStop` belongs to an axis around this axis, whose collective needs the values of single lanes.)
+            if outcome.stop.axis is not axis:
+                outer_stop = _stop_together(outcome, rows)
+                break
+            axis.results.append((_combine(outcome, rows, lanes.size), outcome.stop))
+    except FAILURES:
         trace.violations.rebase(before)
+        counts.restore()
         return None
+    raise outer_stop
 
 
 @dataclass(frozen=True)
@@ -164,22 +166,20 @@ class _TrialOutcome(_Outcome):
 
 
 class _Staging:
-    def __init__(self, lanes: Lanes, trace: Trace, axis: NamedAxis | None) -> None:
-        self._lanes, self._trace, self._axis = lanes, trace, axis
+    def __init__(self, lanes: Lanes, trace: Trace, axis: NamedAxis | None, counts: MetCounts) -> None:
+        self._lanes, self._trace, self._axis, self._counts = lanes, trace, axis, counts
         self._stacks = lanes.stacks()
 
     def _outcome(self, counter: tf.Tensor, slices: Sequence[tf.Tensor]) -> _Outcome:
         axis = self._axis
-        if axis is None:
-            return _Outcome(Structure(self._lanes.call(slices)), None)
-        axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, axis.size - 1)))
-        with enter_axis(axis):
+        self._counts.restore()
+        if axis is not None:
+            axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, self._lanes.size - 1)))
+        with enter_axis(StagedLanes(counter)), nullcontext() if axis is None else enter_axis(axis):
             try:
-                return _Outcome(Structure(self._lanes.call(slices)), None)
+                return _Outcome(Structure(self._lanes.call(slices), TREES), None)
             except LaneStop as stop:
-                if stop.axis is not axis:
-                    raise
-                return _Outcome(Structure(stop.value), stop)
+                return _Outcome(Structure(stop.value, TREES), stop)
 
     def trial(self) -> _TrialOutcome | None:
         """Trace a lane into a throw-away graph, and return its facts; None if it does more than compute."""
@@ -205,12 +205,10 @@ class _Staging:
             return None
         if not all(tensor.shape.is_fully_defined() for tensor in tensors):
             return None
-        all_operations = _all_operations(operations)
-        if any(
-            op.op_def.is_stateful and op.type not in (*_READS, *_LOOPS, *_BRANCHES) for op in all_operations
-        ):
+        all_operations = operations_within(operations)
+        if effects_among(all_operations):
             return None
-        dependents = _dependents(operations, [counter, *slices])
+        dependents = dependents_of(operations, [counter, *slices])
         inner_ops = [
             op for op in all_operations if op.type != "Placeholder"
         ]  # placeholders are values from outside
@@ -233,13 +231,13 @@ class _Staging:
                     return self._in_a_loop(outcome)
                 if self._fits_in_batches(outcome):
                     return self._in_batches(outcome)
-            except _FAILURES:
+            except FAILURES:
                 self._trace.violations.rebase(before)
         return None
 
     def _fits_in_batches(self, outcome: _TrialOutcome) -> bool:
         """Return whether a batch computes what single lanes compute, in a reasonable amount of memory."""
-        if outcome.kinds_of_ops & (_BRANCHES | _LOOPS):
+        if outcome.kinds_of_ops & (BRANCHES | LOOPS):
             return False
         return outcome.largest * self._lanes.size <= LARGEST
 
@@ -289,57 +287,27 @@ class _Staging:
         return [self._check(as_tensor(row), kind) for row, kind in zip(results, outcome.kinds, strict=True)]
 
 
+def _stop_together(outcome: _TrialOutcome, rows: Sequence[tf.Tensor]) -> LaneStop:
+    """Return the stop of all lanes at a collective over an axis around them: the operands are stacked."""
+    stop, leaves, stacks = outcome.stop, list(outcome.structure.leaves), []
+    assert stop is not None
+    for place, (row, depth) in enumerate(zip(rows, stop.stacks, strict=True)):
+        if is_array(leaves[place]):
+            leaves[place] = wrap_tensor(row)
+        stacks.append(depth + 1 if is_array(leaves[place]) else depth)
+    return LaneStop(
+        stop.axis, outcome.structure.build(leaves), stop.combine, stop.name, stacks, stop.depth + 1
+    )
+
+
 def _combine(outcome: _TrialOutcome, rows: Sequence[tf.Tensor], size: int) -> Any:
     """Return the result of a collective."""
     assert outcome.stop is not None
-    combine = outcome.stop.combine
     return outcome.structure.build(
         [
             wrap_tensor(as_tensor(combine.of_stack(tensor_array(row))))
             if is_array(leaf)
             else combine.lanes([leaf] * size)
-            for leaf, row in zip(outcome.structure.leaves, rows, strict=True)
+            for leaf, row, combine in zip(outcome.structure.leaves, rows, outcome.stop.combines, strict=True)
         ]
     )
-
-
-def _all_operations(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
-    """Return operations, and the operations in the functions that loops and branches among them run."""
-    all_operations: list[tf.Operation] = []
-    graphs: list[Any] = []
-    stack = list(operations)
-    while stack:
-        op = stack.pop()
-        all_operations.append(op)
-        for value in _functions_of(op):
-            if not any(value is graph for graph in graphs):
-                graphs.append(value)
-                stack.extend(value.get_operations())
-    return all_operations
-
-
-def _functions_of(operation: tf.Operation) -> list[Any]:
-    """Return the graphs of the functions that an operation runs.
-
-    Raises:
-        NotImplementedError: a function has no graph that can be looked into.
-    """
-    graphs = []
-    for name in operation.node_def.attr:
-        attribute = operation.node_def.attr[name]
-        for reference in [attribute.func] if attribute.HasField("func") else attribute.list.func:
-            function = operation.graph._get_function(reference.name)
-            graph = getattr(function, "graph", None)
-            if graph is None:
-                raise NotImplementedError(f"the function {reference.name} cannot be looked into")
-            graphs.append(graph)
-    return graphs
-
-
-def _dependents(operations: Sequence[tf.Operation], sources: Sequence[tf.Tensor]) -> set[Any]:
-    """Return the tensors that depend on some of them, as references."""
-    references = {tensor.ref() for tensor in sources}
-    for operation in operations:  # (in the order in which they were made)
-        if any(tensor.ref() in references for tensor in operation.inputs):
-            references.update(tensor.ref() for tensor in operation.outputs)
-    return references

@@ -22,9 +22,9 @@ from np2tf.staging import StagingError
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.transform_errors import TransformError
+from np2tf.transform_errors import RaggedRowsError, TransformError
 from np2tf.transforms.core.functions import origin_of
-from np2tf.transforms.core.leaves import Form, as_array
+from np2tf.transforms.core.leaves import Form, as_array, with_rows
 from np2tf.transforms.core.recordings import recordings
 from np2tf.transforms.core.structures import map_leaves
 
@@ -76,6 +76,12 @@ class CompiledBatch:
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], form: Form) -> tuple[Any] | None:
         """Return the result in a tuple; None if the call cannot be compiled. Nothing has then happened."""
+        try:
+            args = [map_leaves(with_rows, arg) for arg in args]
+            kwargs = {name: map_leaves(with_rows, value) for name, value in kwargs.items()}
+        except RaggedRowsError:
+            self._is_refused = True
+            return None
         if transform_depth.depth or is_recording():  # so that the tape sees all that the results need
             args = [map_leaves(as_array, arg) for arg in args]
             kwargs = {name: map_leaves(as_array, value) for name, value in kwargs.items()}

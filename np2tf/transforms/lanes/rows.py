@@ -1,0 +1,348 @@
+"""Lanes over rows of different lengths, and over axes of unknown length: one staged loop for all of them.
+
+One lane is traced into a throw-away graph, which shows the forms of its results. The loop then computes lane
+after lane, each on exactly its own row: nothing is padded or masked. Results whose lengths depend on the row
+are ragged arrays again. Nothing is traced again for other lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from np2tf import tnp
+from np2tf.runtime.arguments.traced_arguments import same_contents
+from np2tf.runtime.control_flow.attribute_staging import attributes_within
+from np2tf.runtime.structures.containers import guard_closures
+from np2tf.runtime.tracing.trace import Trace, trace_of
+from np2tf.staging import NotStagedError, ShapeNeededError
+from np2tf.tnp._array.ndarray import tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._ragged.ragged_array import RaggedArray
+from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
+from np2tf.tnp._tensor.storage import current_scope, staging_scope
+from np2tf.tnp._tensor.symint import SymInt
+from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
+from np2tf.transforms.core.functions import origin_of
+from np2tf.transforms.core.leaves import as_array, dtype_of
+from np2tf.transforms.core.structures import TREES, Structure
+from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis, StagedLanes, enter_axis
+from np2tf.transforms.lanes.draws import refuse_draws
+from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among, operations_within
+
+#: In the graph of a plain tf.function, a check of NumPy's errors is an operation.
+_CHECKS = frozenset({"Assert"})
+
+
+@dataclass(frozen=True)
+class RowLanes:
+    """A call of `vmap` with rows of different lengths, or of an unknown number.
+
+    Args:
+        run: the function of a lane, ready to be staged.
+        function: the user's function.
+        structure: the structure of the arguments, with their leaves.
+        slices: for each leaf the axis of the lanes, or None for a leaf that all lanes get whole.
+    """
+
+    run: Callable[..., Any]
+    function: Any
+    structure: Structure
+    slices: Sequence[int | None]
+
+    def sources(self) -> list[Any]:
+        """Return the leaves with the lanes along the first axis: ragged arrays, and tensors."""
+        return [
+            leaf.copy()
+            if isinstance(leaf, RaggedArray)
+            else as_tensor(tnp.moveaxis(tnp.asarray(as_array(leaf)), axis, 0))
+            for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
+            if axis is not None
+        ]
+
+    def call(self, sources: Sequence[Any], k: tf.Tensor) -> Any:
+        """Return the result of lane `k`."""
+        iterator = iter(sources)
+        leaves = [
+            as_array(leaf) if axis is None else _row(next(iterator), k)
+            for leaf, axis in zip(self.structure.leaves, self.slices, strict=True)
+        ]
+        args, kwargs = self.structure.build(leaves)
+        return self.run(*args, **kwargs)
+
+
+def _row(source: Any, k: tf.Tensor) -> Any:
+    """Return a row, to which the lane may write."""
+    if isinstance(source, tf.Tensor):
+        return wrap_tensor(tf.identity(source[k]))
+    start, end = source.starts[k], source.ends[k]
+    values = source.values
+    if isinstance(values, RaggedArray):
+        return RaggedArray(values.values, values.starts[start:end], values.ends[start:end]).copy()
+    return wrap_tensor(tf.identity(values.tensor[start:end]))
+
+
+def _count(sources: Sequence[Any]) -> int | tf.Tensor:
+    """Return the number of lanes.
+
+    Raises:
+        TransformArgumentError: the sources have different numbers of rows.
+    """
+    firsts = [source.starts if isinstance(source, RaggedArray) else source for source in sources]
+    known_counts = {first.shape[0] for first in firsts} - {None}
+    error = TransformArgumentError(
+        "vmap got inconsistent sizes for array axes to be mapped; all sliced axes must have one length"
+    )
+    if len(known_counts) > 1:
+        raise error
+    counts = [tf.shape(first, out_type=tf.int64)[0] for first in firsts]
+    for first, count in zip(firsts[1:], counts[1:], strict=True):
+        if first.shape[0] is None or firsts[0].shape[0] is None:
+            refuse_where(tf.not_equal(count, counts[0]), error)
+    return known_counts.pop() if known_counts else counts[0]
+
+
+class _Form(NamedTuple):
+    """The form that a leaf of the result has in every lane.
+
+    Attributes:
+        depth: the number of axes, from the first on, whose lengths depend on the lane.
+        shape: the lengths of the other axes.
+        dtype: the dtype of the elements.
+    """
+
+    depth: int
+    shape: tuple[int, ...]
+    dtype: tf.DType
+
+    @property
+    def shapes(self) -> list[tuple[int | None, ...]]:
+        """The shapes of the tensors of a leaf: the lengths of rows, and the elements."""
+        if not self.depth:
+            return [self.shape]
+        return [(), *[(None,)] * (self.depth - 1), (None, *self.shape)]
+
+    @property
+    def dtypes(self) -> list[tf.DType]:
+        """The dtypes of these tensors."""
+        return [*[tf.int64] * self.depth, self.dtype]
+
+
+def _encode(leaf: Any) -> tuple[_Form, list[tf.Tensor]]:
+    """Return the form of a leaf, and its tensors.
+
+    Raises:
+        RaggedRowsError: the leaf is no number or array.
+    """
+    if isinstance(leaf, RaggedArray):
+        tensor = leaf.ragged_tensor
+    elif dtype_of(leaf) is None:
+        raise RaggedRowsError(f"vmap cannot stack results of type {type(leaf).__name__}")
+    else:
+        tensor = as_tensor(tnp.asarray(leaf))
+        if tensor.shape.rank is None:
+            raise RaggedRowsError("vmap cannot stack results with an unknown number of axes")
+        unknown = [axis for axis, length in enumerate(tensor.shape) if length is None]
+        if not unknown:
+            return _Form(0, tuple(tensor.shape), tensor.dtype), [tensor]
+        if unknown[-1]:
+            tensor = tf.RaggedTensor.from_tensor(tensor, ragged_rank=unknown[-1])
+    if isinstance(tensor, tf.Tensor):
+        flat, lengths = tensor, [tf.shape(tensor, out_type=tf.int64)[0]]
+    else:
+        flat, rows = tensor.flat_values, tensor.nested_row_lengths()
+        lengths = [tf.cast(length, tf.int64) for length in (tensor.nrows(), *rows)]
+    if not flat.shape[1:].is_fully_defined():
+        raise RaggedRowsError("the shapes of a function's results for a row are not known")
+    return _Form(len(lengths), tuple(flat.shape[1:]), flat.dtype), [*lengths, flat]
+
+
+class _Outcome:
+    """The result of a lane, or the operand of the collective at which it has stopped.
+
+    Attributes:
+        structure: the structure of the result.
+        stop: the stop at a collective; None if the lane has ended.
+        forms, tensors: the form and the tensors of each leaf, as they are now.
+    """
+
+    def __init__(self, result: Any, stop: LaneStop | None = None) -> None:
+        self.structure, self.stop = Structure(result, TREES), stop
+        pairs = [_encode(leaf) for leaf in self.structure.leaves]
+        self.forms, self.tensors = [form for form, _ in pairs], [tensors for _, tensors in pairs]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The results of all lanes.
+
+    Args:
+        structure: the structure of a lane's result.
+        leaves: the leaves of the results of all lanes: tensors and ragged arrays.
+        equal: for each leaf whether its value is visibly the same in all lanes.
+    """
+
+    structure: Structure
+    leaves: list[Any]
+    equal: list[bool]
+
+
+def run_rows(lanes: RowLanes, axis_name: Any) -> Rows:
+    """Return the results of lanes whose rows have lengths that are known only at run time.
+
+    Raises:
+        NotStagedError: a lane does more than compute.
+        ShapeNeededError: XLA will compile the graph, and needs to know all lengths.
+        RaggedRowsError: the results have no form of a ragged tensor.
+    """
+    scope = current_scope()
+    if scope is not None:
+        trace = trace_of(scope)
+        if trace.xla:
+            raise ShapeNeededError(
+                "the number of the slices of a vmap, or their lengths, are known only at run time"
+            )
+        trace.loops.append("graph")
+    staging = _RowStaging(lanes, axis_name)
+    while True:
+        outcome, forms, equal = staging.trial()
+        leaves = staging.loop(forms)
+        if outcome.stop is None or staging.axis is None:
+            return Rows(outcome.structure, leaves, equal)
+        if any(form.depth for form in forms):
+            raise RaggedRowsError(f"{outcome.stop.name} of arrays whose lengths differ between the lanes")
+        results = [
+            wrap_tensor(as_tensor(combine.of_stack(tensor_array(rows))))
+            for combine, rows in zip(outcome.stop.combines, leaves, strict=True)
+        ]
+        staging.axis.results.append((outcome.structure.build(results), outcome.stop))
+
+
+class _RowStaging:
+    def __init__(self, lanes: RowLanes, axis_name: Any) -> None:
+        scope = current_scope()
+        self._lanes = lanes
+        self._trace: Trace | None = None if scope is None else trace_of(scope)
+        self._sources = lanes.sources()
+        self._count = _count(self._sources)
+        size = self._count if isinstance(self._count, int) else None
+        self.axis = None if axis_name is None else NamedAxis(axis_name, size)
+
+    def _outcome(self, k: tf.Tensor) -> _Outcome:
+        axis = self.axis
+        if axis is not None:
+            top = None if axis.size is None else axis.size - 1
+            axis.begin(weak_scalar(k, int, SymInt.fresh(k, 0, top)))
+        with (
+            enter_axis(StagedLanes(k, may_stop=False)),
+            nullcontext() if axis is None else enter_axis(axis),
+        ):
+            try:
+                return _Outcome(self._lanes.call(self._sources, k))
+            except LaneStop as stop:
+                return _Outcome(stop.value, stop)
+
+    def trial(self) -> tuple[_Outcome, list[_Form], list[bool]]:
+        """Trace a lane into a throw-away graph. Return its outcome, and for each leaf its form, and whether
+        it depends on no row.
+
+        Raises:
+            NotStagedError: the lane does more than compute.
+        """
+        with tf.__internal__.FuncGraph("row").as_default() as graph:
+            k = tf.compat.v1.placeholder(tf.int64, ())
+            outcome = self._watch(lambda: self._outcome(k))
+            operations = graph.get_operations()
+        effects = effects_among(
+            operations_within(operations), _CHECKS if self._trace is None else frozenset()
+        )
+        if effects:
+            raise NotStagedError(f"a function that vmap applies to rows does more than compute: {effects}")
+        dependents = dependents_of(operations, [k])
+        equal = [all(tensor.ref() not in dependents for tensor in parts) for parts in outcome.tensors]
+        return outcome, outcome.forms, equal
+
+    def _watch(self, run: Callable[[], _Outcome]) -> _Outcome:
+        """Return the outcome of a lane, and undo what it writes.
+
+        Raises:
+            NotStagedError: it has written to an array or object from outside.
+        """
+        trace = self._trace
+        if trace is None:
+            with refuse_draws(origin_of(self._lanes.function), self._lanes.structure.leaves):
+                return run()
+        guard = guard_closures(self._lanes.function)
+        objects = attributes_within(trace, self._lanes.function)
+        before = objects.read()
+        with staging_scope(trace) as scope, trace.all_at_once():
+            try:
+                outcome, after = objects.run_apart(run)
+            finally:
+                writes, storages = set(scope.writes), list(scope.poisoned_storages)
+                scope.undo()
+                guard.check()
+        if writes - {trace.violations} or storages or len(before) != len(after):
+            raise NotStagedError("a function that vmap applies to rows writes to an array from outside")
+        if not all(map(same_contents, before, after)):
+            raise NotStagedError("a function that vmap applies to rows writes to an object from outside")
+        return outcome
+
+    def loop(self, forms: Sequence[_Form]) -> list[Any]:
+        """Return the leaves of all lanes, as tensors and ragged arrays."""
+        arrays = [
+            tf.TensorArray(dtype, tf.cast(self._count, tf.int32), infer_shape=False, element_shape=shape)
+            for form in forms
+            for shape, dtype in zip(form.shapes, form.dtypes, strict=True)
+        ]
+
+        def step(k: tf.Tensor, fails: tf.Tensor, *arrays: tf.TensorArray) -> Any:
+            tensors, violation = self._lane(k, forms)
+            arrays_now = [
+                array.write(tf.cast(k, tf.int32), part) for array, part in zip(arrays, tensors, strict=True)
+            ]
+            return k + 1, fails | violation, *arrays_now
+
+        start = (tf.constant(0, tf.int64), tf.constant(False), *arrays)
+        count = tf.cast(self._count, tf.int64)
+        _, fails, *arrays = tf.while_loop(lambda k, *_: k < count, step, start)
+        if self._trace is not None:
+            record_violation(fails)
+        parts = iter(arrays)
+        return [self._join(form, [next(parts) for _ in form.dtypes]) for form in forms]
+
+    def _lane(self, k: tf.Tensor, forms: Sequence[_Form]) -> tuple[list[tf.Tensor], tf.Tensor]:
+        """Return the tensors of lane `k`, and whether NumPy would have raised an error in it."""
+        trace = self._trace
+        if trace is None:
+            outcome, violation = self._outcome(k), tf.constant(False)
+        else:
+            before = trace.violations.value
+            with staging_scope(trace):
+                trace.violations.rebase(tf.constant(False))
+                try:
+                    outcome = self._outcome(k)
+                    violation = trace.violations.value
+                finally:
+                    trace.violations.rebase(before)
+        if outcome.forms != list(forms):
+            raise RaggedRowsError(
+                "the function of a row returns values of another form when it is traced again"
+            )
+        return [part for parts in outcome.tensors for part in parts], violation
+
+    def _join(self, form: _Form, arrays: Sequence[tf.TensorArray]) -> Any:
+        size = self._count if isinstance(self._count, int) else None
+        if not form.depth:
+            return tf.ensure_shape(arrays[0].stack(), [size, *form.shape])
+        lengths = [tf.ensure_shape(arrays[0].stack(), [size]), *[array.concat() for array in arrays[1:-1]]]
+        flat = tf.ensure_shape(arrays[-1].concat(), [None, *form.shape])
+        tensor = tf.RaggedTensor.from_nested_row_lengths(flat, lengths, validate=False)
+        return RaggedArray.of_tensor(tensor, may_be_dense=True)
+
+
+__all__ = ["RowLanes", "Rows", "run_rows"]
