@@ -6,12 +6,13 @@ import ast
 import linecache
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from np2tf.imports.cache.sources import FileState
 from np2tf.imports.functions.decorator import UntranslatableError, content, translate
+from np2tf.imports.functions.stable_names import is_bound_once
 from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
@@ -82,7 +83,10 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     )
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
-    head = ["; ".join(imports_of(outer, names))]
+    last_line = outer.end_lineno or first_line
+    head = [
+        "; ".join(imports_of(outer, names, lambda name: is_bound_once(tree, outer.lineno, last_line, name)))
+    ]
     owner = None if isinstance(outer, ast.ClassDef) else _class_of(first)
     body, right = (body, 0) if owner else _dedent(body)
     if _first_of(body)[0].isspace():
@@ -99,8 +103,10 @@ def block_of_loop(plain: types.FunctionType, loop_function: LoopFunction) -> Blo
     names = {**_numpys(tree), **plain.__globals__}
     for name in loop_function.parameters:
         names.pop(name, None)
-    head = "; ".join(imports_of(ast.parse(loop_function.text), names))
     lines = loop_function.line, *loop_function.lines
+    first, last = min(lines), max(lines)
+    loop = ast.parse(loop_function.text)
+    head = "; ".join(imports_of(loop, names, lambda name: is_bound_once(tree, first, last, name)))
     return Block(
         f"{head}\n{loop_function.text}",
         path,
@@ -210,17 +216,25 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-def imports_of(outer: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
+def imports_of(
+    outer: ast.AST, names: Mapping[str, Any], is_stable: Callable[[str], bool] = lambda name: True
+) -> Iterator[str]:
     """Yield imports for the block's names that refer to NumPy or `math`, and stand-ins for all other names.
 
     Without stand-ins the translator would take a name for a builtin, whose value is known.
+
+    Args:
+        outer: the block.
+        names: the values of the block's names outside of it.
+        is_stable: tells whether a name of a function will always mean this function.
     """
     identifiers = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))
     targets = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not _is_read(node)}
     for name in identifiers:
         if name not in names:
             continue
-        lines = list(_import(name, names[name]))
+        is_module = isinstance(names[name], types.ModuleType)
+        lines = list(_import(name, names[name])) if is_module or is_stable(name) else []
         yield from lines
         if not lines and name not in targets:
             value = names[name]

@@ -19,6 +19,7 @@ from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.structures.number_list import number_type
 from np2tf.staging import ArgumentError, ArrayClassError, RandomUseError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
+from np2tf.tnp._front.front import Function
 from np2tf.tnp._operands.conversion import is_numpy_subclass
 from np2tf.tnp._operands.promotion import has_tf_dtype
 
@@ -143,10 +144,17 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
                 raise RandomUseError("it draws by a method that is read by name")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
+        elif isinstance(value, _BY_NAME):
+            signature.parts.append(value)
     # The code reads these numbers by name, so they cannot become inputs.
     signature.constants += tuple(map(number_key, signature.numbers[start:]))
     del signature.numbers[start:]
     signature.changing_numbers = [k for k in signature.changing_numbers if k < start]
+
+
+#: Functions without dependencies, and modules. A trace keeps the objects that it has met under the names,
+#: so they are parts of the key: `activation = np.tanh` may become `activation = np.sin`.
+_BY_NAME = (types.ModuleType, types.BuiltinFunctionType, np.ufunc, type(np.sum), Function)
 
 
 def _is_opaque(value: Any) -> bool:
