@@ -52,8 +52,11 @@ def np2tf_calls(eager: Callable[..., Any], compiled: Callable[..., Any], *args: 
 
     Args:
         eager: a function that runs operation by operation, with arrays on TensorFlow.
-        compiled: a function that is compiled; its arguments and results are NumPy's arrays.
+        compiled: a jitted function; its arguments and results are NumPy's arrays.
         *args: the arguments.
+
+    Raises:
+        StagingError: the jitted function cannot be compiled.
     """
     on_tensorflow = tf.nest.map_structure(np2tf.device_put, args)
 
@@ -61,13 +64,18 @@ def np2tf_calls(eager: Callable[..., Any], compiled: Callable[..., Any], *args: 
         with np2tf.config.using(eager="tensorflow", jit="off"):
             return eager(*on_tensorflow)
 
+    with np2tf.config.using(jit="strict"):
+        compiled(*args)
     return {EAGER: call_eagerly, COMPILED: lambda: compiled(*args)}
 
 
 def tensorflow_calls(function: Callable[..., Any], *args: Any) -> Calls:
     """Return three calls of a function over tensors: eager, as a graph, and compiled by XLA."""
     tensors = tf.nest.map_structure(tf.constant, args)
-    graph, xla = tf.function(function, autograph=False), tf.function(function, jit_compile=True, autograph=False)
+    graph, xla = (
+        tf.function(function, autograph=False),
+        tf.function(function, jit_compile=True, autograph=False),
+    )
     return {
         TF_EAGER: lambda: function(*tensors),
         TF_GRAPH: lambda: graph(*tensors),

@@ -11,7 +11,11 @@ import click
 from np2tf.imports.programs.startup_log import hold_log
 
 #: The names of the demonstrations, in the order of docs/examples.md.
-NAMES = ("gelu", "gradient", "per_example_gradients", "jacobian", "lstm")
+NAMES = (
+    *("gelu", "gradient", "per_example_gradients", "jacobian", "lstm", "custom_activation", "optimiser"),
+    *("weight_normalisation", "newton", "transformer", "stax", "neural_tangents"),
+)
+#: How long each call of a case is repeated.
 SECONDS = 1.0
 
 
@@ -30,10 +34,19 @@ def measured_times(name: str, quick: bool) -> dict[str, dict[str, dict[str, floa
     return times
 
 
+def notes_of(name: str, quick: bool) -> list[str]:
+    """Return the sentences that a demonstration says about its training; none if it trains nothing."""
+    return list(getattr(load(name), "notes", lambda quick: ())(quick))
+
+
 @click.command()
 @click.argument("name", required=False, type=click.Choice(NAMES))
-@click.option("--quick", is_flag=True, help="Small sizes and few calls: a check of the results, not of speed.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw to this file: PNG or SVG.")
+@click.option(
+    "--quick", is_flag=True, help="Small sizes and few calls: a check of the results, not of speed."
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw to this file: PNG or SVG."
+)
 @click.option("--markdown", is_flag=True, help="Print the tables for a page.")
 def main(name: str | None, quick: bool, plot: Path | None, markdown: bool) -> None:
     """Run the demonstration NAME: compare all systems, and print their times. Without NAME, list all."""
@@ -58,6 +71,8 @@ def main(name: str | None, quick: bool, plot: Path | None, markdown: bool) -> No
         raise click.ClickException(str(error)) from None
     layout = as_markdown if markdown else as_text
     click.echo("\n\n".join(layout(panel, sizes) for panel, sizes in times.items()))
+    for note in notes_of(name, quick):
+        click.echo(f"\n{note}")
     if not markdown:
         click.echo("\nAll results are equal up to rounding.")
     if not has_jax():

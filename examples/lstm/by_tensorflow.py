@@ -34,7 +34,10 @@ def layer(weights: Sequence[np.ndarray]) -> Step:
             return h, c
         count = xs.shape[0]
         return tf.while_loop(
-            lambda t, h, c: t < count, lambda t, h, c: (t + 1, *one(xs[t], h, c)), (0, h, c), maximum_iterations=count
+            lambda t, h, c: t < count,
+            lambda t, h, c: (t + 1, *one(xs[t], h, c)),
+            (0, h, c),
+            maximum_iterations=count,
         )[1:]
 
     return steps

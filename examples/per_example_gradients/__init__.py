@@ -26,7 +26,10 @@ def cases(quick: bool) -> Iterator[Case]:
         "np2tf, NumPy's loop compiled": lambda: by_hand(*args),
         "np2tf.vmap of np2tf.grad": lambda: per_example(*args),
         COMPILED: np2tf_calls(per_example, np2tf.jit(per_example, tier="compile"), *args)[COMPILED],
-        **{f"tf.map_fn: {label}": call for label, call in tensorflow_calls(by_tensorflow.one_by_one, *args).items()},
+        **{
+            f"tf.map_fn: {label}": call
+            for label, call in tensorflow_calls(by_tensorflow.one_by_one, *args).items()
+        },
         **{
             f"tf.vectorized_map: {label}": call
             for label, call in tensorflow_calls(by_tensorflow.at_once, *args).items()

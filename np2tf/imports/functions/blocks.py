@@ -48,8 +48,13 @@ class Block(NamedTuple):
         return self.lines[min(max(line, 1), len(self.lines)) - 1]
 
 
-def block_of(functions: Sequence[types.FunctionType]) -> Block:
+def block_of(functions: Sequence[types.FunctionType], may_share_line: bool = False) -> Block:
     """Return the block in which all of these functions are defined.
+
+    Args:
+        functions: the functions.
+        may_share_line: whether a lambda may have another lambda in its line, so that name and line are not
+            enough to find its code.
 
     Raises:
         Refused: if there is no source, or it is not the functions' source.
@@ -70,7 +75,7 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     definitions = {}
     nodes = []
     for function in functions:
-        node = _definition(tree, function)
+        node = definition_of(tree, function, may_share_line)
         if node is not None:
             definitions[function] = (node.name if isinstance(node, _DEFS) else "<lambda>", node.lineno)
             nodes.append(node)
@@ -131,8 +136,12 @@ def _has_changed(function: types.FunctionType, path: str) -> bool:
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
-    """Return the node from which a function was made."""
+def definition_of(tree: ast.Module, function: types.FunctionType, may_share_line: bool = False) -> Any:
+    """Return the node from which a function was made.
+
+    Raises:
+        Refused: if several nodes may have made it.
+    """
     code = function.__code__
     kinds: Any = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
     definitions = []
@@ -143,9 +152,20 @@ def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
             )
             if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
                 definitions.append(node)
+    if len(definitions) > 1 and may_share_line:
+        definitions = [node for node in definitions if _has_body_of(code, node)]
     if len(definitions) > 1:
         raise UntranslatableError("its line defines several functions")
     return definitions[0] if definitions else None
+
+
+def _has_body_of(code: types.CodeType, node: Any) -> bool:
+    """Return whether the code of a lambda was made from this node: an instruction has its body's place."""
+    if sys.version_info < (3, 11) or not isinstance(node, ast.Lambda):
+        return True
+    body = node.body
+    place = body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
+    return place in list(code.co_positions())
 
 
 def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:

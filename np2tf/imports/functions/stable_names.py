@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-#: More bindings than one: the number is not needed.
-_MANY = 2
+#: Two bindings stand for more of them.
+_TWICE = 2
 
 
 def is_bound_once(tree: ast.Module, first: int, last: int, name: str) -> bool:
@@ -62,14 +62,14 @@ def _bindings(scope: ast.AST, name: str) -> Iterator[int]:
 
 def _inside(node: ast.AST, name: str, repeats: bool) -> Iterator[int]:
     if isinstance(node, (ast.Global, ast.Nonlocal)):
-        yield _MANY if name in node.names else 0
+        yield _TWICE if name in node.names else 0
         return
     if _binds(node, name):
-        yield _MANY if repeats else 1
+        yield _TWICE if repeats else 1
     if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
         # Its own names are not names of the scope, unless it says so.
-        declared = [one for one in ast.walk(node) if isinstance(one, (ast.Global, ast.Nonlocal))]
-        yield _MANY * sum(name in one.names for one in declared)
+        statements = [part for part in ast.walk(node) if isinstance(part, (ast.Global, ast.Nonlocal))]
+        yield _TWICE * sum(name in statement.names for statement in statements)
         return
     for child in ast.iter_child_nodes(node):
         yield from _inside(child, name, repeats or isinstance(node, _LOOPS))

@@ -53,7 +53,7 @@ def _function(function: types.FunctionType) -> Callable[..., Any]:
     if entry is None:
         entry = _translations[id(code)] = code, tuple(_names_in(code)), {}
     _, names, by_meanings = entry
-    meanings = _meanings(function, names)
+    meanings = _numpy_objects(function, names)
     if meanings not in by_meanings:
         # Imported only here, because it loads the translator.
         translator = importlib.import_module("np2tf.imports.functions.callees")
@@ -73,18 +73,18 @@ def _names_in(code: types.CodeType) -> dict[str, None]:
     return names
 
 
-def _meanings(function: types.FunctionType, names: tuple[str, ...]) -> tuple[Any, ...]:
+def _numpy_objects(function: types.FunctionType, names: tuple[str, ...]) -> tuple[Any, ...]:
     """Return the modules and functions of NumPy that the names mean now: translations have counterparts.
 
-    Functions with the same code are translated apart if a closure variable means `np.sin` in one function and
-    `np.cos` in the other.
+    Two functions with the same code are translated apart if a closure variable means `np.sin` in the first
+    and `np.cos` in the second.
     """
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     variables = function.__globals__
-    return tuple([_meaning(cells[name] if name in cells else variables.get(name)) for name in names])
+    return tuple([_numpy_object(cells[name] if name in cells else variables.get(name)) for name in names])
 
 
-def _meaning(value: Any) -> Any:
+def _numpy_object(value: Any) -> Any:
     if type(value) is types.CellType:
         try:
             value = value.cell_contents

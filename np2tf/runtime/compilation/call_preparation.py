@@ -14,6 +14,7 @@ from np2tf.runtime.arguments.flattening import share_memory, take_arguments, tak
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee
+from np2tf.runtime.callees.closures_in_traces import reads_no_further_values
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.effects.appends import ListIsRead
 from np2tf.runtime.random.states import bit_generator, global_state
@@ -102,7 +103,12 @@ class CallPreparation:
 
     @staticmethod
     def _follows(dependencies: Dependencies, signature: Signature, function: Any) -> bool:
-        return dependencies.follows(function) or signature.follows(function)
+        if dependencies.follows(function) or signature.follows(function):
+            return True
+        return reads_no_further_values(function) and any(
+            known.makes_closure(function.__code__)
+            for known in (dependencies, *signature.argument_dependencies)
+        )
 
     def learn(self, discovery: NewCallee | ListIsRead) -> None:
         """Note a function with unknown dependencies, or a list that is read, which a trace has met."""

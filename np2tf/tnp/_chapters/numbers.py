@@ -19,10 +19,10 @@ from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type, ufunc_loop
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, apply_to_parts, constant
-from np2tf.tnp._tensor.series import bessel_i0, sine_quotient
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.comparison import EXTREMES
 from np2tf.tnp._ufuncs.real import remainder
+from np2tf.tnp._ufuncs.series import bessel_i0, sine_quotient
 
 __all__ = [
     "angle",

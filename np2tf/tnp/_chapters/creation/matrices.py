@@ -15,7 +15,7 @@ from np2tf.tnp._dispatch.host_results import SMALL
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import tf_dtype
-from np2tf.tnp._tensor.products import running_product
+from np2tf.tnp._ufuncs.products import running_product
 
 __all__ = ["diag", "diagflat", "eye", "identity", "tri", "tril", "triu", "vander"]
 

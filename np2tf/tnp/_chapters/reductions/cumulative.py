@@ -14,7 +14,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
-from np2tf.tnp._tensor.products import running_product
+from np2tf.tnp._ufuncs.products import running_product
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
 

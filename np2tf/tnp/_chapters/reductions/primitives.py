@@ -12,8 +12,8 @@ from np2tf.tnp._operands.axis_arguments import length
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.lane_reductions import Reducer, reduce_in_lanes
-from np2tf.tnp._tensor.products import total_product
 from np2tf.tnp._ufuncs.complex import isnan as complex_isnan
+from np2tf.tnp._ufuncs.products import total_product
 
 
 def _raw(function: Callable[..., Any]) -> Reducer:

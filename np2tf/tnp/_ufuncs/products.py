@@ -46,13 +46,13 @@ def total_product(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Ten
     @tf.custom_gradient
     def product(x: tf.Tensor) -> Any:
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            turned = tf.transpose(x, order)
-            shape = tf.shape(turned)
-            kept, count = shape[: rank - len(places)], tf.reduce_prod(shape[rank - len(places) :])
-            factors = tf.reshape(turned, tf.concat([kept, [count]], 0))
+            rows = tf.transpose(x, order)
+            shape = tf.shape(rows)
+            front, count = shape[: rank - len(places)], tf.reduce_prod(shape[rank - len(places) :])
+            factors = tf.reshape(rows, tf.concat([front, [count]], 0))
             before = _exclusive_product(factors, -1)
             behind = tf.reverse(_exclusive_product(tf.reverse(factors, [-1]), -1), [-1])
-            terms = tf.reshape(upstream, tf.concat([kept, [1]], 0)) * before * behind
+            terms = tf.reshape(upstream, tf.concat([front, [1]], 0)) * before * behind
             return tf.transpose(tf.reshape(terms, shape), np.argsort(order))
 
         return _raw_product(x, axes, keepdims), gradient
@@ -107,6 +107,6 @@ def _repeat_in_graph(
 
 def _shift(x: tf.Tensor, distance: Any, axis: int) -> tf.Tensor:
     """Move the elements to the front, and fill the end with zeros."""
-    moved, rest = _part(x, axis, slice(distance, None)), _part(x, axis, slice(None, distance))
-    result = tf.concat([moved, tf.zeros_like(rest)], axis)
+    tail, head = _part(x, axis, slice(distance, None)), _part(x, axis, slice(None, distance))
+    result = tf.concat([tail, tf.zeros_like(head)], axis)
     return tf.ensure_shape(result, x.shape)
