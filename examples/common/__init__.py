@@ -1,1 +1,1 @@
-"""Measures, compares, prints and draws what the demonstrations list. Nothing about one demonstration comes in."""
+"""Measures, compares, prints and draws what the demonstrations list; knows no single demonstration."""

@@ -20,7 +20,7 @@ SECONDS = 1.0
 
 
 def load(name: str) -> ModuleType:
-    """Return the module of a demonstration, with `TITLE` and `cases(quick)`."""
+    """Return the module of a demonstration, which has a function `cases(quick)`."""
     return importlib.import_module(f"examples.{name}")
 
 

@@ -6,8 +6,6 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from examples.newton.source import STEPS
-
 
 def loss(w: Array, x: Array, labels: Array) -> Array:
     """Return the loss."""
@@ -15,10 +13,10 @@ def loss(w: Array, x: Array, labels: Array) -> Array:
     return jnp.mean(jnp.logaddexp(0.0, scores) - labels * scores) + 0.01 * jnp.sum(w**2)
 
 
-def newton(w: Array, x: Array, labels: Array) -> Array:
+def newton(w: Array, x: Array, labels: Array, steps: int) -> Array:
     """Return the weights after some steps."""
 
     def step(_: int, w: Array) -> Array:
         return w - jnp.linalg.solve(jax.hessian(loss)(w, x, labels), jax.grad(loss)(w, x, labels))
 
-    return lax.fori_loop(0, STEPS, step, w)
+    return lax.fori_loop(0, steps, step, w)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from examples.newton.source import STEPS
-
 
 def loss(w: tf.Tensor, x: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Return the loss."""
@@ -14,9 +12,9 @@ def loss(w: tf.Tensor, x: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.reduce_mean(entropy) + 0.01 * tf.reduce_sum(w**2)
 
 
-def newton(w: tf.Tensor, x: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+def newton(w: tf.Tensor, x: tf.Tensor, labels: tf.Tensor, steps: int) -> tf.Tensor:
     """Return the weights after some steps."""
-    for _ in range(STEPS):
+    for _ in range(steps):
         with tf.GradientTape() as outer:
             outer.watch(w)
             with tf.GradientTape() as inner:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+HEADS = 4
+
 
 def initial(rng, characters, context, width, layers):
     params = {
@@ -22,6 +24,10 @@ def initial(rng, characters, context, width, layers):
     return params
 
 
+def count_layers(params):
+    return sum(name.startswith("qkv") for name in params)
+
+
 def normalise(x, scale):
     x = x - np.mean(x, axis=-1, keepdims=True)
     return scale * x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + 1e-5)
@@ -32,25 +38,25 @@ def softmax(x):
     return x / np.sum(x, axis=-1, keepdims=True)
 
 
-def attention(x, qkv, join, heads):
+def attention(x, qkv, join):
     batch, time, width = x.shape
-    parts = (x @ qkv).reshape(batch, time, 3, heads, width // heads)
+    parts = (x @ qkv).reshape(batch, time, 3, HEADS, width // HEADS)
     q, k, v = np.moveaxis(parts, (2, 3), (0, 2))
-    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(width // heads)
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(width // HEADS)
     scores[:, :, np.triu(np.ones((time, time), bool), 1)] = -np.inf  # no character sees a later one
     return np.swapaxes(softmax(scores) @ v, 1, 2).reshape(batch, time, width) @ join
 
 
-def logits(params, tokens, layers, heads):
+def logits(params, tokens):
     x = params["embedding"][tokens] + params["position"][: tokens.shape[1]]
-    for k in range(layers):
-        x = x + attention(normalise(x, params[f"scale_a{k}"]), params[f"qkv{k}"], params[f"join{k}"], heads)
+    for k in range(count_layers(params)):
+        x = x + attention(normalise(x, params[f"scale_a{k}"]), params[f"qkv{k}"], params[f"join{k}"])
         x = x + np.maximum(normalise(x, params[f"scale_b{k}"]) @ params[f"up{k}"], 0) @ params[f"down{k}"]
     return normalise(x, params["scale"]) @ params["output"]
 
 
-def loss(params, tokens, layers, heads):
-    scores = logits(params, tokens[:, :-1], layers, heads)
+def loss(params, tokens):
+    scores = logits(params, tokens[:, :-1])
     chances = softmax(scores)
     batch, time, _ = chances.shape
     picked = chances[np.arange(batch)[:, None], np.arange(time), tokens[:, 1:]]
@@ -65,6 +71,6 @@ def adam(params, gradient, means, squares, step, rate=0.003):
         params[name] -= rate * mean / (np.sqrt(square) + 1e-8)
 
 
-def sample(params, tokens, layers, heads, rng):
-    chances = softmax(logits(params, tokens, layers, heads)[0, -1])
+def sample(params, tokens, rng):
+    chances = softmax(logits(params, tokens)[0, -1])
     return rng.choice(len(chances), p=chances)
