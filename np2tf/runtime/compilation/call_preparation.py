@@ -10,11 +10,11 @@ from typing import Any
 
 from np2tf.config import config
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
+from np2tf.runtime.arguments.closures_in_traces import reads_no_further_values
 from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee
-from np2tf.runtime.callees.closures_in_traces import reads_no_further_values
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.effects.appends import ListIsRead
 from np2tf.runtime.random.states import bit_generator, global_state
@@ -106,8 +106,8 @@ class CallPreparation:
         if dependencies.follows(function) or signature.follows(function):
             return True
         return reads_no_further_values(function) and any(
-            known.makes_closure(function.__code__)
-            for known in (dependencies, *signature.argument_dependencies)
+            source.makes_closure(function.__code__)
+            for source in (dependencies, *signature.argument_dependencies)
         )
 
     def learn(self, discovery: NewCallee | ListIsRead) -> None:
