@@ -18,6 +18,8 @@ COLOURS = {
     TF_XLA: "#a63603",
     JAX: "#74c476",
 }
+#: Small SVG files, which are the same each time.
+_SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "examples", "font.sans-serif": ["DejaVu Sans"]}
 OTHERS = ("#756bb1", "#dd1c77", "#8c6d31", "#17becf")
 
 
@@ -43,8 +45,9 @@ def draw(times: Times, path: Path) -> None:
         else:
             _bars(axis, next(iter(sizes.values())))
         axis.grid(alpha=0.3, which="major")
+        axis.minorticks_off()
     metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-    with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": "examples"}):  # the same file each time
+    with pyplot.rc_context(_SETTINGS):
         figure.savefig(path, dpi=80, metadata=metadata)
     pyplot.close(figure)
 

@@ -11,7 +11,8 @@ from typing import Any
 from np2tf.config import config
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
 from np2tf.runtime.arguments.closures_in_traces import reads_no_further_values
-from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.flattening import take_arguments, take_dependencies
+from np2tf.runtime.arguments.shared_memory import share_memory
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee
