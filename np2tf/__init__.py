@@ -60,6 +60,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "nn": ("np2tf.nn", ""),
     "random": ("np2tf.random", ""),
     "keras": ("np2tf.keras", ""),
+    "distribute": ("np2tf.distribute", ""),
     "device": ("np2tf.tnp._dispatch.devices", "device"),
     "devices": ("np2tf.tnp._dispatch.devices", "devices"),
 }
@@ -73,6 +74,7 @@ _IPYTHON = {
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 
 if TYPE_CHECKING:
+    from np2tf import distribute as distribute
     from np2tf import keras as keras
     from np2tf import nn as nn
     from np2tf import random as random

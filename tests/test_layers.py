@@ -213,6 +213,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         for folder, folders_below in IMPORTS_FOLDERS.items()
     },
     "np2tf.imports": (*BOTH_COLUMNS, *within("np2tf.imports", *IMPORTS_FOLDERS)),
+    "np2tf.distribute": ("np2tf.transforms", *TRANSFORMS),
     "np2tf.keras": (*BOTH_COLUMNS, "np2tf.imports"),
     "np2tf.nn": (*SCIPY, "np2tf.tnp"),
     "np2tf.random": ("np2tf.nn", "np2tf.tnp", *RIGHT_FLOOR),
@@ -264,6 +265,7 @@ LEFT = (
     ),
 )
 RIGHT = (
+    "np2tf.distribute",
     "np2tf.nn",
     "np2tf.random",
     "np2tf.tnp",

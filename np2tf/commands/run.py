@@ -18,6 +18,7 @@ from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.programs.program import CannotRun, Program, prepare
 from np2tf.imports.programs.startup_log import keep_quiet
 from np2tf.imports.programs.tracebacks import show
+from np2tf.imports.programs.workers import run_workers, worker_index
 
 FORMATS = ("text", "json")
 
@@ -90,6 +91,19 @@ class _Run(click.Command):
 @click.option(
     "--report-file", type=click.Path(path_type=Path), help="Write the report to this file, not to stderr."
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run the program in N processes at once, which np2tf.distribute joins.",
+)
+@click.option(
+    "--max-restarts",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="If a worker fails, start all workers again, at most N times.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
 @click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
 @click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
@@ -102,6 +116,8 @@ def run(
     float32: bool,
     report: str | None,
     report_file: Path | None,
+    workers: int | None,
+    max_restarts: int,
     verbose: bool,
     full_traceback: bool,
     **settings: str | None,
@@ -125,6 +141,12 @@ def run(
     if not verbose:
         keep_quiet()
     warn_in_one_line()
+    if workers is not None:
+        if worker_index() is None:
+            raise DeferredAction(lambda: sys.exit(run_workers(workers, max_restarts)))
+        from np2tf.distribute import initialize  # before any other use of TensorFlow
+
+        initialize()
     for name, value in choices.items():
         setattr(config, name, value)
     device_name = _device(device) if device else None

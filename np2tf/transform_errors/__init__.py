@@ -82,3 +82,21 @@ class CarryTypeError(TransformError, TypeError):
     """The carried value of a scan changes its structure, shape or dtype."""
 
     code = "NP2TF709"
+
+
+class ReplicaError(TransformError, ValueError):
+    """A result that should be the same in all replicas depends on the replica."""
+
+    code = "NP2TF710"
+
+
+class ClusterError(TransformError, RuntimeError):
+    """The processes of a distributed program cannot be joined."""
+
+    code = "NP2TF711"
+
+
+class LostWorkerError(TransformError, RuntimeError):
+    """Another process of a distributed program has ended, or does not answer."""
+
+    code = "NP2TF712"

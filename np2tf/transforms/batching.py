@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -21,6 +20,7 @@ from np2tf.transforms.collectives import run_lanes
 from np2tf.transforms.compiled_batches import CompiledBatch, compiled_batch
 from np2tf.transforms.core.functions import check_callable, name_like, runnable_for
 from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
+from np2tf.transforms.core.mapped_axes import length_of, mapped_axes
 from np2tf.transforms.core.structures import Structure, broadcast_prefix, map_leaves
 from np2tf.transforms.together import Lanes, Together, run_together
 
@@ -128,11 +128,8 @@ def _batch(
     in_axes, out_axes, axis_name, axis_size = axes
     form = Form((args, kwargs))
     structure = Structure((args, kwargs))
-    entries = [*_in_axes(in_axes, args), *[0] * len(Structure(kwargs).leaves)]
-    slices = [
-        None if entry is None else _axis_of(entry, leaf) for entry, leaf in zip(entries, structure.leaves)
-    ]
-    size = _size(slices, structure.leaves, axis_size)
+    slices = mapped_axes(in_axes, args, kwargs, "vmap")
+    size = length_of(slices, structure.leaves, "vmap", axis_size)
     if batch is not None and batch.is_due(fun, form, size):
         result = batch.run(args, kwargs, form)
         if result is not None:
@@ -186,54 +183,6 @@ def _of_no_lanes(call: Callable[[], Any]) -> Any:
         "vmap over an axis of length 0 has no lane that shows the shape of the result; return early for "
         "empty arguments"
     )
-
-
-def _in_axes(in_axes: Any, args: tuple[Any, ...]) -> list[Any]:
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
-    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-        raise TransformArgumentError(
-            "vmap in_axes must be an int, None, or a tuple with one entry for each positional argument: "
-            f"there are {len(in_axes)} entries and {len(args)} arguments"
-        )
-    return broadcast_prefix(in_axes, args, "vmap in_axes")
-
-
-def _axis_of(entry: Any, leaf: Any) -> int:
-    try:
-        axis = operator.index(entry)
-    except TypeError:
-        raise TransformArgumentError(f"an entry of in_axes is an int or None, and not {entry!r}") from None
-    rank = len(shape_of(leaf))
-    if dtype_of(leaf) is None and not hasattr(leaf, "shape"):
-        raise TransformArgumentError(
-            f"vmap cannot slice a {type(leaf).__name__}: give None for it in in_axes, or pass it by a closure"
-        )
-    if not -rank <= axis < rank:
-        raise TransformArgumentError(
-            f"vmap was requested to map its argument along axis {axis}, which implies that its rank should "
-            f"be at least {axis + 1 if axis >= 0 else -axis}, but is only {rank} (its shape is "
-            f"{shape_of(leaf)})"
-        )
-    return axis % rank
-
-
-def _size(slices: Sequence[int | None], leaves: Sequence[Any], axis_size: int | None) -> int:
-    sizes = [shape_of(leaf)[axis] for axis, leaf in zip(slices, leaves, strict=True) if axis is not None]
-    if axis_size is not None:
-        sizes.append(axis_size)
-    if not sizes:
-        raise TransformArgumentError(
-            "vmap must have at least one non-None value in in_axes, or axis_size must be given"
-        )
-    if any(not isinstance(size, int) for size in sizes):
-        raise TransformArgumentError("vmap needs an axis of known length, which one of its arguments lacks")
-    if len(set(sizes)) > 1:
-        raise TransformArgumentError(
-            f"vmap got inconsistent sizes for array axes to be mapped: {sizes}; all sliced axes must have "
-            "one length"
-        )
-    return int(sizes[0])
 
 
 def _slice(leaf: Any, axis: int, k: int, form: Form) -> Any:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from tensorflow.python.eager import record
 
@@ -30,10 +30,43 @@ class Combine:
     Args:
         lanes: the values of the lanes -> the result, which is the same for all lanes.
         of_stack: an array of the values, with the lanes along its first axis -> the result.
+        of_sum: the sum of the values and the number of lanes -> the result; None if the sum is not enough.
     """
 
     lanes: Callable[[Sequence[Any]], Any]
     of_stack: Callable[[Any], Any]
+    of_sum: Callable[[Any, int], Any] | None = None
+
+
+class Axis(Protocol):
+    """An axis with a name, over which collectives compute.
+
+    Attributes:
+        name: the name.
+        lane: the number of the lane that runs now.
+    """
+
+    name: Any
+    lane: Any
+
+    def collective(self, name: str, x: Any, combine: Combine) -> Any:
+        """Return the result of a collective in the lane that runs now.
+
+        Args:
+            name: the name of the collective.
+            x: the operand in this lane, a nested value.
+            combine: how the leaves of the operands are joined.
+        """
+
+
+@contextmanager
+def enter_axis(axis: Axis) -> Iterator[None]:
+    """Let collectives in the with block find an axis by its name."""
+    _axes.stack.append(axis)
+    try:
+        yield
+    finally:
+        _axes.stack.pop()
 
 
 class LaneStop(BaseException):
@@ -69,23 +102,22 @@ class NamedAxis:
         self.results: list[Any] = []
         self.recordings = recordings.depth
 
-    @contextmanager
-    def enter(self) -> Iterator[None]:
-        """Let collectives in the with block find this axis."""
-        _axes.stack.append(self)
-        try:
-            yield
-        finally:
-            _axes.stack.pop()
-
     def begin(self, lane: Any) -> None:
         """Begin to run a lane."""
         self.lane, self.met_count = lane, 0
 
+    def collective(self, name: str, x: Any, combine: Combine) -> Any:
+        """Return the result of a collective, if all lanes have met it; stop the lane otherwise."""
+        self.met_count += 1
+        if self.met_count <= len(self.results):
+            return self.results[self.met_count - 1]
+        refuse_inner_derivative(name, x, self.name, self.recordings)
+        raise LaneStop(self, x, combine, name)
+
 
 class _Axes(threading.local):
     def __init__(self) -> None:
-        self.stack: list[NamedAxis] = []
+        self.stack: list[Axis] = []
 
 
 _axes = _Axes()
@@ -101,7 +133,7 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
     if name is None:
         return [lane(k) for k in range(size)]
     axis = NamedAxis(name, size)
-    with axis.enter():
+    with enter_axis(axis):
         while True:
             results: list[Any] = []
             stops: list[LaneStop] = []
@@ -130,7 +162,7 @@ def _combine(stops: Sequence[LaneStop]) -> Any:
     return structure.build([stops[0].combine.lanes(parts) for parts in columns])
 
 
-def _find(name: Any) -> NamedAxis:
+def _find(name: Any) -> Axis:
     for axis in reversed(_axes.stack):
         if axis.name == name:
             return axis
@@ -142,22 +174,27 @@ def _collective(name: str, x: Any, axis_name: Any, combine: Combine) -> Any:
         for single_name in axis_name:
             x = _collective(name, x, single_name, combine)
         return x
-    axis = _find(axis_name)
-    axis.met_count += 1
-    if axis.met_count <= len(axis.results):
-        return axis.results[axis.met_count - 1]
-    _refuse_inner_derivative(name, x, axis)
-    raise LaneStop(axis, x, combine, name)
+    return _find(axis_name).collective(name, x, combine)
 
 
-def _refuse_inner_derivative(name: str, x: Any, axis: NamedAxis) -> None:
-    """Refuse a collective of values that are differentiated lane by lane, because it would be a constant."""
-    if recordings.depth <= axis.recordings:
+def refuse_inner_derivative(name: str, x: Any, axis_name: Any, depth: int) -> None:
+    """Refuse a collective of values that are differentiated lane by lane, because it would be a constant.
+
+    Args:
+        name: the name of the collective.
+        x: its operand.
+        axis_name: the name of the axis.
+        depth: the number of derivatives that were being computed when the axis was made.
+
+    Raises:
+        TransformArgumentError: a derivative inside the axis follows the operand.
+    """
+    if recordings.depth <= depth:
         return
     tensors = [leaf.tensor for leaf in Structure(x).leaves if is_array(leaf)]
     if tensors and record.should_record_backprop(tensors):
         raise TransformArgumentError(
-            f"{name} over the axis {axis.name!r} is called in a function that is differentiated inside the "
+            f"{name} over the axis {axis_name!r} is called in a function that is differentiated inside the "
             "vmap; differentiate outside: grad(lambda x: vmap(f, axis_name=…)(x).sum())"
         )
 
@@ -170,8 +207,12 @@ def _sum_stacked(stack: Any) -> Any:
     return tnp.sum(stack, axis=0, dtype=stack.dtype)
 
 
-_SUM = Combine(_sum, _sum_stacked)
-_MEAN = Combine(lambda parts: _sum(parts) / len(parts), lambda stack: _sum_stacked(stack) / len(stack))
+_SUM = Combine(_sum, _sum_stacked, lambda total, count: total)
+_MEAN = Combine(
+    lambda parts: _sum(parts) / len(parts),
+    lambda stack: _sum_stacked(stack) / len(stack),
+    lambda total, count: total / count,
+)
 _MAX = Combine(lambda parts: functools.reduce(tnp.maximum, parts), lambda stack: tnp.max(stack, axis=0))
 
 

@@ -28,7 +28,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transform_errors import TransformError
-from np2tf.transforms.collectives import LaneStop, NamedAxis
+from np2tf.transforms.collectives import LaneStop, NamedAxis, enter_axis
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.structures import Structure
@@ -173,7 +173,7 @@ class _Staging:
         if axis is None:
             return _Outcome(Structure(self._lanes.call(slices)), None)
         axis.begin(weak_scalar(counter, int, SymInt.fresh(counter, 0, axis.size - 1)))
-        with axis.enter():
+        with enter_axis(axis):
             try:
                 return _Outcome(Structure(self._lanes.call(slices)), None)
             except LaneStop as stop:

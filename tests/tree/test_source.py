@@ -146,7 +146,12 @@ def test_any_text(text: str) -> None:
         (b"# coding: cp932\nx = 1  # \x87\x90\n", "NP2TF904", 1, 1),  # would be written back as 81 e0
         (b"# coding: unicode_escape\nx = 1\n", "NP2TF904", 1, 1),
         (b"# coding: utf-7\nx = 1  # +AGE-\n", "NP2TF904", 1, 1),
-        (b"x = " + b"(" * 150 + b"1" + b")" * 150 + b"\n" + b"y = " + b"-" * 4000 + b"1\n", "NP2TF903", 1, 1),
+        (
+            b"x = " + b"(" * 150 + b"1" + b")" * 150 + b"\n" + b"y = " + b"-" * 40_000 + b"1\n",
+            "NP2TF903",
+            1,
+            1,
+        ),
     ],
 )
 def test_what_cannot_be_read(source: bytes, code: str, line: int, column: int) -> None:

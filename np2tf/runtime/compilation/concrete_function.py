@@ -295,7 +295,7 @@ class ConcreteFunction:
     ) -> list[tf.Tensor]:
         leaves, rebuild, _ = flatten(result)
         self._rebuild = (lambda outputs: python_lists(rebuild(outputs))) if holds_lists(result) else rebuild
-        self._written_places = written_places
+        self.written_places = written_places
         self._results: list[ResultSpec] = []
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
@@ -382,11 +382,11 @@ class ConcreteFunction:
             )
             for spec in self._results
         ]
-        values = list(outputs[last - len(self._written_places) : last])
-        for place, k in enumerate(self._written_places):
+        values = list(outputs[last - len(self.written_places) : last])
+        for place, k in enumerate(self.written_places):
             if k in self._open_arrays:
                 values[place] = self._open_arrays.crop(values[place], arrays[k])
-        write_all([arrays[k] for k in self._written_places], values)
+        write_all([arrays[k] for k in self.written_places], values)
         return self._rebuild(results)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 
 from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, RebindingFlags
 from np2tf.runtime.control_flow.discovered_loop import DiscoveredLoop, Step, Test, grows
@@ -26,6 +27,7 @@ from np2tf.runtime.structures.list_growth import trim_after_loop
 from np2tf.runtime.tracing.provenance import note_loop_result
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.xla.lost_updates import remove_lost_updates
+from np2tf.runtime.xla.op_placement import COLLECTIVES, ops_of
 from np2tf.runtime.xla.plane_order import PlaneOrder
 from np2tf.runtime.xla.read_before_update import read_before_writes
 from np2tf.runtime.xla.shared_rolls import share_rolls
@@ -150,7 +152,10 @@ class StagedLoop(DiscoveredLoop):
         shapes = order.shapes(self._shapes(inputs))
         values_before = [(storage, storage.value) for storage in self._read_storages]
         try:
-            return order.leave(tf.while_loop(test, body, order.enter(inputs), shape_invariants=shapes))
+            results = tf.while_loop(test, body, order.enter(inputs), shape_invariants=shapes)
+            if self.trace.has_collectives and COLLECTIVES & ops_of(*plan.graphs):
+                _keep_functional()
+            return order.leave(results)
         finally:
             for storage, value in values_before:
                 storage.rebase(value)
@@ -235,3 +240,14 @@ def stage_loop(
         StagingError: if the loop cannot be staged with Python's meaning kept.
     """
     return StagedLoop(trace, test, step, state, rounds, likely, variables)
+
+
+def _keep_functional() -> None:
+    """Keep TensorFlow from taking the newest loop of this graph apart.
+
+    A loop that is taken apart runs in a frame with the name of the loop, and a collective operation waits for
+    operations of the same frame only. The loops of a function's replicas have different names in one graph.
+    """
+    operations = reversed(tf.compat.v1.get_default_graph().get_operations())
+    loop = next(operation for operation in operations if operation.type in ("While", "StatelessWhile"))
+    loop._set_attr("_lower_using_switch_merge", AttrValue(b=False))

@@ -66,6 +66,7 @@ class Trace:
         follows: returns whether the names that a function reads are known, so that their values are inputs or
             constants.
         gradients: whether a tape may ask for gradients of the staged code.
+        has_collectives: whether the staged code waits for other devices.
         has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
         may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
@@ -88,7 +89,7 @@ class Trace:
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
         self.handles = self.gradients = self.has_gaps = self.on_cpu = False
-        self.may_assume = self.has_assumed = False
+        self.may_assume = self.has_assumed = self.has_collectives = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []

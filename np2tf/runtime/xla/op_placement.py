@@ -26,6 +26,8 @@ else:  # pragma: no cover
 LIMIT = 5.0
 #: These ops call back into Python, which XLA cannot do on any device.
 PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
+#: These ops wait for other devices; XLA has no such operations on CPUs.
+COLLECTIVES = frozenset({"CollectiveReduceV2", "CollectiveGatherV2"})
 
 #: The kernels of these ops refuse negative numbers, which XLA accepts silently.
 UNCHECKED_OPS = frozenset({"Bincount", "DenseBincount"})
@@ -115,4 +117,6 @@ def xla_pays(ops: set[str]) -> bool:
 def ops_against_xla(ops: set[str]) -> set[str]:
     """Return the ops among `ops` that XLA lacks or makes slow on this device."""
     device_ops = placement(device_kind())
-    return ops & ({OPEN_SHAPE} | PYTHON | UNCHECKED_OPS | device_ops.missing_ops | device_ops.slow_ops)
+    return ops & (
+        {OPEN_SHAPE} | PYTHON | COLLECTIVES | UNCHECKED_OPS | device_ops.missing_ops | device_ops.slow_ops
+    )
