@@ -11,7 +11,7 @@ import numpy as np
 from np2tf.tnp._array.ndarray import is_array, storage_of
 
 #: So many arrays are compared pair by pair, which costs less than sorting them.
-_FEW = 8
+_MOST_PAIRED = 8
 
 
 def share_memory(arrays: Sequence[Any]) -> bool:
@@ -22,7 +22,7 @@ def share_memory(arrays: Sequence[Any]) -> bool:
     storages = [storage_of(a) for a in arrays if is_array(a)]
     if len({id(storage) for storage in storages}) < len(storages):
         return True
-    pairs = combinations(buffers, 2) if len(buffers) <= _FEW else _neighbours(buffers)
+    pairs = combinations(buffers, 2) if len(buffers) <= _MOST_PAIRED else _neighbours(buffers)
     return any(_overlap(a, b) for a, b in pairs)
 
 

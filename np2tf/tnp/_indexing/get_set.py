@@ -143,8 +143,8 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         mask, axis = behind
         check_mask(mask, tensor, axis)
         axes = range(axis, axis + mask.shape.rank)
-        rest = (k for k in range(tensor.shape.rank) if k not in axes)
-        setitem(array.view_through(Transpose((*axes, *rest))), tensor_array(mask), value)
+        axes_beside = (k for k in range(tensor.shape.rank) if k not in axes)
+        setitem(array.view_through(Transpose((*axes, *axes_beside))), tensor_array(mask), value)
         return
     selection = selection_of(value)
     contents = write_selection(tensor, items, selection) if selection is not None else None
