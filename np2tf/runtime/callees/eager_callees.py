@@ -18,6 +18,7 @@ import numpy as np
 from np2tf.runtime.environment.tensorflow_patches import is_translated_code
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted_function import JittedFunction
+from np2tf.scipy import lookup
 
 #: id of the code of a function -> the code itself, which keeps the id valid, the names in it, and the
 #: translated functions by the meanings of these names; None if the translation changes nothing.
@@ -27,7 +28,12 @@ _translations: dict[
 
 
 def eager_version(callee: Any) -> Any:
-    """Return the function to run in the place of `callee`: its translation, if `callee` has source."""
+    """Return the function to run in the place of `callee`: its translation if it has source, or np2tf.s form
+    of a function of SciPy.
+    """
+    scipy_name = lookup.native(callee)
+    if scipy_name is not None:
+        return lookup.implementation(scipy_name)
     kind = type(callee)
     if kind is types.FunctionType:
         return _function(callee)

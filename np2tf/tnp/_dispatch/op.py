@@ -164,7 +164,7 @@ class _Plan:
 
 def call_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function; a result that it writes to `out` is written to the given array."""
-    name = f"numpy.{getattr(function, '__name__', function)}"
+    name = _name_of(function)
     if not kwargs:
         result = call_with_protocol(function, args, {})
         refuse_host_result(name, args, result)
@@ -358,6 +358,15 @@ def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
     if isinstance(error, (StagingError, tf.errors.OpError)):
         return True
     return not any(callable(arg) and not isinstance(arg, type) for arg in args)
+
+
+def _name_of(function: Any) -> str:
+    """Return the name of a function of NumPy, or of a ufunc of NumPy or another library, for an error."""
+    ufunc = getattr(function, "__self__", None)
+    if not isinstance(ufunc, np.ufunc):
+        return f"numpy.{getattr(function, '__name__', function)}"
+    name = ufunc.__name__ if function.__name__ == "__call__" else f"{ufunc.__name__}.{function.__name__}"
+    return f"numpy.{name}" if getattr(np, ufunc.__name__, None) is ufunc else name
 
 
 def leave_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

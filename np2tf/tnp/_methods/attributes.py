@@ -34,6 +34,7 @@ from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._indexing.get_set import setitem
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
+from np2tf.tnp._operands.differentiated_values import refuse_to_leave
 from np2tf.tnp._operands.python_scalars import is_weak
 from np2tf.tnp._slicing.view_transforms import ComplexPart, ReadOnlyFlag
 from np2tf.tnp._tensor.storage import GappedLayout, is_from_outside
@@ -260,6 +261,8 @@ def _get_numpy_attribute(self: ndarray, name: str) -> Any:
         or not hasattr(self.dtype.type if type(self) is scalar else np.ndarray, name)
     ):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+    if name in _MEMORY:
+        refuse_to_leave(f".{name}", (self,))
     copy = self.numpy()
     value = getattr(copy[()] if type(self) is scalar else copy, name)
     if not callable(value) or isinstance(value, type):
@@ -267,6 +270,7 @@ def _get_numpy_attribute(self: ndarray, name: str) -> Any:
 
     @wraps(value)
     def call(*args: Any, **kwargs: Any) -> Any:
+        refuse_to_leave(f".{name}()", (self, *args))
         result = move_to_tensorflow(value(*map(to_numpy, args), **kwargs))
         if name in _WRITE_METHODS:
             self.store(tf.constant(copy))
@@ -280,6 +284,8 @@ _OWN_ATTRIBUTES = frozenset({*ndarray.__slots__, *scalar.__slots__})
 _WRITE_METHODS = frozenset({"setfield", "byteswap"})
 #: Not `__array_struct__`, which NumPy asks for first: the memory would not belong to the array made of it.
 _INTERFACES = frozenset({"__dlpack__", "__dlpack_device__", "__buffer__"})
+#: Attributes by which other code reaches the memory.
+_MEMORY = frozenset({"__dlpack__", "__buffer__", "data", "ctypes"})
 
 
 def _array_interface(self: ndarray) -> dict[str, Any]:
@@ -287,6 +293,7 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
 
     See https://numpy.org/doc/stable/reference/arrays.interface.html.
     """
+    refuse_to_leave("a function that takes np.ndarray", (self,))
     copy = self.numpy()
     if copy.dtype.kind == "V":
         raise AttributeError("__array_interface__")  # such as bfloat16, which it has no name for

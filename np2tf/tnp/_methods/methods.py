@@ -113,6 +113,7 @@ def _nested_list(tensor: tf.Tensor) -> Any:
 
 
 def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
+    refuse_to_leave(".tobytes()", (self,))
     letter: Any = memory_order(order)
     letter = resolve_order(layout_probe(self), letter) if letter == "A" else letter
     return self.numpy().tobytes(letter)

@@ -71,6 +71,7 @@ def _index(self: ndarray) -> int:
 
 def _bytes(self: ndarray) -> bytes:
     """Return ``bytes(x)``: the memory of an array; for a number, the bytes that Python returns."""
+    refuse_to_leave("bytes(x)", (self,))
     array = self.numpy()
     return bytes(array[()] if type(self) is scalar else array)
 
@@ -130,10 +131,12 @@ def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
 
 
 def _reduce(self: ndarray) -> tuple[Any, ...]:
+    refuse_to_leave("pickle", (self,))
     return device_put, (np.array(self.numpy()),)
 
 
 def _reduce_number(self: scalar) -> tuple[Any, ...]:
+    refuse_to_leave("pickle", (self,))
     number = self.numpy()[()]
     return type(number), (number,)
 

@@ -15,7 +15,7 @@ from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.transform_depth import transform_depth
-from np2tf.tnp._warnings.user_lines import user_location
+from np2tf.tnp._warnings.user_lines import program_location
 from np2tf.transform_errors import LeftTensorFlowError
 
 
@@ -35,7 +35,7 @@ def refuse_to_leave(name: str, values: Iterable[Any]) -> None:
             f"{name} computes on the host, where the derivative of its operand would be lost; write it with "
             "NumPy functions that TensorFlow has, apply np2tf.stop_gradient to the operand if its derivative "
             "is zero, or give the derivative with np2tf.custom_vjp",
-            user_location(),
+            program_location(),
         )
 
 

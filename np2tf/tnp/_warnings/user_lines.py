@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Callable
 from functools import cache
 from types import FrameType
 
@@ -15,6 +17,9 @@ _INNER = tuple(
     for path in (os.path.dirname(os.path.dirname(__file__)), np.__file__, tf.__file__)
 )
 
+#: Matches the files of installed packages.
+_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
+
 
 @cache
 def is_inner(path: str) -> bool:
@@ -23,10 +28,21 @@ def is_inner(path: str) -> bool:
 
 
 def user_location() -> tuple[str, int]:
-    """Return file and line of the innermost frame that is the user's."""
-    frame: FrameType | None = sys._getframe(1)
+    """Return file and line of the innermost frame that is neither np2tf's, NumPy's nor TensorFlow's."""
+    return _location(is_inner) or ("<unknown>", 0)
+
+
+def program_location() -> tuple[str, int]:
+    """Return file and line of the innermost frame outside of installed packages; if there is none, of the
+    innermost frame that is neither np2tf's, NumPy's nor TensorFlow's.
+    """
+    return _location(lambda path: is_inner(path) or _INSTALLED.search(path) is not None) or user_location()
+
+
+def _location(is_passed_over: Callable[[str], bool]) -> tuple[str, int] | None:
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        if not is_inner(frame.f_code.co_filename):
+        if not is_passed_over(frame.f_code.co_filename):
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    return "<unknown>", 0
+    return None
