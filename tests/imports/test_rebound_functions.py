@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import types
 from collections.abc import Callable
@@ -118,3 +119,19 @@ library: Any = np
 
 def of_library(x):
     return library.sqrt(x) + 1
+
+
+def test_names_of_a_star_import() -> None:
+    """They mean NumPy's functions, as names that an import statement lists."""
+    from np2tf.imports.functions.stable_names import is_bound_once
+
+    text = "from numpy import *\nimport numpy as np\nf = np.sin\n\n\ndef g(x):\n    return sin(x) + f(x)\n"
+    tree = ast.parse(text)
+    assert is_bound_once(tree, 6, 7, "sin")
+    assert is_bound_once(tree, 6, 7, "np")
+    assert not is_bound_once(tree, 6, 7, "f")
+    assert not is_bound_once(ast.parse("f = 1\n" + text), 7, 8, "f")
+    inner = "def outer(f):\n    def g(x):\n        return f(x)\n    return g\n"
+    assert is_bound_once(ast.parse(inner), 2, 3, "f")
+    assert not is_bound_once(ast.parse(inner.replace("return g", "f = 2; return g")), 2, 3, "f")
+    assert not is_bound_once(ast.parse(inner), 2, 3, "sin")

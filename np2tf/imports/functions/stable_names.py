@@ -30,7 +30,7 @@ def is_bound_once(tree: ast.Module, first: int, last: int, name: str) -> bool:
         count = sum(_bindings(scope, name))
         if count:
             return count == 1 and (scope is not tree or _is_imported(tree, name))
-    return False
+    return _is_imported(tree, "*")
 
 
 def _is_imported(tree: ast.Module, name: str) -> bool:
