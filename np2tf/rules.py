@@ -197,7 +197,7 @@ def find(qualified_name: str) -> Rule | None:
 
 def against_staging(qualified_name: str) -> str | None:
     """Return why a NumPy function cannot be called in staged code, as the rest of "it …"; None if it can."""
-    rule = find(qualified_name)
+    rule = find(qualified_name) or kept_names().get(qualified_name)
     base, _, method = qualified_name.rpartition(".")
     if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
         rule = find(base)

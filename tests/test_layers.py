@@ -370,7 +370,7 @@ _KEEPS_OUT = re.compile(
 TESTS = PACKAGE.parent / "tests"
 #: The folders of tests that are about the whole, or about the repository's other parts.
 OF_THE_WHOLE = frozenset(
-    {"conformance", "corpus", "docs", "fuzz", "helpers", "numpy_suite", "target_tf", "tools"}
+    {"conformance", "corpus", "docs", "examples", "fuzz", "helpers", "numpy_suite", "target_tf", "tools"}
 )
 #: The other folders with tests, relative to `tests/`.
 TESTED = sorted(

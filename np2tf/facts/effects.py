@@ -22,7 +22,7 @@ from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
 from np2tf.facts.dataflow.reads_writes import GROWS, block, parameters
 from np2tf.facts.defaults import READS, mutable_defaults
-from np2tf.facts.stores import is_own, store_problems
+from np2tf.facts.stores import goes_through, is_own, store_problems
 from np2tf.facts.texts import print_problem
 from np2tf.facts.try_blocks import hidden_exception, staged_parts
 from np2tf.tree.names import root_of, words
@@ -75,8 +75,6 @@ _NODES = frozenset({
 })  # fmt: skip
 #: Expressions that may give a function.
 _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
-#: Nodes that consume a generator expression inside them at once.
-_GO_THROUGH = (cst.Arg, cst.For, cst.CompFor)
 #: Modes of np.errstate that neither raise an error nor call a function.
 _QUIET = ("ignore", "warn")
 #: Context managers of NumPy that may be staged.
@@ -278,7 +276,7 @@ class Effects:
             yield from self._expression(node)
 
     def _expression(self, node: cst.CSTNode) -> Iterator[Problem]:
-        if type(node) is cst.GeneratorExp and not isinstance(self.facts.parents[node], _GO_THROUGH):
+        if type(node) is cst.GeneratorExp and not goes_through(self.facts.parents[node]):
             yield Problem(node, "keeps a generator")
         elif type(node) is cst.Name and node.value == "print" and self._is_handed_on(node):
             yield Problem(node, "hands on `print`")

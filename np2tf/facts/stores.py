@@ -93,3 +93,14 @@ def _leaves(target: cst.CSTNode) -> list[cst.CSTNode]:
 def _string_key(node: cst.Subscript) -> bool:
     index = node.slice[0].slice
     return type(index) is cst.Index and type(index.value) is cst.SimpleString
+
+
+#: Nodes that go through a generator expression inside them at once.
+_GO_THROUGH = (cst.Arg, cst.For, cst.CompFor)
+
+
+def goes_through(parent: cst.CSTNode | None) -> bool:
+    """Return whether the node around a generator expression goes through all of it at once."""
+    if type(parent) is cst.Assign:  # x, y = (…)
+        return all(isinstance(target.target, (cst.Tuple, cst.List)) for target in parent.targets)
+    return isinstance(parent, _GO_THROUGH)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import ShapeNeededError
 from np2tf.transforms.core.arguments import (
     Arguments,
     check_argnums,
@@ -170,6 +171,8 @@ def _products(
     products = []
     for place, tensor in enumerate(like):
         count = tensor.shape.num_elements()
+        if count is None:
+            raise ShapeNeededError.of(what="the number of elements for a Jacobian")
         units = tf.reshape(tf.eye(count, dtype=tensor.dtype), [count, *tensor.shape])
 
         def product(unit: tf.Tensor, place: int = place) -> list[tf.Tensor]:
@@ -204,7 +207,10 @@ def _move_first_axis(part: tf.Tensor) -> tf.Tensor:
 
 
 def _with_axes(block: tf.Tensor, *shapes: Any) -> tf.Tensor:
-    return tf.reshape(block, [length for shape in shapes for length in shape])
+    lengths = [length for shape in shapes for length in shape]
+    if None in lengths:
+        raise ShapeNeededError.of(what="a length for a Jacobian")
+    return tf.reshape(block, lengths)
 
 
 def _result(

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from doc_pages import DOCS, ROOT
 
+TOPS = ("np2tf", "tests", "tools", "benchmarks", "examples")
 #: The folders of Python code, but for fixtures, which are programs as users write them.
-CODE_FOLDERS = sorted(
-    {path.parent for top in ("np2tf", "tests", "tools", "benchmarks") for path in (ROOT / top).rglob("*.py")}
-)
+CODE_FOLDERS = sorted({path.parent for top in TOPS for path in (ROOT / top).rglob("*.py")})
 #: The beginning of a sentence that names no subject; questions may begin so.
 _UNNAMED = re.compile(r"(?:^|(?<=[.:;] ))(What|Whether|Which) [a-z][^?]*$")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) ")

@@ -380,3 +380,21 @@ def test_errors_name_the_line(function: Callable[..., Any]) -> None:
         np2tf.grad(function)(X)
     line = function.__code__.co_firstlineno + 1
     assert f"{__file__}:{line}: " in str(caught.value)
+
+
+def test_jacobians_of_lengths_that_vary():
+    """After three lengths an axis is open; Jacobians need its length, and are compiled for each length."""
+
+    def residual(x, w):
+        return x + np.tanh(w @ x)
+
+    def norm(x, w):
+        return np.sum(residual(x, w) ** 2)
+
+    rng = np.random.default_rng(0)
+    for function in (np2tf.jacrev(residual), np2tf.jacfwd(residual), np2tf.hessian(norm)):
+        jitted = np2tf.jit(function, tier="compile")
+        for n in (3, 5, 16, 64, 7, 20):
+            args = rng.normal(size=n), rng.normal(size=(n, n))
+            with np2tf.config.using(jit="strict"):
+                np.testing.assert_allclose(jitted(*args), function(*args), rtol=1e-10, atol=1e-12)

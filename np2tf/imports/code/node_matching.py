@@ -46,7 +46,7 @@ class Matching:
 
     def _visit(self, node: cst.CSTNode, function: cst.CSTNode) -> None:
         """Match `node` and the nodes below it; `function` is the source's function that is being printed."""
-        source = self._match_of(node)
+        source = self._match_of(node) or self._inner_function_of(node, function)
         if source is not None:
             self.sources[node] = source
             self._line = max(self._line, self.places[source].start.line)
@@ -63,6 +63,18 @@ class Matching:
     def _match_of(self, node: cst.CSTNode) -> cst.CSTNode | None:
         stands_for = self._origins.get(node, node)
         return stands_for if stands_for in self._owners else None
+
+    def _inner_function_of(self, node: cst.CSTNode, function: cst.CSTNode) -> cst.CSTNode | None:
+        """Return the source of an inner function that lowering has made anew; it has the same name."""
+        if not isinstance(node, cst.FunctionDef):
+            return None
+        name = node.name.value
+        inner = [
+            part
+            for part in walk(function)
+            if part is not function and isinstance(part, cst.FunctionDef) and part.name.value == name
+        ]
+        return inner[0] if len(inner) == 1 else None
 
     @cached_property
     def _quoted_expressions(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:

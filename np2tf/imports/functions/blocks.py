@@ -6,12 +6,13 @@ import ast
 import linecache
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from np2tf.imports.cache.sources import FileState
 from np2tf.imports.functions.decorator import UntranslatableError, content, translate
+from np2tf.imports.functions.stable_names import is_bound_once
 from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
@@ -47,8 +48,13 @@ class Block(NamedTuple):
         return self.lines[min(max(line, 1), len(self.lines)) - 1]
 
 
-def block_of(functions: Sequence[types.FunctionType]) -> Block:
+def block_of(functions: Sequence[types.FunctionType], may_share_line: bool = False) -> Block:
     """Return the block in which all of these functions are defined.
+
+    Args:
+        functions: the functions.
+        may_share_line: whether a lambda may have another lambda in its line, so that name and line are not
+            enough to find its code.
 
     Raises:
         Refused: if there is no source, or it is not the functions' source.
@@ -69,7 +75,7 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     definitions = {}
     nodes = []
     for function in functions:
-        node = _definition(tree, function)
+        node = definition_of(tree, function, may_share_line)
         if node is not None:
             definitions[function] = (node.name if isinstance(node, _DEFS) else "<lambda>", node.lineno)
             nodes.append(node)
@@ -82,7 +88,10 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     )
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
-    head = ["; ".join(imports_of(outer, names))]
+    last_line = outer.end_lineno or first_line
+    head = [
+        "; ".join(imports_of(outer, names, lambda name: is_bound_once(tree, outer.lineno, last_line, name)))
+    ]
     owner = None if isinstance(outer, ast.ClassDef) else _class_of(first)
     body, right = (body, 0) if owner else _dedent(body)
     if _first_of(body)[0].isspace():
@@ -99,8 +108,10 @@ def block_of_loop(plain: types.FunctionType, loop_function: LoopFunction) -> Blo
     names = {**_numpys(tree), **plain.__globals__}
     for name in loop_function.parameters:
         names.pop(name, None)
-    head = "; ".join(imports_of(ast.parse(loop_function.text), names))
     lines = loop_function.line, *loop_function.lines
+    first, last = min(lines), max(lines)
+    loop = ast.parse(loop_function.text)
+    head = "; ".join(imports_of(loop, names, lambda name: is_bound_once(tree, first, last, name)))
     return Block(
         f"{head}\n{loop_function.text}",
         path,
@@ -125,8 +136,12 @@ def _has_changed(function: types.FunctionType, path: str) -> bool:
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
-    """Return the node from which a function was made."""
+def definition_of(tree: ast.Module, function: types.FunctionType, may_share_line: bool = False) -> Any:
+    """Return the node from which a function was made.
+
+    Raises:
+        Refused: if several nodes may have made it.
+    """
     code = function.__code__
     kinds: Any = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
     definitions = []
@@ -137,9 +152,20 @@ def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
             )
             if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
                 definitions.append(node)
+    if len(definitions) > 1 and may_share_line:
+        definitions = [node for node in definitions if _has_body_of(code, node)]
     if len(definitions) > 1:
         raise UntranslatableError("its line defines several functions")
     return definitions[0] if definitions else None
+
+
+def _has_body_of(code: types.CodeType, node: Any) -> bool:
+    """Return whether the code of a lambda was made from this node: an instruction has its body's place."""
+    if sys.version_info < (3, 11) or not isinstance(node, ast.Lambda):
+        return True
+    body = node.body
+    place = body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
+    return place in list(code.co_positions())
 
 
 def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
@@ -210,17 +236,25 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-def imports_of(outer: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
+def imports_of(
+    outer: ast.AST, names: Mapping[str, Any], is_stable: Callable[[str], bool] = lambda name: True
+) -> Iterator[str]:
     """Yield imports for the block's names that refer to NumPy or `math`, and stand-ins for all other names.
 
     Without stand-ins the translator would take a name for a builtin, whose value is known.
+
+    Args:
+        outer: the block.
+        names: the values of the block's names outside of it.
+        is_stable: tells whether a name of a function will always mean this function.
     """
     identifiers = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))
     targets = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not _is_read(node)}
     for name in identifiers:
         if name not in names:
             continue
-        lines = list(_import(name, names[name]))
+        is_module = isinstance(names[name], types.ModuleType)
+        lines = list(_import(name, names[name])) if is_module or is_stable(name) else []
         yield from lines
         if not lines and name not in targets:
             value = names[name]

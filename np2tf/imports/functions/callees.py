@@ -7,7 +7,7 @@ import linecache
 import types
 from typing import Any
 
-from np2tf.imports.functions.blocks import Block, block_of, block_of_loop
+from np2tf.imports.functions.blocks import Block, block_of, block_of_loop, definition_of
 from np2tf.imports.functions.decorator import UntranslatableError
 from np2tf.imports.functions.functions import translate_block
 from np2tf.options import Options
@@ -100,14 +100,10 @@ def _of_lambda(function: types.FunctionType) -> Block:
     Raises:
         Refused: if the lambda cannot be told from others in its line, or has no source.
     """
-    block = block_of([function])
+    block = block_of([function], may_share_line=True)
     path = function.__code__.co_filename
     text = "".join(linecache.getlines(path, function.__globals__))
-    line = function.__code__.co_firstlineno
-    nodes = [
-        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda) and node.lineno == line
-    ]
-    node = nodes[0]  # `block_of` has found that it is the only lambda
+    node = definition_of(ast.parse(text), function, may_share_line=True)
     head = block.text.partition("\n")[0]
     body = ast.get_source_segment(text, node.body) or ""
     source = f"{head}\ndef {_NAME}({ast.unparse(node.args)}): return (\n{body}\n)\n"

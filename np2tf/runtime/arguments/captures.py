@@ -24,8 +24,10 @@ from np2tf.runtime.introspection.code_names import (
     all_names,
     appending_attributes,
     assigned_attributes,
+    codes_within,
     global_names,
     imported_modules,
+    rebound_outer_names,
 )
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.places import Place, attribute, closure_variable, defaults, definition, entry
@@ -192,6 +194,16 @@ class Dependencies:
             return False
         return not isinstance(function, types.FunctionType) or id(function) in self._function_ids
 
+    def makes_closure(self, code: types.CodeType) -> bool:
+        """Return whether a known function defines a function with this code, and no function rebinds its
+        closure variables.
+        """
+        for outer in self._codes:
+            inner_codes = list(codes_within(outer))[1:]
+            if any(_place_of(code) == _place_of(inner) for inner in inner_codes):
+                return rebound_outer_names(outer).isdisjoint(code.co_freevars)
+        return False
+
     def knows(self, other_dependencies: Iterable[Dependencies]) -> bool:
         """Return whether the names in the code of functions that are arguments are known, with their uses."""
         return all(
@@ -284,6 +296,10 @@ class Dependencies:
 def captures_of(function: Any) -> list[Place]:
     """Return a place for each global, closure variable and module attribute that `function` may read."""
     return dependencies_of(function).captures
+
+
+def _place_of(code: types.CodeType) -> tuple[str, int, str]:
+    return code.co_filename, code.co_firstlineno, code.co_name
 
 
 def is_made_anew(function: types.FunctionType) -> bool:

@@ -18,7 +18,8 @@ from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.structures.number_list import number_type
 from np2tf.staging import ArgumentError, ArrayClassError, RandomUseError, UnsupportedDtypeError
-from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
+from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.tnp._front.front import Function
 from np2tf.tnp._operands.conversion import is_numpy_subclass
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._ragged.ragged_array import RAGGED
@@ -148,10 +149,17 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
                 raise RandomUseError("it draws by a method that is read by name")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
+        elif isinstance(value, _BY_NAME):
+            signature.parts.append(value)
     # The code reads these numbers by name, so they cannot become inputs.
     signature.constants += tuple(map(number_key, signature.numbers[start:]))
     del signature.numbers[start:]
     signature.changing_numbers = [k for k in signature.changing_numbers if k < start]
+
+
+#: Functions without dependencies, and modules. A trace keeps the objects that it has met under the names,
+#: so they are parts of the key: `activation = np.tanh` may become `activation = np.sin`.
+_BY_NAME = (types.ModuleType, types.BuiltinFunctionType, np.ufunc, type(np.sum), Function)
 
 
 def _is_opaque(value: Any) -> bool:
@@ -174,23 +182,3 @@ def _take_array(value: Any, signature: Signature) -> None:
     if type(value) is scalar and value.weak is not None:
         raise ArgumentError("a staged number outside of its trace")
     signature.add_array(value)
-
-
-def share_memory(arrays: Sequence[Any]) -> bool:
-    """Return whether two different arrays among `arrays` may overlap."""
-    if len(arrays) < 2:
-        return False
-    buffers = [a for a in arrays if isinstance(a, np.ndarray) and not is_array(a) and a.size]
-    storages = [storage_of(a) for a in arrays if is_array(a)]
-    if len({id(storage) for storage in storages}) < len(storages):
-        return True
-    return any(_overlap(a, b) for k, a in enumerate(buffers) for b in buffers[k + 1 :])
-
-
-def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
-    if not np.may_share_memory(a, b):
-        return False
-    try:
-        return np.shares_memory(a, b, max_work=1000)  # type: ignore[arg-type]
-    except np.exceptions.TooHardError:
-        return True

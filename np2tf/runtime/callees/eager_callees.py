@@ -13,14 +13,18 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from np2tf.runtime.environment.tensorflow_patches import is_translated_code
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.scipy import lookup
 
-#: id of the code of a function -> the code itself, which keeps the id valid, and the translated function;
-#: None if the translation changes nothing.
-_translations: dict[int, tuple[types.CodeType, types.FunctionType | None]] = {}
+#: id of the code of a function -> the code itself, which keeps the id valid, the names in it, and the
+#: translated functions by the meanings of these names; None if the translation changes nothing.
+_translations: dict[
+    int, tuple[types.CodeType, tuple[str, ...], dict[tuple[Any, ...], types.FunctionType | None]]
+] = {}
 
 
 def eager_version(callee: Any) -> Any:
@@ -53,13 +57,51 @@ def _function(function: types.FunctionType) -> Callable[..., Any]:
     code = function.__code__
     entry = _translations.get(id(code))
     if entry is None:
+        entry = _translations[id(code)] = code, tuple(_names_in(code)), {}
+    _, names, by_meanings = entry
+    meanings = _numpy_objects(function, names)
+    if meanings not in by_meanings:
         # Imported only here, because it loads the translator.
         translator = importlib.import_module("np2tf.imports.functions.callees")
         translation: Any = translator.eager_version(function)
         translation = translation.__wrapped__ if isinstance(translation, JittedFunction) else translation
-        entry = code, translation
-        _translations[id(code)] = entry
-    return function if entry[1] is None else _with_closure_of(function, entry[1])
+        by_meanings[meanings] = translation
+    translation = by_meanings[meanings]
+    return function if translation is None else _with_closure_of(function, translation)
+
+
+def _names_in(code: types.CodeType) -> dict[str, None]:
+    """Return the global names, attributes and closure variables in a function's code and in inner code."""
+    names = dict.fromkeys((*code.co_names, *code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names.update(_names_in(constant))
+    return names
+
+
+def _numpy_objects(function: types.FunctionType, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the modules and functions of NumPy that the names mean now: translations have counterparts.
+
+    Two functions with the same code are translated apart if a closure variable means `np.sin` in the first
+    and `np.cos` in the second.
+    """
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    variables = function.__globals__
+    return tuple([_numpy_object(cells[name] if name in cells else variables.get(name)) for name in names])
+
+
+def _numpy_object(value: Any) -> Any:
+    if type(value) is types.CellType:
+        try:
+            value = value.cell_contents
+        except ValueError:  # not bound yet
+            return None
+    if isinstance(value, types.ModuleType):
+        return id(value)
+    if not callable(value):
+        return None
+    is_numpys = isinstance(value, np.ufunc) or (getattr(value, "__module__", None) or "").startswith("numpy")
+    return id(value) if is_numpys else True
 
 
 def _with_closure_of(function: types.FunctionType, translation: types.FunctionType) -> types.FunctionType:

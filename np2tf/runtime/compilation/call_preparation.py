@@ -10,7 +10,9 @@ from typing import Any
 
 from np2tf.config import config
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
-from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.closures_in_traces import reads_no_further_values
+from np2tf.runtime.arguments.flattening import take_arguments, take_dependencies
+from np2tf.runtime.arguments.shared_memory import share_memory
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee
@@ -102,7 +104,12 @@ class CallPreparation:
 
     @staticmethod
     def _follows(dependencies: Dependencies, signature: Signature, function: Any) -> bool:
-        return dependencies.follows(function) or signature.follows(function)
+        if dependencies.follows(function) or signature.follows(function):
+            return True
+        return reads_no_further_values(function) and any(
+            source.makes_closure(function.__code__)
+            for source in (dependencies, *signature.argument_dependencies)
+        )
 
     def learn(self, discovery: NewCallee | ListIsRead) -> None:
         """Note a function with unknown dependencies, or a list that is read, which a trace has met."""

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.runtime.callees.callees import NewCallee, check_class
+from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.compilation.budget import Budget
 from np2tf.runtime.compilation.call_preparation import CallPreparation
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction
@@ -25,6 +26,7 @@ from np2tf.runtime.introspection.error_causes import place_of
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.xla.stable_names import stable_names
 from np2tf.staging import (
+    HiddenInputError,
     StagingError,
     TooManyTracesError,
     TracingTimeError,
@@ -47,6 +49,8 @@ class CompiledCode:
     def __init__(self, jitted_function: JittedFunction) -> None:
         self._jitted = jitted_function
         self._function = jitted_function.__wrapped__
+        #: The function to trace: the translation, if the function turns out to be plain NumPy code.
+        self._body_function = self._function
         self._host = jitted_function._host
         self._caches = SpecializationCaches(self._host)
         self._checked_classes: set[type] = set()
@@ -128,7 +132,7 @@ class CompiledCode:
             self._check_classes(call)
             try:
                 with self._preparation.guard_captures(call):
-                    return trace(call, self._function)
+                    return trace(call, self._body_function)
             except (NewCallee, ListIsRead) as discovery:
                 self._preparation.learn(discovery)
 
@@ -164,7 +168,7 @@ class CompiledCode:
             try:
                 bounds = cache.bounds(inputs, signature)
                 has_open_lengths = bool(bounds or signature.ragged_places)
-                body, has_handlers = call.body(self._function, has_open_lengths), self.handles_exceptions
+                body, has_handlers = call.body(self._body_function, has_open_lengths), self.handles_exceptions
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
                 names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
                 with self._preparation.guard_captures(call), self._budget.count_trace(), names:
@@ -178,6 +182,8 @@ class CompiledCode:
                     # With static lengths XLA compiles the loops.
                     raise LengthsAreNeeded
             except StagingError as error:
+                if isinstance(error, HiddenInputError) and self._translate_body():
+                    return self._find_or_compile(cache, call)
                 if isinstance(error, UnrollingError):
                     self._large_loops.append((error.reason, place_of(error, self.code)))
                 if call.open_pattern and not isinstance(error, TracingTimeError):
@@ -193,6 +199,14 @@ class CompiledCode:
             function.is_plain = call.is_plain
             cache.functions[cache.key(signature, inputs)] = function
             return function, True
+
+    def _translate_body(self) -> bool:
+        """Let traces begin with the function's translation, and return whether that changes anything.
+
+        Plain NumPy code makes arrays on the host while it is traced (`np.eye(3)`), which no graph may read.
+        """
+        before, self._body_function = self._body_function, eager_version(self._body_function)
+        return self._body_function is not before
 
     def _check_reuse(self) -> None:
         """Refuse to compile a function whose code is hardly ever used again, or again and again too large.

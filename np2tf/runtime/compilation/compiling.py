@@ -266,7 +266,7 @@ class Compiler(CompiledCode):
 
         def retrace(trace: Callable[[Body, Sequence[Any]], None]) -> None:
             with self._preparation.guard_captures(call):
-                trace(call.body(self._function, concrete_function.is_bounded), arrays)
+                trace(call.body(self._body_function, concrete_function.is_bounded), arrays)
 
         if concrete_function.hides_gradients and is_recording():
             retrace(concrete_function.retrace_for_gradients)

@@ -30,9 +30,10 @@ def all_names(code: types.CodeType) -> Iterator[str]:
         yield from inner_code.co_names
 
 
-def global_names(code: types.CodeType) -> list[str]:
+@functools.lru_cache(4096)
+def global_names(code: types.CodeType) -> tuple[str, ...]:
     """Return the names of global variables, each once."""
-    return list(
+    return tuple(
         dict.fromkeys(
             instruction.argval for instruction in _instructions(code) if instruction.opname in _GLOBAL
         )
@@ -43,13 +44,18 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.
     """Return the modules that the code imports, if they are already loaded."""
     package = space.get("__package__") or ""
     modules = []
-    for instruction in _instructions(code):
-        if instruction.opname == "IMPORT_NAME":
-            parts = instruction.argval.split(".")
-            paths = [parts[0], instruction.argval, f"{package}.{instruction.argval}".rstrip(".")]
-            paths.append(f"{package.rpartition('.')[0]}.{instruction.argval}")
-            modules += [sys.modules[path] for path in dict.fromkeys(paths) if path in sys.modules]
+    for name in _imported_names(code):
+        paths = [name.partition(".")[0], name, f"{package}.{name}".rstrip(".")]
+        paths.append(f"{package.rpartition('.')[0]}.{name}")
+        modules += [sys.modules[path] for path in dict.fromkeys(paths) if path in sys.modules]
     return modules
+
+
+@functools.lru_cache(4096)
+def _imported_names(code: types.CodeType) -> tuple[str, ...]:
+    return tuple(
+        instruction.argval for instruction in _instructions(code) if instruction.opname == "IMPORT_NAME"
+    )
 
 
 @functools.lru_cache(4096)
@@ -57,6 +63,18 @@ def assigned_attributes(code: types.CodeType) -> frozenset[str]:
     """Return the names of the attributes that the code, or code inside it, assigns."""
     return frozenset(
         instruction.argval for instruction in _instructions(code) if instruction.opname == "STORE_ATTR"
+    )
+
+
+@functools.lru_cache(4096)
+def rebound_outer_names(code: types.CodeType) -> frozenset[str]:
+    """Return the closure variables that functions inside the code bind again (`nonlocal`)."""
+    return frozenset(
+        instruction.argval
+        for inner_code in codes_within(code)
+        for instruction in dis.get_instructions(inner_code)
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
+        and instruction.argval in inner_code.co_freevars
     )
 
 

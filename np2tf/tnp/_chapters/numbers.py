@@ -22,6 +22,7 @@ from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, apply_to_parts, constant
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.comparison import EXTREMES
 from np2tf.tnp._ufuncs.real import remainder
+from np2tf.tnp._ufuncs.series import bessel_i0, sine_quotient
 
 __all__ = [
     "angle",
@@ -304,7 +305,7 @@ def i0(x: Array) -> tf.Tensor:
     """
     if x.dtype in COMPLEX:
         raise TypeError("i0 not supported for complex values")
-    return tf.math.bessel_i0(x if x.dtype.is_floating else cast(x, np.float64))
+    return bessel_i0(x if x.dtype.is_floating else cast(x, np.float64))
 
 
 @op(np.sinc)
@@ -320,9 +321,7 @@ def sinc(x: Array) -> tf.Tensor:
     See https://numpy.org/doc/stable/reference/generated/numpy.sinc.html.
     """
     x = cast(x, inexact_type(x))
-    zero = tf.equal(x, constant(0, x))
-    y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
-    return tf.where(zero, constant(1, x), tf.sin(y) / y)
+    return sine_quotient(x * constant(math.pi, x))
 
 
 def _part(val: Any, name: str) -> Any:

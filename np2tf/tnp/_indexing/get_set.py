@@ -21,7 +21,7 @@ from np2tf.tnp._indexing.boolean_masks import check_mask, get_masked, leading_ma
 from np2tf.tnp._indexing.composed_keys import compose_keys
 from np2tf.tnp._indexing.keys import expand, holds, holds_0d_array, is_parted
 from np2tf.tnp._indexing.selection_indices import fill_at, gather_at, selected_index
-from np2tf.tnp._indexing.selection_keys import get_from_selection, mask_beside, restore_masks
+from np2tf.tnp._indexing.selection_keys import get_from_selection, mask_behind, mask_beside, restore_masks
 from np2tf.tnp._indexing.selection_writes import write_repeated, write_selection
 from np2tf.tnp._masked.selected_arrays import guard_gradient, selected_array, selection_of
 from np2tf.tnp._masked.selection import mask_selection
@@ -29,7 +29,7 @@ from np2tf.tnp._operands.conversion import convert_assigned, to_numpy
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._slicing.reversed_slices import make_forward
-from np2tf.tnp._slicing.view_transforms import BasicIndexing
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, Transpose
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -138,6 +138,14 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         check_mask(beside[0], tensor)
         setitem(getitem(array, beside[1]), tensor_array(beside[0]), value)
         return
+    behind = mask_behind(items) if picks and staging_for_xla() and _is_number(value) else None
+    if behind is not None:
+        mask, axis = behind
+        check_mask(mask, tensor, axis)
+        axes = range(axis, axis + mask.shape.rank)
+        axes_beside = (k for k in range(tensor.shape.rank) if k not in axes)
+        setitem(array.view_through(Transpose((*axes, *axes_beside))), tensor_array(mask), value)
+        return
     selection = selection_of(value)
     contents = write_selection(tensor, items, selection) if selection is not None else None
     if contents is not None:
@@ -245,6 +253,10 @@ def _check_depth(items: list[Any], value: tf.Tensor) -> None:
             "setting an array element with a sequence. The requested array would exceed the maximum number "
             f"of dimension of {visible}."
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ()
 
 
 def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:

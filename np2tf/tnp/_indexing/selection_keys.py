@@ -86,6 +86,15 @@ def mask_beside(items: list[Any]) -> tuple[tf.Tensor, tuple[Any, ...]] | None:
     return first, (*[FULL] * first.shape.rank, *items_behind)
 
 
+def mask_behind(items: list[Any]) -> tuple[tf.Tensor, int] | None:
+    """Return the mask of a key like ``a[:, mask]`` and its first axis; None for other keys."""
+    places = [place for place, item in enumerate(items) if not (isinstance(item, slice) and item == FULL)]
+    mask = items[places[0]] if len(places) == 1 and places[0] else None
+    if not isinstance(mask, tf.Tensor) or mask.dtype != tf.bool or not mask.shape.rank:
+        return None
+    return mask, places[0]
+
+
 def _is_static(item: Any) -> bool:
     return isinstance(item, slice) and not any(
         isinstance(e, SymInt) for e in (item.start, item.stop, item.step)

@@ -199,8 +199,14 @@ def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callab
         correction = tf.math.log1p(power(-tf.abs(difference))) * constant(scale, a)
         correction = tf.where(is_equal, constant(scale * math.log(2), a), correction)
         result = _propagate_nan(a, b, maximum(a, b) + correction)
-        # The gradient is written out, because the maximum has none at a == b.
-        return result, lambda upstream: (upstream * power(a - result), upstream * power(b - result))
+
+        def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            # It is written out, because the maximum has none at a == b, and as a smooth function of a and b,
+            # because it has derivatives itself.
+            apart = tf.where(is_equal & tf.math.is_inf(a), constant(0, a), (a - b) / constant(scale, a))
+            return upstream * tf.sigmoid(apart), upstream * tf.sigmoid(-apart)
+
+        return result, gradient
 
     return lambda a, b: call(*_broadcast_together(a, b))
 

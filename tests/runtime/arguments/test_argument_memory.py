@@ -106,3 +106,22 @@ def test_blocks_of_arrays_in_fortran_order() -> None:
     compare(source, "np.asfortranarray(np.arange(6e5).reshape(2, 300000))")
     compare(source, "np.arange(24.0).reshape(2, 3, 4)[:, ::-1, 1]")
     compare(source, "np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1)")
+
+
+def test_overlaps_among_many_arrays():
+    """Pairs are found by their addresses if there are many arrays: each answer is that of all pairs."""
+    from itertools import combinations
+
+    from np2tf.runtime.arguments.shared_memory import share_memory
+
+    rng = np.random.default_rng(0)
+    base = np.zeros((40, 60))
+    for _ in range(300):
+        arrays = [np.zeros(rng.integers(1, 5)) for _ in range(10)]
+        for _ in range(rng.integers(0, 4)):
+            rows, columns = (sorted(rng.integers(0, n, 2)) for n in base.shape)
+            part = base[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1 : rng.integers(1, 3)]
+            arrays.append([part, part.T, part[::-1], part[0]][rng.integers(4)])
+        rng.shuffle(arrays)
+        expected = any(np.shares_memory(a, b) for a, b in combinations(arrays, 2))
+        assert share_memory(arrays) == expected

@@ -15,6 +15,7 @@ from np2tf.tnp._dispatch.host_results import SMALL
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import tf_dtype
+from np2tf.tnp._ufuncs.products import running_product
 
 __all__ = ["diag", "diagflat", "eye", "identity", "tri", "tril", "triu", "vander"]
 
@@ -220,5 +221,5 @@ def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
         raise ValueError("negative dimensions are not allowed")
     x = cast(x, np.promote_types(x.dtype.as_numpy_dtype, int))
     powers = tf.repeat(x[:, None], max(count - 1, 0), axis=1)
-    matrix = tf.concat([tf.ones_like(x)[:, None], tf.math.cumprod(powers, axis=1)], 1)[:, :count]
+    matrix = tf.concat([tf.ones_like(x)[:, None], running_product(powers, 1)], 1)[:, :count]
     return tensor_array(matrix if increasing else tf.reverse(matrix, [1]))

@@ -14,6 +14,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._ufuncs.products import running_product
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
 
@@ -33,8 +34,9 @@ def _accumulate_tensor(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     if x.dtype == tf.bool:
         raise NoGraphFormError(f"cum{name} in bool")
     if x.dtype not in COMPLEX:
-        function = tf.raw_ops.Cumsum if name == "sum" else tf.raw_ops.Cumprod
-        return function(x=x, axis=axis, exclusive=False, reverse=False)
+        if name == "prod":
+            return running_product(x, axis)
+        return tf.raw_ops.Cumsum(x=x, axis=axis, exclusive=False, reverse=False)
     if name == "sum":
         return tf.complex(
             _accumulate_tensor(name, tf.math.real(x), axis), _accumulate_tensor(name, tf.math.imag(x), axis)

@@ -13,6 +13,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.lane_reductions import Reducer, reduce_in_lanes
 from np2tf.tnp._ufuncs.complex import isnan as complex_isnan
+from np2tf.tnp._ufuncs.products import total_product
 
 
 def _raw(function: Callable[..., Any]) -> Reducer:
@@ -25,7 +26,7 @@ def _raw(function: Callable[..., Any]) -> Reducer:
     return reduce
 
 
-raw_prod = _raw(tf.raw_ops.Prod)
+raw_prod: Reducer = total_product
 raw_max = _raw(tf.raw_ops.Max)
 raw_min = _raw(tf.raw_ops.Min)
 _raw_any = _raw(tf.raw_ops.Any)
