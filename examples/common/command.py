@@ -13,7 +13,7 @@ from np2tf.imports.programs.startup_log import hold_log
 #: The names of the demonstrations, in the order of docs/examples.md.
 NAMES = (
     *("gelu", "gradient", "per_example_gradients", "jacobian", "lstm", "custom_activation", "optimiser"),
-    *("weight_normalisation", "newton", "transformer", "stax", "neural_tangents"),
+    *("weight_normalisation", "newton", "transformer", "stax", "neural_tangents", "ragged_sentences"),
 )
 #: How long each call of a case is repeated.
 SECONDS = 1.0

@@ -44,7 +44,7 @@ def test_all_systems_agree(name: str) -> None:
         assert all(np.all(np.isfinite(array)) for array in on_host(next(iter(case.calls.values()))()))
     labels = " ".join(seen)
     assert "np2tf" in labels
-    assert "compiled" in labels
+    assert "compiled" in labels or "in tf.function" in labels  # ragged tensors are no inputs of `np2tf.jit`
     assert "tf.function" in labels
     assert NUMPY in seen
     assert (JAX in seen) == has_jax()
