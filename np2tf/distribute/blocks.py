@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from numpy.lib.array_utils import byte_bounds
 
 from np2tf import tnp
 from np2tf.distribute.replicas import Replicas
+from np2tf.runtime.arguments.shared_memory import share_memory
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.transform_errors import TransformArgumentError
 from np2tf.transforms.core.leaves import as_array
@@ -100,12 +100,9 @@ class Blocks:
 def _apart(leaves: list[Any]) -> list[Any]:
     """Return leaves of which no two share memory, unless they are the same array."""
     arrays = {id(leaf): leaf for leaf in leaves if type(leaf) is np.ndarray}
-    end, copies = 0, {}
-    for start, last, array in sorted((*byte_bounds(array), id(array)) for array in arrays.values()):
-        if start < end:
-            copies[array] = arrays[array].copy()
-        else:
-            end = last
+    if not share_memory([*arrays.values()]):
+        return leaves
+    copies = {key: array.copy() for key, array in arrays.items()}
     return [copies.get(id(leaf), leaf) for leaf in leaves]
 
 

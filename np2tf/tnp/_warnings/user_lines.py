@@ -36,7 +36,9 @@ def program_location() -> tuple[str, int]:
     """Return file and line of the innermost frame outside of installed packages; if there is none, of the
     innermost frame that is neither np2tf's, NumPy's nor TensorFlow's.
     """
-    return _location(lambda path: is_inner(path) or _PACKAGE_FILES.search(path) is not None) or user_location()
+    return (
+        _location(lambda path: is_inner(path) or _PACKAGE_FILES.search(path) is not None) or user_location()
+    )
 
 
 def _location(is_passed_over: Callable[[str], bool]) -> tuple[str, int] | None:
