@@ -52,6 +52,26 @@ def test_layers_train_as_keras_own() -> None:
     assert [variable.dtype for variable in numpy_layers.trainable_variables] == ["float32"] * 4
 
 
+def test_mixed_precision() -> None:
+    """Under Keras' policy a layer computes in 16 bits and keeps weights of 32, as Keras' own layer does."""
+    policy = keras.mixed_precision.Policy("mixed_float16")
+    layer = np2tf.keras.Layer(plain.dense, {"b": B, "w": W}, dtype=policy)
+    own_layer = keras.layers.Dense(4, activation="relu", dtype=policy)
+    own_layer.build((None, 3))
+    own_layer.set_weights([W, B])
+    result, expected = layer(X), own_layer(X)
+    assert result.dtype == expected.dtype == "float16"
+    np.testing.assert_allclose(result, expected, rtol=2e-3, atol=2e-3)
+    assert [variable.dtype for variable in layer.trainable_variables] == ["float32"] * 2
+    histories = []
+    for first_layer in (layer, own_layer):
+        model = keras.Sequential(
+            [keras.Input((3,)), first_layer, np2tf.keras.Layer(plain.linear, (V, C), dtype="float32")]
+        )
+        histories.append(trained(model, keras.optimizers.SGD(0.1))["loss"])
+    np.testing.assert_allclose(*histories, rtol=1e-2)
+
+
 def test_a_model_with_numpy_layers_is_exported(tmp_path: Path) -> None:
     model = numpy_model()
     model.export(str(tmp_path), verbose=False)
