@@ -12,7 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Container
 from contextlib import nullcontext
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import numpy as np
 import tensorflow as tf
@@ -81,7 +81,8 @@ class _Plan:
     """A signature compiled to rows (name, normaliser, default); it has the installed NumPy's parameters."""
 
     def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
-        hints = get_type_hints(implementation, include_extras=True)
+        # (`typing.get_type_hints` of Python 3.10 hides the normaliser of a parameter whose default is None.)
+        hints = inspect.get_annotations(implementation, eval_str=True)
         self.name = implementation.__name__
         #: Gives results their memory order, for functions whose results are not always in C order.
         self.rule: Rule | None = None
