@@ -18,7 +18,7 @@ from np2tf.tnp._tensor.storage import current_scope
 from np2tf.transforms.core.leaves import dtype_of
 from np2tf.transforms.core.recordings import recordings
 from np2tf.transforms.core.structures import Structure
-from np2tf.transforms.lanes.collectives import Combine, LaneStop, StagedLanes, refuse_inner_derivative
+from np2tf.transforms.lanes.axes import Combine, LaneStop, StagedLanes, refuse_inner_derivative
 
 
 class ReplicaAxis:

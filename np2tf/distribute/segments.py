@@ -25,7 +25,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_scope
 from np2tf.transforms.core.leaves import dtype_of
 from np2tf.transforms.core.structures import Structure
-from np2tf.transforms.lanes.collectives import Combine, LaneStop
+from np2tf.transforms.lanes.axes import Combine, LaneStop
 
 #: A function with more segments is a graph: each segment repeats the operations that it needs.
 MOST_SEGMENTS = 4

@@ -30,7 +30,7 @@ from np2tf.transforms.core.leaves import Form, as_array, dtype_of, shape_of
 from np2tf.transforms.core.mapped_axes import mapped_axes
 from np2tf.transforms.core.recordings import recordings
 from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix
-from np2tf.transforms.lanes.collectives import enter_axis, run_lanes
+from np2tf.transforms.lanes.axes import enter_axis, run_lanes
 
 
 def shard_map(

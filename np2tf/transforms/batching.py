@@ -24,7 +24,7 @@ from np2tf.transforms.core.leaves import Form, as_array, dtype_of
 from np2tf.transforms.core.mapped_axes import length_of, mapped_axes
 from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix
 from np2tf.transforms.lanes import together
-from np2tf.transforms.lanes.collectives import is_within_an_axis, run_lanes
+from np2tf.transforms.lanes.axes import is_within_an_axis, run_lanes
 from np2tf.transforms.lanes.compiled_batches import CompiledBatch, compiled_batch
 from np2tf.transforms.lanes.rows import RowLanes, run_rows
 from np2tf.transforms.lanes.stacking import along_first_axis, differing_results, stack

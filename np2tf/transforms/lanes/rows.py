@@ -30,7 +30,7 @@ from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 from np2tf.transforms.core.functions import origin_of
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.structures import TREES, Structure
-from np2tf.transforms.lanes.collectives import LaneStop, NamedAxis, StagedLanes, enter_axis
+from np2tf.transforms.lanes.axes import LaneStop, NamedAxis, StagedLanes, enter_axis
 from np2tf.transforms.lanes.draws import refuse_draws
 from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among, operations_within
 

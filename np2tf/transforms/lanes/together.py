@@ -29,7 +29,7 @@ from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.structures import TREES, Structure
-from np2tf.transforms.lanes.collectives import LaneStop, MetCounts, NamedAxis, StagedLanes, enter_axis
+from np2tf.transforms.lanes.axes import LaneStop, MetCounts, NamedAxis, StagedLanes, enter_axis
 from np2tf.transforms.lanes.lane_operations import (
     BRANCHES,
     FAILURES,
