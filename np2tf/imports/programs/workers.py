@@ -39,7 +39,8 @@ def worker_index() -> int | None:
 def run_workers(count: int, restarts: int) -> int:
     """Run this process's own command in several processes, and return the exit status.
 
-    The first worker has this process's input and output. Lines of other workers get the number of the worker.
+    The first worker has this process's input and output; what it writes to a file or a pipe arrives in whole
+    lines. Lines of other workers get the number of the worker.
 
     Args:
         count: the number of workers.
@@ -95,17 +96,21 @@ class _Workers:
         return failure
 
     def _start(self, index: int) -> None:
+        outputs = sys.stdout, sys.stderr
+        prefix = f"[worker {index}] " if index else ""
+        # Only the first worker may draw on the terminal. Lines of other workers must not break its lines.
+        pipes = [None if not index and stream.isatty() else subprocess.PIPE for stream in outputs]
         process = subprocess.Popen(
             [sys.executable, *sys.orig_argv[1:]],
             env=os.environ | self._environment(index),
             stdin=None if index == 0 else subprocess.DEVNULL,
-            stdout=None if index == 0 else subprocess.PIPE,
-            stderr=None if index == 0 else subprocess.PIPE,
+            stdout=pipes[0],
+            stderr=pipes[1],
         )
         self._processes.append(process)
-        for stream, target in ((process.stdout, sys.stdout), (process.stderr, sys.stderr)):
+        for stream, target in zip((process.stdout, process.stderr), outputs, strict=True):
             if stream is not None:
-                self._begin(_pump, stream, target, f"[worker {index}] ")
+                self._begin(_pump, stream, target.fileno(), prefix.encode())
         threading.Thread(target=self._report_end, args=(index,), daemon=True).start()
 
     def _begin(self, *call: object) -> None:
@@ -184,11 +189,13 @@ def _signals_as_exceptions() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _pump(stream: IO[bytes], target: IO[str], prefix: str) -> None:
-    """Copy lines, each with a prefix."""
-    for line in stream:
-        target.write(prefix + line.decode(errors="replace").rstrip("\r\n") + "\n")
-        target.flush()
+def _pump(stream: IO[bytes], target: int, prefix: bytes) -> None:
+    """Copy lines to a file descriptor, each with a prefix and by one write, until nobody reads them."""
+    with stream, suppress(BrokenPipeError):
+        for line in stream:
+            left = prefix + (line.rstrip(b"\r\n") + b"\n" if prefix else line)
+            while left:
+                left = left[os.write(target, left) :]
 
 
 def free_ports(count: int) -> Sequence[int]:
