@@ -49,6 +49,23 @@ class Combine:
         return combine
 
 
+@dataclass(frozen=True)
+class LaneCall:
+    """A call of `vmap`.
+
+    Args:
+        run: the function of a lane, ready to be staged.
+        function: the user's function.
+        structure: the structure of the arguments, with their leaves.
+        slices: for each leaf the axis of the lanes, or None for a leaf that all lanes get whole.
+    """
+
+    run: Callable[..., Any]
+    function: Any
+    structure: Structure
+    slices: Sequence[int | None]
+
+
 class Axis(Protocol):
     """An axis with a name, over which collectives compute.
 

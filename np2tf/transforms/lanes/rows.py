@@ -30,7 +30,7 @@ from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 from np2tf.transforms.core.functions import origin_of
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.structures import TREES, Structure
-from np2tf.transforms.lanes.axes import LaneStop, NamedAxis, StagedLanes, enter_axis
+from np2tf.transforms.lanes.axes import LaneCall, LaneStop, NamedAxis, StagedLanes, enter_axis
 from np2tf.transforms.lanes.draws import refuse_draws
 from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among, operations_within
 
@@ -38,21 +38,8 @@ from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among,
 _CHECKS = frozenset({"Assert"})
 
 
-@dataclass(frozen=True)
-class RowLanes:
-    """A call of `vmap` with rows of different lengths, or of an unknown number.
-
-    Args:
-        run: the function of a lane, ready to be staged.
-        function: the user's function.
-        structure: the structure of the arguments, with their leaves.
-        slices: for each leaf the axis of the lanes, or None for a leaf that all lanes get whole.
-    """
-
-    run: Callable[..., Any]
-    function: Any
-    structure: Structure
-    slices: Sequence[int | None]
+class RowLanes(LaneCall):
+    """A call of `vmap` with rows of different lengths, or of an unknown number."""
 
     def sources(self) -> list[Any]:
         """Return the leaves with the lanes along the first axis: ragged arrays, and tensors."""

@@ -7,7 +7,7 @@ draws, prints, or writes to an object that it has not made is not run together w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transforms.core.leaves import as_array, dtype_of
 from np2tf.transforms.core.missing_gradients import quiet_tensorflow
 from np2tf.transforms.core.structures import TREES, Structure
-from np2tf.transforms.lanes.axes import LaneStop, MetCounts, NamedAxis, StagedLanes, enter_axis
+from np2tf.transforms.lanes.axes import LaneCall, LaneStop, MetCounts, NamedAxis, StagedLanes, enter_axis
 from np2tf.transforms.lanes.lane_operations import (
     BRANCHES,
     FAILURES,
@@ -48,21 +48,13 @@ LARGEST = 2**26
 
 
 @dataclass(frozen=True)
-class Lanes:
-    """A call of `vmap`: the function, and arguments for all lanes.
+class Lanes(LaneCall):
+    """A call of `vmap` with arguments for all lanes.
 
     Args:
-        run: the function of a lane, ready to be staged.
-        function: the user's function.
-        structure: the structure of the arguments, with their leaves.
-        slices: for each leaf the axis of the lanes, or None for a leaf that all lanes get whole.
         size: the number of lanes.
     """
 
-    run: Callable[..., Any]
-    function: Any
-    structure: Structure
-    slices: Sequence[int | None]
     size: int
 
     def stacks(self) -> list[tf.Tensor]:
