@@ -206,6 +206,6 @@ class Jitted(Eager):
 def test_jitted(steps: int) -> None:
     """Straight-line programs, compiled; what cannot be compiled runs unjitted, and most must not."""
     Jitted.ran.clear()
-    run_state_machine_as_test(Jitted, settings=profile(steps, per_program=12))
+    run_state_machine_as_test(Jitted, settings=profile(steps // 2, per_program=12))
     print(f"programs: {dict(Jitted.ran)}")
     assert Jitted.ran["compiled"] + Jitted.ran["graph"] > Jitted.ran["host"], Jitted.ran

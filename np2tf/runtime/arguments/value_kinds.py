@@ -20,7 +20,8 @@ from np2tf.tnp._array.ndarray import is_array, scalar
 from np2tf.tnp._ragged.ragged_array import RAGGED, RaggedArray
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
-BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType, enum.Enum)
+_SINGLETONS = (type(None), type(Ellipsis), type(NotImplemented))
+BY_VALUE = (str, bytes, bool, *_SINGLETONS, np.dtype, range, tf.DType, enum.Enum)
 BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
 _kinds: dict[type, str] = {}
 

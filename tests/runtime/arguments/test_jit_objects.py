@@ -444,3 +444,16 @@ def test_slices_that_are_returned_hold_numbers(method: str) -> None:
         with np2tf.config.using(jit="on"):
             found = jitted(Shifting(), slice(1, 9, 1), by)
         assert repr(found) == repr(function(Shifting(), slice(1, 9, 1), by))
+
+
+@pytest.mark.parametrize("setting", [None, ..., NotImplemented])
+def test_pythons_singletons_are_constants(setting: Any) -> None:
+    """Also NotImplemented, which functions of Python 3.10 have as a default."""
+
+    @np2tf.jit
+    def scaled(x: Any, setting: Any = NotImplemented) -> Any:
+        return x * (2.0 if setting is NotImplemented else 3.0)
+
+    wanted = scaled.__wrapped__(np.ones(2), setting)
+    assert np.array_equal(scaled(np.ones(2), setting), wanted)
+    assert np.array_equal(scaled(np.ones(2)), [2.0, 2.0])

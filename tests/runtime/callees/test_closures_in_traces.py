@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -61,7 +63,9 @@ def of_generators(ws, x):
     return np.sum(a * x) + b
 
 
-FUNCTIONS = [of_arrays, of_constants, of_lambdas, of_generators]
+FUNCTIONS = [of_arrays, of_constants, of_generators]
+if sys.version_info >= (3, 11):  # code tells its columns, so that lambdas may share a line
+    FUNCTIONS.append(of_lambdas)
 
 
 def by_differences(function, ws):

@@ -154,7 +154,6 @@ shown.append(originals())
         ("import numpy, np2tf.tnp.linalg", ALL),
         ("import tensorflow", []),
         ("from tensorflow import keras", []),
-        ("import tensorflow.compat.v2", []),
         ("importlib.import_module('tensorflow')", []),
         ("np2tf.device_put([1.0])", []),
     ],

@@ -179,7 +179,7 @@ def test_nan_inside_counts(loops: list[int]) -> None:
         "        k = lengths[i]\n        out[0, i] = np.max(x[:k])\n        out[1, i] = np.min(x[:k])\n"
         "        out[2, i] = x[:k].sum()\n        out[3, i] = np.any(x[:k] == 0.0)\n    return out\n"
     )
-    for place in (0, 70, 71, 703):
+    for place in (70, 71):
         call = f"np.where(np.arange(704) == {place}, np.nan, -np.arange(704.0)), np.array([1, 71, 72, 704])"
         compare(source, call, ways=("jitted",))
     assert loops
