@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 
@@ -23,10 +24,16 @@ class Undefined:
         return f"undefined({self.name!r})"
 
 
+#: The message of Python itself, which changed with Python 3.11.
+_MESSAGE = (
+    "cannot access local variable '{}' where it is not associated with a value"
+    if sys.version_info >= (3, 11)
+    else "local variable '{}' referenced before assignment"
+)
+
+
 def _refuse(self: Undefined, *args: Any) -> Any:
-    raise UnboundLocalError(
-        f"cannot access local variable '{self.name}' where it is not associated with a value"
-    )
+    raise UnboundLocalError(_MESSAGE.format(self.name))
 
 
 _UNARY = (
