@@ -37,7 +37,12 @@ EXAMPLES = Path(command.__file__).parents[1]
 def test_all_systems_agree(name: str) -> None:
     """With small sizes: np2tf, TensorFlow by hand, and JAX where it is installed, beside NumPy."""
     seen: set[str] = set()
-    for case in command.load(name).cases(quick=True):
+    module = command.load(name)
+    if (translated := getattr(module, "translated", None)) is not None:
+        loader = translated.__spec__.loader
+        assert loader.translated, loader.findings
+        assert translated is not module.source
+    for case in module.cases(quick=True):
         compare(case)
         seen |= set(case.calls)
         assert len(case.calls) >= 4
