@@ -112,6 +112,14 @@ def test_by_name(files: Path):
     assert module.tnp is np2tf.tnp
 
 
+def test_a_module_whose_assertions_pytest_rewrites(files: Path):
+    """Pytest does so for all modules of a package that has a plugin, also in a checkout with metadata."""
+    pytest.register_assert_rewrite("single_mod")
+    module = np2tf.import_module("single_mod")
+    assert translated(module)
+    assert module.__spec__.loader.translated
+
+
 def test_by_path(files: Path):
     for path in (files / "single_mod.py", str(files / "single_mod.py")):
         module = np2tf.import_module("another_name", path)
