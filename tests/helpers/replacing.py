@@ -24,10 +24,11 @@ _numbers = count()
 
 
 class Taken:
-    """How many loops have gone on as compiled code, and how many could not."""
+    """How many loops have gone on as compiled code, how many could not, and why."""
 
     def __init__(self) -> None:
         self.over = self.refused = 0
+        self.reasons: list[Any] = []
 
 
 @pytest.fixture
@@ -43,6 +44,13 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
         found.refused += not taken_over
         return taken_over
 
+    refuse = WatchedLoop.refuse
+
+    def noted(loop: WatchedLoop, arguments: Any, why: Any) -> None:
+        found.reasons.append(why)
+        refuse(loop, arguments, why)
+
+    monkeypatch.setattr(WatchedLoop, "refuse", noted)
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
     monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
     for name, value in (("HOT", 0.0), ("LOADING_ROUNDS", 0), ("SHORT", 2), ("FASTER", float("inf"))):
