@@ -33,7 +33,8 @@ def is_of_library(value: Any) -> bool:
 
 def _is_translated(module: types.ModuleType) -> bool:
     """Return whether a module has been translated, in its file or at import."""
-    loader = getattr(module.__spec__, "loader", None)
+    # The main module of an IPython session has no spec.
+    loader = getattr(getattr(module, "__spec__", None), "loader", None)
     np2tf_modules = (vars(module).get("np2tf"), vars(module).get("tnp"))
     return isinstance(loader, program.loaders) or any(
         getattr(module_read, "__name__", "").partition(".")[0] == "np2tf" for module_read in np2tf_modules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -134,3 +135,16 @@ def test_windows_of_a_callee() -> None:
     gradient = np2tf.jit(np2tf.grad(loss), tier="compile")
     with np2tf.config.using(jit="strict"):
         np.testing.assert_allclose(gradient(x), np2tf.grad(loss)(x))
+
+
+def test_functions_of_a_session_without_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The main module of IPython has none."""
+    session = types.ModuleType("session_of_ipython")
+    del session.__spec__
+    monkeypatch.setitem(sys.modules, session.__name__, session)
+    monkeypatch.setattr(of_constants, "__module__", session.__name__)
+    gradient = np2tf.jit(np2tf.grad(lambda ws, x: of_constants(ws, x)), tier="compile")
+    np.testing.assert_allclose(
+        gradient(np.array([0.5, 0.7]), X), np2tf.grad(of_constants)(np.array([0.5, 0.7]), X)
+    )
+    assert gradient.trace_count
