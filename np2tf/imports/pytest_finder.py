@@ -58,11 +58,14 @@ class PackageFinder(TranslatingFinder):
             return spec
         if not super().matches(fullname) and self._package_around(Path(spec.origin)) is None:
             return None
-        if isinstance(spec.loader, AssertionRewritingHook) and not self._is_test(Path(spec.origin)):
-            spec.loader = TranslatingLoader(fullname, spec.origin, self.options)
         if isinstance(spec.loader, TranslatingLoader):
             self._loaders.append((self._package(fullname, Path(spec.origin)), spec.loader))
         return spec
+
+    def _may_translate(self, spec: importlib.machinery.ModuleSpec) -> bool:
+        """Return whether the module may be translated; test files keep pytest's messages of assertions."""
+        is_rewritten = isinstance(spec.loader, AssertionRewritingHook)
+        return super()._may_translate(spec) and not (is_rewritten and self._is_test(Path(spec.origin or "")))
 
     def modules(self) -> dict[str, dict[str, bool]]:
         """Return, for each package, its imported modules, and whether the translation of each runs."""

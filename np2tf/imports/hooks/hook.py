@@ -57,18 +57,17 @@ class TranslatingFinder:
             return None
         spec = _found_by_others(fullname, path, target)
         # Other loaders (zip files, extension modules, loaders that rewrite the source) stay as they are.
-        if spec is not None and spec.origin is not None and _reads_source(spec.loader):
+        if spec is not None and spec.origin is not None and self._may_translate(spec):
             spec.loader = TranslatingLoader(fullname, spec.origin, self.options)
         return spec
 
+    def _may_translate(self, spec: importlib.machinery.ModuleSpec) -> bool:
+        """Return whether the loader runs a source file as it is, or with pytest's messages of assertions.
 
-def _reads_source(loader: object) -> bool:
-    """Return whether a loader runs a source file as it is, or with pytest's messages of assertions.
-
-    Pytest rewrites the assertions of all modules in a package with a plugin, not only in tests.
-    """
-    kind = type(loader)
-    return kind is importlib.machinery.SourceFileLoader or kind.__module__ == "_pytest.assertion.rewrite"
+        Pytest rewrites the assertions of all modules in a package with a plugin, not only in tests.
+        """
+        kind = type(spec.loader)
+        return kind is importlib.machinery.SourceFileLoader or kind.__module__ == "_pytest.assertion.rewrite"
 
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
