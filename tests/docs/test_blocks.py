@@ -10,12 +10,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from doc_blocks import RUN, Block, blocks_of
 from doc_pages import DOCS, ROOT
+from forked_python import ForkedPython, forked_python
 from new_environments import copied_checkout, new_environment
 
 PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(DOCS.glob("*.md"))]
@@ -40,6 +42,8 @@ GIVEN = {
     "simulation/__init__.py": "",
     "simulation/__main__.py": "import numpy as np\n\nnp.savetxt('out.txt', np.sin(np.ones(3)))\n",
 }
+#: A block of one command that runs a file.
+_OF_PYTHON = re.compile(r"python [\w/]+\.py\n\Z")
 #: Pages that make their own files.
 OWN = (
     "quickstart.md",
@@ -55,9 +59,16 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedPython]:
+    """Where blocks of Python run."""
+    with forked_python(prepared(tmp_path_factory.mktemp("python") / "bin")) as python:
+        yield python
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", STORIES, ids=name_of)
-def test_blocks(page: Path, tmp_path: Path) -> None:
+def test_blocks(page: Path, python: ForkedPython, tmp_path: Path) -> None:
     """The page does what it shows."""
     environment = prepared(tmp_path / "bin")
     folder = tmp_path / "here"
@@ -67,7 +78,8 @@ def test_blocks(page: Path, tmp_path: Path) -> None:
     folder.mkdir(exist_ok=True)
     for block in blocks_of(page):
         if block.language in RUN and not (block.not_run or block.elsewhere or block.is_installation):
-            run(block, folder, environment)
+            status, told = run(block, python, folder, environment)
+            assert status == block.status, f"line {block.line}:\n{block.text}\n{told[-4000:]}"
 
 
 INSTALLATIONS = [(page, block) for page in PAGES for block in blocks_of(page) if block.is_installation]
@@ -80,7 +92,8 @@ def test_installations(page: Path, block: Block, tmp_path: Path) -> None:
     environment = new_environment(tmp_path / "environment")
     folder = tmp_path / "checkout"
     folder.mkdir()
-    run(block, copied_checkout(folder), environment)
+    status, told = run_commands(block, copied_checkout(folder), environment)
+    assert status == 0, told
     command = tmp_path / "environment" / "bin" / "np2tf"
     done = subprocess.run([command, "--version"], cwd=tmp_path, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -92,20 +105,36 @@ def given(page: Path) -> list[tuple[str, str]]:
     return [] if page.name in OWN else list(GIVEN.items())
 
 
-def run(block: Block, folder: Path, environment: dict[str, str]) -> None:
-    """Run one block, or write the file that it is."""
+def run(block: Block, python: ForkedPython, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """Run one block, or write the file that it is; return its exit status and its output."""
     if block.title:
         file = folder / block.title
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(block.text, encoding="utf-8")
-        return
+        return block.status, ""
     if block.language == "python":
-        command = [sys.executable, "-c", block.text]
+        command = ["-c", block.text]
+    elif _OF_PYTHON.match(block.text):
+        command = block.text.split()[1:]
     else:
-        command = ["bash", "-e", "-o", "pipefail", "-c", block.text]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
-    told = f"line {block.line}:\n{block.text}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    assert done.returncode == block.status, told
+        return run_commands(block, folder, environment)
+    told = folder.with_name("told.txt")
+    status = python.run(command, folder, environment, told)
+    return status, told.read_text(encoding="utf-8")
+
+
+def run_commands(block: Block, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """Run a block of commands up to the first that fails; return its exit status and its output."""
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", block.text],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    return done.returncode, done.stdout
 
 
 def prepared(bin_folder: Path) -> dict[str, str]:
@@ -165,7 +194,19 @@ def test_the_test_sees_what_it_should(tmp_path: Path) -> None:
         ("sh", "", "", "", 3),
         ("", "", "", "tests/x.py", 0),
     ]
-    run(found[2], tmp_path, dict(os.environ))
-    with pytest.raises(AssertionError):
-        run(found[0], tmp_path, dict(os.environ))
+    assert [run_commands(found[at], tmp_path, dict(os.environ))[0] for at in (0, 2)] == [1, 3]
     assert len(STORIES) >= 6
+
+
+def test_forks_tell_what_processes_tell(python: ForkedPython, tmp_path: Path) -> None:
+    """Status, output, arguments and the folder of modules are those of the command `python`."""
+    (tmp_path / "beside.py").write_text("word = 'beside'\n")
+    text = "import sys, beside\nprint(__name__, beside.word, sys.argv[1:])\nsys.exit(4)\n"
+    (tmp_path / "program.py").write_text(text)
+    environment = dict(os.environ)
+    for command in (["-c", text, "a"], ["program.py", "a"], ["-c", "1 / 0"]):
+        done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
+        status = python.run(command, tmp_path, environment, tmp_path / "told.txt")
+        assert status == done.returncode
+        told = (tmp_path / "told.txt").read_text()
+        assert told.splitlines()[-1] == (done.stdout + done.stderr).splitlines()[-1]
