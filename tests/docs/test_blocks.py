@@ -199,7 +199,7 @@ def test_the_test_sees_what_it_should(tmp_path: Path) -> None:
 
 
 def test_forks_tell_what_processes_tell(python: ForkedPython, tmp_path: Path) -> None:
-    """Status, output, arguments and the folder of modules are those of the command `python`."""
+    """Status, output, arguments and imports are as with the command `python`."""
     (tmp_path / "beside.py").write_text("word = 'beside'\n")
     text = "import sys, beside\nprint(__name__, beside.word, sys.argv[1:])\nsys.exit(4)\n"
     (tmp_path / "program.py").write_text(text)

@@ -16,6 +16,7 @@ from np2tf.scipy import special as ours
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
 
+scipy = pytest.importorskip("scipy")
 special = pytest.importorskip("scipy.special")
 
 NAMES = sorted(
@@ -36,6 +37,9 @@ LIMITS = {
 }
 #: TensorFlow has kernels of them, and XLA has not: a compiled function that calls them is a TensorFlow graph.
 NOT_IN_XLA = frozenset({"j0", "j1", "y0", "y1", "k0", "k0e", "k1", "k1e"})
+SCIPY = tuple(map(int, scipy.__version__.split(".")[:2]))
+#: Since then they have limits for zeros and infinities, where they were NaN, and NaN for every NaN.
+LIMITS_OF_1_16 = frozenset({"betainc", "gammainc", "gammaincc"})
 SPECIAL = np.array(
     [
         0.0,
@@ -146,6 +150,9 @@ def test_values_are_scipys(name: str) -> None:
     bound, _ = LIMITS.get(name, (BOUND, ""))
     worst = 0.0
     args = tuple(map(np.concatenate, zip(*operands(name))))
+    if name in LIMITS_OF_1_16 and SCIPY < (1, 16):
+        ordinary = np.all([np.isfinite(arg) & (arg != 0) for arg in args], axis=0)
+        args = tuple(arg[ordinary] for arg in args)
     want = wanted(name, args)
     for mode in MODES:
         if mode == "xla" and name in NOT_IN_XLA:

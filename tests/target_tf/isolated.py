@@ -17,7 +17,10 @@ import types
 import warnings
 from pathlib import Path
 
-import tomllib
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 class Blocked:
