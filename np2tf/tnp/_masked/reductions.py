@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import tensor_array, wrap_tensor
+from np2tf.tnp._array.ndarray import tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._masked.chunked_reductions import reduce_selection
 from np2tf.tnp._masked.element_sources import Round, Source
 from np2tf.tnp._masked.selected_arrays import selected_array, selection_of
@@ -58,12 +58,13 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     selection = selection_of(args[0])
     if selection is None:
         return None
-    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(selection.parts))
+    axis = args[1] if len(args) == 2 else kwargs.get("axis")
+    axes = _axes(axis, len(selection.parts))
     if axes is None:
         return None
     if name in ("max", "min"):
-        for axis in axes:
-            part = selection.parts[axis]
+        for k in axes:
+            part = selection.parts[k]
             if part is not None:
                 empty = (
                     tf.logical_not(tf.reduce_any(part.mask))
@@ -72,14 +73,17 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
                 )
                 record_violation(empty)
     operand = selection.fill_outside(_NEUTRAL[name](selection.whole.dtype), axes)
-    result = function(tensor_array(operand), axis=axes)
+    result = function(tensor_array(operand), axis=None if axis is None else axes)
     parts_left = tuple(part for k, part in enumerate(selection.parts) if k not in axes)
     if any(parts_left):
         source = _reduction_source(selection, axes, _NEUTRAL[name](selection.whole.dtype), function)
         return selected_array(Selection(result.tensor, parts_left, source))
     whole = result.tensor
     quicker = reduce_selection(name, selection, axes, whole)
-    return result if quicker is whole else wrap_tensor(quicker)
+    if quicker is whole:
+        return result
+    weak = getattr(result, "weak", None)  # before NumPy 2.3, the number of elements is a Python number
+    return weak_scalar(quicker, weak) if weak else wrap_tensor(quicker)
 
 
 def _reduction_source(
