@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from np2tf import tnp
 from np2tf.nn.out_of_bounds import access, fill_value_of
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # Python 3.10 has none of its own
 
 #: So many indices that may be equal are applied one after another while staging.
 _MOST_APPLIED = 64

@@ -241,7 +241,11 @@ def _arctanh(z: tf.Tensor) -> tf.Tensor:
 def _arccos(z: tf.Tensor) -> tf.Tensor:
     (real, imag), (width, height) = parts(z), parts(_mirror(_propagate_nan(tf.math.acos))(z))
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
-    return tf.complex(tf.where(upright, constant(math.pi / 2, real), width), height)
+    width = tf.where(upright, constant(math.pi / 2, real), width)
+    # XLA of TensorFlow 2.19 has NaN here.
+    endless = isinf(z)
+    width = tf.where(endless, tf.math.atan2(tf.abs(imag), real), width)
+    return tf.complex(width, tf.where(endless, _with_sign(constant(math.inf, real), -imag), height))
 
 
 def _arccosh(z: tf.Tensor) -> tf.Tensor:
