@@ -30,7 +30,13 @@ def Conv(channels, size):
 
 
 def elementwise(function):
-    return (lambda rng, shape: (shape, ())), (lambda params, x: function(x))
+    def init(rng, shape):
+        return shape, ()
+
+    def apply(params, x):
+        return function(x)
+
+    return init, apply
 
 
 Relu = elementwise(lambda x: np.maximum(x, 0))

@@ -242,10 +242,14 @@ def _arccos(z: tf.Tensor) -> tf.Tensor:
     (real, imag), (width, height) = parts(z), parts(_mirror(_propagate_nan(tf.math.acos))(z))
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
     width = tf.where(upright, constant(math.pi / 2, real), width)
-    # XLA of TensorFlow 2.19 has NaN here.
-    endless = isinf(z)
-    width = tf.where(endless, tf.math.atan2(tf.abs(imag), real), width)
-    return tf.complex(width, tf.where(endless, _with_sign(constant(math.inf, real), -imag), height))
+    # Before 2.21, XLA of TensorFlow has NaN for large numbers, and the other side of the branch cut.
+    one, most = constant(1, real), constant(real.dtype.max**0.4, real)
+    is_large = isinf(z) | (tf.abs(real) > most) | (tf.abs(imag) > most)
+    x, y = tf.where(is_large, real, one), tf.where(is_large, tf.abs(imag), one)
+    length = tf.where(isinf(z), constant(math.inf, real), hypot(x / 2, y / 2))
+    width = tf.where(is_large, tf.math.atan2(y, x), width)
+    height = tf.where(is_large, tf.math.log(length) + constant(math.log(4), real), tf.abs(height))
+    return tf.complex(width, _with_sign(height, -imag))
 
 
 def _arccosh(z: tf.Tensor) -> tf.Tensor:
@@ -288,8 +292,14 @@ arcsin = use_in_graphs(
 )
 
 
+def _asinh(z: tf.Tensor) -> tf.Tensor:
+    """Of parts that are not negative; before 2.21, XLA of TensorFlow gives -0 for 0."""
+    width, height = parts(tf.math.asinh(z))
+    return tf.complex(tf.abs(width), tf.abs(height))
+
+
 arcsinh = use_in_graphs(
-    _keep_on_axes(_reflect_odd(_propagate_nan(tf.math.asinh)), imaginary_axis=False), tf.math.asinh
+    _keep_on_axes(_reflect_odd(_propagate_nan(_asinh)), imaginary_axis=False), tf.math.asinh
 )
 
 

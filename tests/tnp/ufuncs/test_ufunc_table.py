@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import tensorflow as tf
 import ufunc_table as table
 from ufunc_table import Row
 
@@ -119,6 +120,13 @@ _EVERYWHERE = "eager graph xla"
 _INVERSES = "arccos arccosh arcsin arcsinh" if np.isnan(np.arccosh(complex(0, np.nan)).imag) else ""
 #: Of zeros with two signs NumPy takes the second, until 2.2 in these, too.
 _SECOND_ZERO = "maximum minimum " + ("" if np.signbit(np.fmax([-0.0], [0.0]))[0] else "fmax fmin")
+#: TensorFlow before 2.21 flushes more, and its logarithm of XLA has fewer digits.
+_IS_OLD = tuple(map(int, tf.__version__.split(".")[:2])) < (2, 21)
+
+
+def near_one(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Where the operand is close to 1."""
+    return np.abs(arrays[0] - 1) < 1e-8
 
 
 def flushing(*names: str) -> str:
@@ -149,6 +157,16 @@ LIMITS: tuple[Limit, ...] = (
         "infinities beside NaN have other signs in C's functions", endless, _EVERYWHERE, _INVERSES, kinds="c"
     ),
     Limit(_FLUSHED, vanishing, "xla", "arccos arccosh arcsinh sinh", kinds="fc"),
+    Limit(_FLUSHED, vanishing, "graph", "expm1" if _IS_OLD else "", kinds="fc"),
+    Limit(_FLUSHED, vanishing, "xla", "tan" if _IS_OLD else "", kinds="fc"),
+    Limit(
+        "the logarithm of a number close to 1",
+        near_one,
+        "xla",
+        "arccosh" if _IS_OLD else "",
+        kinds="f",
+        ulps=1e8,
+    ),
     Limit(
         "TensorFlow's kernel for vectors of float64 has too few digits of the logarithm",
         anywhere,
