@@ -242,12 +242,12 @@ def _arccos(z: tf.Tensor) -> tf.Tensor:
     (real, imag), (width, height) = parts(z), parts(_mirror(_propagate_nan(tf.math.acos))(z))
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
     width = tf.where(upright, constant(math.pi / 2, real), width)
-    # Before 2.21, XLA of TensorFlow has NaN for large numbers, and the other side of the branch cut.
+    # Before 2.21, XLA of TensorFlow has -0 for 0, NaN for large numbers, and the other side of the branch cut.
     one, most = constant(1, real), constant(real.dtype.max**0.4, real)
     is_large = isinf(z) | (tf.abs(real) > most) | (tf.abs(imag) > most)
     x, y = tf.where(is_large, real, one), tf.where(is_large, tf.abs(imag), one)
     length = tf.where(isinf(z), constant(math.inf, real), hypot(x / 2, y / 2))
-    width = tf.where(is_large, tf.math.atan2(y, x), width)
+    width = tf.where(is_large, tf.math.atan2(y, x), tf.abs(width))
     height = tf.where(is_large, tf.math.log(length) + constant(math.log(4), real), tf.abs(height))
     return tf.complex(width, _with_sign(height, -imag))
 

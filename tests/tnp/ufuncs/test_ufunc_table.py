@@ -126,7 +126,7 @@ _IS_OLD = tuple(map(int, tf.__version__.split(".")[:2])) < (2, 21)
 
 def near_one(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarray, ...]) -> np.ndarray:
     """Where the operand is close to 1."""
-    return np.abs(arrays[0] - 1) < 1e-8
+    return np.abs(arrays[0] - 1) < 2e-3
 
 
 def flushing(*names: str) -> str:
