@@ -138,12 +138,12 @@ def test_a_folder_s_damaged_entry_is_not_used(source: Path, damage: str):
     new_process()
     translations = source.with_name("cache") / "translations"
     (entry,) = [path for path in translations.glob("*.bin") if not path.with_suffix(".py").exists()]
-    good = entry.read_bytes()
-    entry.write_bytes(DAMAGE[damage](good))
+    damaged = DAMAGE[damage](entry.read_bytes())
+    entry.write_bytes(damaged)
     assert constants(source, reads) == first
     assert len(reads) == 2
     new_process()
-    assert entry.read_bytes() == good
+    assert entry.read_bytes() != damaged
     assert constants(source, reads) == first
     assert len(reads) == 2
 

@@ -242,7 +242,7 @@ def _arccos(z: tf.Tensor) -> tf.Tensor:
     (real, imag), (width, height) = parts(z), parts(_mirror(_propagate_nan(tf.math.acos))(z))
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
     width = tf.where(upright, constant(math.pi / 2, real), width)
-    # Before 2.21, XLA of TensorFlow has -0 for 0, NaN for large numbers, and the other side of the branch cut.
+    # Before 2.21, XLA of TensorFlow has -0 for 0, NaN for large numbers, and other sides of branch cuts.
     one, most = constant(1, real), constant(real.dtype.max**0.4, real)
     is_large = isinf(z) | (tf.abs(real) > most) | (tf.abs(imag) > most)
     x, y = tf.where(is_large, real, one), tf.where(is_large, tf.abs(imag), one)
