@@ -5,9 +5,12 @@ This module imports neither of them.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
+from types import FrameType
 from typing import Any
 
 from np2tf.tnp._front.loading import when_loaded, when_program_has_tensors
@@ -59,13 +62,18 @@ def _tell() -> None:
         _when_programs.pop()()
 
 
+def _tell_if_programs(frame: FrameType) -> None:
+    """Tell of an import, unless a package of `_OWN_PACKAGES` has begun it."""
+    if not program.has_tensorflow and importing_package(frame) not in _OWN_PACKAGES:
+        _tell()
+
+
 class _Watch:
     """A finder that finds no module, but notices imports of TensorFlow and its modules."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "tensorflow":
-            if importing_package(sys._getframe(1)) not in _OWN_PACKAGES:
-                _tell()
+            _tell_if_programs(sys._getframe(1))
         elif _callbacks and name.startswith(("tensorflow.", "keras.")):
             look()
 
@@ -86,8 +94,7 @@ class _WatchedSpec(ModuleSpec):
 
     @property
     def _initializing(self) -> bool:
-        if not program.has_tensorflow and importing_package(sys._getframe(1)) not in _OWN_PACKAGES:
-            _tell()
+        _tell_if_programs(sys._getframe(1))
         return False
 
     @_initializing.setter
@@ -102,6 +109,22 @@ def _watch_again() -> None:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] in ("tensorflow", "keras") and type(module.__spec__) is ModuleSpec:
             module.__spec__.__class__ = _WatchedSpec
+    if sys.version_info < (3, 11):
+        _watch_import_module()
+
+
+def _watch_import_module() -> None:
+    """Watch `importlib.import_module`, which asks no spec on Python 3.10."""
+    machinery: Any = importlib._bootstrap  # type: ignore[attr-defined]
+    import_by_name = machinery._gcd_import
+
+    @functools.wraps(import_by_name)
+    def watched_import(name: str, *where: Any) -> Any:
+        if name.partition(".")[0] in ("tensorflow", "keras"):
+            _tell_if_programs(sys._getframe(1))
+        return import_by_name(name, *where)
+
+    machinery._gcd_import = watched_import
 
 
 when_loaded(_watch_again)
