@@ -6,6 +6,7 @@ recursion.
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import types
@@ -19,14 +20,26 @@ from np2tf.staging import RecursionLimitError
 if TYPE_CHECKING:
     from np2tf.tnp._tensor.storage import StagingScope
 
-#: The limits for a graph: the number of recursive calls, their depth, and the number of staged branches and
-#: loops of the function around them.
-MOST_CALLS, DEEPEST, MOST_STAGED = 100, 32, 3
+#: The limits for a graph: the number of recursive calls, and the number of staged branches and loops of the
+#: function around them.
+MOST_CALLS, MOST_STAGED = 100, 3
 #: On the host there may be frames of an operator and a helper between two calls, which NumPy's code does not
 #: have.
 FRAMES_PER_CALL = 8
 #: The number of functions that the search for recursion through other functions follows.
 MOST_FUNCTIONS = 100
+
+
+@functools.cache
+def deepest() -> int:
+    """Return how deep recursive calls may be in a graph.
+
+    XLA of TensorFlow before 2.21 may compute an operand once more for each of its readers: it takes more than
+    20 GB for 32 calls that each reverse an array.
+    """
+    import tensorflow as tf  # while tracing it is there; the host does not need it
+
+    return 32 if tuple(map(int, tf.__version__.split(".")[:2])) >= (2, 21) else 12
 
 
 class TracedCalls:
@@ -49,7 +62,7 @@ class TracedCalls:
             if len({id(call) for call in [*within, scope]}) > MOST_STAGED + 1:
                 name = function.__wrapped__.__qualname__
                 raise RecursionLimitError(f"data decide how often {name} calls itself")
-            if self._again > MOST_CALLS or len(within) > DEEPEST:
+            if self._again > MOST_CALLS or len(within) > deepest():
                 name = function.__wrapped__.__qualname__
                 raise RecursionLimitError(f"{name} calls itself too often for a graph")
         within.append(scope)

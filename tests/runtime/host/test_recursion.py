@@ -14,7 +14,7 @@ from differential import load
 
 import np2tf
 from np2tf.counts import counts
-from np2tf.runtime.host.recursion import DEEPEST
+from np2tf.runtime.host.recursion import deepest
 from np2tf.runtime.jit.jitted_function import UnjittedWarning
 
 SOURCE = """\
@@ -131,7 +131,7 @@ def test_other_numbers_become_inputs(namespaces):
 
 
 @pytest.mark.parametrize("name", ["scaled", "one", "slow"])
-@pytest.mark.parametrize("n", [DEEPEST, DEEPEST + 40, 900])
+@pytest.mark.parametrize("n", [deepest(), deepest() + 40, 900])
 def test_deep(namespaces, name, n):
     """Where NumPy's own code gets by with Python's stack, so does the translation."""
     args = (X, 0.5, n) if name == "scaled" else (X, n)
@@ -161,7 +161,7 @@ def test_data_end_an_inner_functions_recursion(namespaces):
     assert namespaces[1]["hidden"].trace_count == 1
 
 
-@pytest.mark.parametrize("n", [0, 3, DEEPEST + 1, 400])
+@pytest.mark.parametrize("n", [0, 3, deepest() + 1, 400])
 def test_methods(namespaces, n):
     np2tf_counter, numpy_counter = namespaces[1]["Counter"](), namespaces[0]["Counter"]()
     for _ in range(2):
