@@ -243,8 +243,8 @@ def _arccos(z: tf.Tensor) -> tf.Tensor:
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
     width = tf.where(upright, constant(math.pi / 2, real), width)
     # Before 2.21, XLA of TensorFlow has -0 for 0, NaN for large numbers, and other sides of branch cuts.
-    one, most = constant(1, real), constant(real.dtype.max**0.4, real)
-    is_large = isinf(z) | (tf.abs(real) > most) | (tf.abs(imag) > most)
+    one, limit = constant(1, real), constant(real.dtype.max**0.4, real)
+    is_large = isinf(z) | (tf.abs(real) > limit) | (tf.abs(imag) > limit)
     x, y = tf.where(is_large, real, one), tf.where(is_large, tf.abs(imag), one)
     length = tf.where(isinf(z), constant(math.inf, real), hypot(x / 2, y / 2))
     width = tf.where(is_large, tf.math.atan2(y, x), tf.abs(width))

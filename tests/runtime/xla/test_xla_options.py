@@ -30,7 +30,7 @@ def test_what_the_user_has_set_stays(flags: str, expected: str) -> None:
 
 @pytest.mark.skipif(
     version("tensorflow") < "2.21",
-    reason="before 2.21, XLA does not show in its text what it makes of a loop",
+    reason="before 2.21, the text of XLA does not show this",
 )
 def test_xla_makes_one_function_of_a_loop(tmp_path) -> None:  # type: ignore[no-untyped-def]
     """In XLA's dump the loop is inside of a call that is compiled as a whole."""
