@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential import load
+from recursion_rows import DEEP
 
 import np2tf
 from np2tf.counts import counts
@@ -131,7 +132,7 @@ def test_other_numbers_become_inputs(namespaces):
 
 
 @pytest.mark.parametrize("name", ["scaled", "one", "slow"])
-@pytest.mark.parametrize("n", [deepest(), deepest() + 40, 900])
+@pytest.mark.parametrize("n", [deepest(), deepest() + 40, DEEP])
 def test_deep(namespaces, name, n):
     """Where NumPy's own code gets by with Python's stack, so does the translation."""
     args = (X, 0.5, n) if name == "scaled" else (X, n)
@@ -144,7 +145,7 @@ def test_deep(namespaces, name, n):
 def test_deep_in_every_tier(namespaces, tier):
     with np2tf.config.using(tier=tier):
         for name in ("one", "slow"):
-            assert agree(namespaces, name, X, 800) == "host"
+            assert agree(namespaces, name, X, DEEP - 100) == "host"
     with np2tf.config.using(tier=tier, eager="tensorflow"):
         agree(namespaces, "slow", X, 100)
 
@@ -161,7 +162,7 @@ def test_data_end_an_inner_functions_recursion(namespaces):
     assert namespaces[1]["hidden"].trace_count == 1
 
 
-@pytest.mark.parametrize("n", [0, 3, deepest() + 1, 400])
+@pytest.mark.parametrize("n", [0, 3, deepest() + 1, DEEP // 2])
 def test_methods(namespaces, n):
     np2tf_counter, numpy_counter = namespaces[1]["Counter"](), namespaces[0]["Counter"]()
     for _ in range(2):
@@ -194,7 +195,7 @@ def test_threads(namespaces):
 
     def work() -> None:
         try:
-            for n in (5, 300, 2, 700):
+            for n in (5, 300, 2, DEEP - 100):
                 agree(namespaces, "slow", X, n)
         except Exception as error:
             failures.append(error)
