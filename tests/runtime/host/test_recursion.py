@@ -195,7 +195,7 @@ def test_threads(namespaces):
 
     def work() -> None:
         try:
-            for n in (5, 300, 2, DEEP - 100):
+            for n in (5, DEEP // 3, 2, DEEP - 200):
                 agree(namespaces, "slow", X, n)
         except Exception as error:
             failures.append(error)
