@@ -399,10 +399,12 @@ def test_functions_have_numpys_signatures(module: str) -> None:
     tnp_module, numpys = (getattr(xp, module) if module else xp for xp in (tnp, np))
     functions = [name for name in numpys.__all__ if isinstance(getattr(numpys, name), Callable)]
     functions = [name for name in functions if not isinstance(getattr(numpys, name), type)]
+    signatures = {name: _signature(getattr(numpys, name)) for name in functions}
     wrong = [
         name
-        for name in functions
-        if _signature(getattr(tnp_module, name)) != _signature(getattr(numpys, name))
+        for name, signature in signatures.items()
+        if _signature(getattr(tnp_module, name)) != signature
+        and signature != "(*args, **kwargs)"  # what Python 3.13 says of universal functions before NumPy 2.4
     ]
     assert wrong == []
 
