@@ -238,25 +238,33 @@ def _arctanh(z: tf.Tensor) -> tf.Tensor:
     return tf.complex(tf.where(isinf(z), tf.zeros_like(real), width), height)
 
 
+@tf.custom_gradient
+def _without_sign(x: tf.Tensor) -> Any:
+    """Return a part that is not negative, with 0 for -0; its derivative, also at 0, is 1."""
+    return tf.abs(x), lambda upstream: upstream
+
+
 def _arccos(z: tf.Tensor) -> tf.Tensor:
-    (real, imag), (width, height) = parts(z), parts(_mirror(_propagate_nan(tf.math.acos))(z))
+    real, imag = parts(z)
+    one, limit = constant(1, real), constant(real.dtype.max**0.4, real)
+    is_large = isinf(z) | (tf.abs(real) > limit) | (tf.abs(imag) > limit)
+    width, height = parts(_mirror(_propagate_nan(tf.math.acos))(tf.where(is_large, constant(0.5, z), z)))
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
     width = tf.where(upright, constant(math.pi / 2, real), width)
     # Before 2.21, XLA of TensorFlow has -0 for 0, NaN for large numbers, and other sides of branch cuts.
-    one, limit = constant(1, real), constant(real.dtype.max**0.4, real)
-    is_large = isinf(z) | (tf.abs(real) > limit) | (tf.abs(imag) > limit)
     x, y = tf.where(is_large, real, one), tf.where(is_large, tf.abs(imag), one)
     length = tf.where(isinf(z), constant(math.inf, real), hypot(x / 2, y / 2))
-    width = tf.where(is_large, tf.math.atan2(y, x), tf.abs(width))
-    height = tf.where(is_large, tf.math.log(length) + constant(math.log(4), real), tf.abs(height))
-    return tf.complex(width, _with_sign(height, -imag))
+    width = tf.where(is_large, tf.math.atan2(y, x), _without_sign(width))
+    height = tf.where(is_large, tf.math.log(length) + constant(math.log(4), real), height)
+    return tf.complex(width, tf.where(tf.equal(signbit(height), signbit(-imag)), height, -height))
 
 
 def _arccosh(z: tf.Tensor) -> tf.Tensor:
     """Return ``i arccos(z)`` or ``-i arccos(z)``, whichever has no negative real part."""
     imag = tf.math.imag(z)
     width, height = parts(_arccos(z))
-    return tf.complex(tf.abs(height), tf.where(tf.math.is_nan(imag), width, _with_sign(width, imag)))
+    width = tf.where(tf.math.is_nan(imag), width, _with_sign(width, imag))
+    return tf.complex(_with_sign(height, height), width)
 
 
 @tf.custom_gradient
@@ -295,7 +303,7 @@ arcsin = use_in_graphs(
 def _asinh(z: tf.Tensor) -> tf.Tensor:
     """Of parts that are not negative; before 2.21, XLA of TensorFlow gives -0 for 0."""
     width, height = parts(tf.math.asinh(z))
-    return tf.complex(tf.abs(width), tf.abs(height))
+    return tf.complex(_without_sign(width), _without_sign(height))
 
 
 arcsinh = use_in_graphs(
