@@ -52,35 +52,6 @@ def test_derivatives(name: str) -> None:
         np.testing.assert_allclose(one(0.0), second, rtol=1e-5, atol=1e-7)
 
 
-#: Function -> its derivative, where it is holomorphic.
-HOLOMORPHIC = {
-    "arccos": lambda z: -1 / np.sqrt(1 - z * z),
-    "arccosh": lambda z: 1 / (np.sqrt(z - 1) * np.sqrt(z + 1)),
-    "arcsin": lambda z: 1 / np.sqrt(1 - z * z),
-    "arcsinh": lambda z: 1 / np.sqrt(1 + z * z),
-}
-
-
-@pytest.mark.parametrize("jit_compile", [False, True])
-@pytest.mark.parametrize("name", HOLOMORPHIC)
-def test_derivatives_on_the_axes(name: str, jit_compile: bool) -> None:
-    """Where a part of a complex number, or of the value, is zero."""
-    points = np.array([0, 0.5, -0.5, 0.5j, -0.5j, 0.4 + 0.3j, -2 + 1j])
-
-    @tf.function(jit_compile=jit_compile, autograph=False)
-    def gradients(z):
-        with tf.GradientTape(persistent=True) as tape:
-            tape.watch(z)
-            value = tf.convert_to_tensor(getattr(np2tf.tnp, name)(np2tf.tnp.asarray(z)))
-            real, imag = tf.math.real(value), tf.math.imag(value)
-        return tape.gradient(real, z), tape.gradient(imag, z)
-
-    wanted = np.conj(HOLOMORPHIC[name](points))
-    of_real, of_imag = gradients(tf.constant(points))
-    np.testing.assert_allclose(of_real, wanted, rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(of_imag, 1j * wanted, rtol=1e-10, atol=1e-14)
-
-
 def test_products_of_unknown_lengths() -> None:
     """The derivative of a running product and of a product, in a graph that serves all lengths."""
 

@@ -12,8 +12,6 @@ from np2tf.tnp._tensor.dtype_dispatch import Function, constant
 from np2tf.tnp._tensor.dtype_dispatch import maximum as larger_of
 from np2tf.tnp._tensor.dtype_dispatch import minimum as smaller_of
 from np2tf.tnp._ufuncs.complex import (
-    _product,
-    _product_in_c,
     isinf,
     isnan,
     parts,
@@ -111,7 +109,20 @@ def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
     )
 
 
-exp = prefer_kernel(tf.exp, _exp_of_parts)
+def _with_derivative(formula: Function, derivative: Function) -> Function:
+    """Return `formula` with the derivative of the holomorphic function.
+
+    TensorFlow's derivative of a case that is chosen where a part is zero knows nothing of numbers beside it.
+    """
+
+    @tf.custom_gradient
+    def call(z: tf.Tensor) -> Any:
+        return formula(z), lambda upstream: upstream * tf.math.conj(derivative(z))
+
+    return call
+
+
+exp: Function = prefer_kernel(tf.exp, _with_derivative(_exp_of_parts, lambda z: exp(z)))
 
 
 def exp2(z: tf.Tensor) -> tf.Tensor:
@@ -238,37 +249,29 @@ def _arctanh(z: tf.Tensor) -> tf.Tensor:
     return tf.complex(tf.where(isinf(z), tf.zeros_like(real), width), height)
 
 
-@tf.custom_gradient
-def _without_sign(x: tf.Tensor) -> Any:
-    """Return a part that is not negative, with 0 for -0; its derivative, also at 0, is 1."""
-    return tf.abs(x), lambda upstream: upstream
-
-
 def _arccos(z: tf.Tensor) -> tf.Tensor:
     real, imag = parts(z)
     one, limit = constant(1, real), constant(real.dtype.max**0.4, real)
     is_large = isinf(z) | (tf.abs(real) > limit) | (tf.abs(imag) > limit)
-    width, height = parts(_mirror(_propagate_nan(tf.math.acos))(tf.where(is_large, constant(0.5, z), z)))
+    width, height = parts(_mirror(_propagate_nan(tf.math.acos))(z))
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
     width = tf.where(upright, constant(math.pi / 2, real), width)
     # Before 2.21, XLA of TensorFlow has -0 for 0, NaN for large numbers, and other sides of branch cuts.
     x, y = tf.where(is_large, real, one), tf.where(is_large, tf.abs(imag), one)
     length = tf.where(isinf(z), constant(math.inf, real), hypot(x / 2, y / 2))
-    width = tf.where(is_large, tf.math.atan2(y, x), _without_sign(width))
-    height = tf.where(is_large, tf.math.log(length) + constant(math.log(4), real), height)
-    return tf.complex(width, tf.where(tf.equal(signbit(height), signbit(-imag)), height, -height))
+    width = tf.where(is_large, tf.math.atan2(y, x), tf.abs(width))
+    height = tf.where(is_large, tf.math.log(length) + constant(math.log(4), real), tf.abs(height))
+    return tf.complex(width, _with_sign(height, -imag))
 
 
 def _arccosh(z: tf.Tensor) -> tf.Tensor:
     """Return ``i arccos(z)`` or ``-i arccos(z)``, whichever has no negative real part."""
     imag = tf.math.imag(z)
     width, height = parts(_arccos(z))
-    width = tf.where(tf.math.is_nan(imag), width, _with_sign(width, imag))
-    return tf.complex(_with_sign(height, height), width)
+    return tf.complex(tf.abs(height), tf.where(tf.math.is_nan(imag), width, _with_sign(width, imag)))
 
 
-@tf.custom_gradient
-def _root(z: tf.Tensor) -> Any:
+def _root(z: tf.Tensor) -> tf.Tensor:
     real, imag = parts(z)
     a, b = tf.abs(real), tf.abs(imag)
     long, short = larger_of(a, b), smaller_of(a, b)
@@ -288,72 +291,79 @@ def _root(z: tf.Tensor) -> Any:
     height = tf.where(above | (beside & ~is_right), infinity, tf.where(beside, default, height))
     is_undefined = isnan(z) & ~isinf(z)
     width, height = (tf.where(is_undefined, nan, part) for part in (width, height))
-    result = tf.complex(width, _with_sign(height, imag))
-    return result, lambda upstream: upstream / (constant(2, z) * tf.math.conj(result))
+    return tf.complex(width, _with_sign(height, imag))
 
 
-sqrt = prefer_kernel(tf.sqrt, _root, but_zero=True)
+sqrt: Function = prefer_kernel(
+    tf.sqrt, _with_derivative(_root, lambda z: reciprocal(constant(2, z) * sqrt(z))), but_zero=True
+)
+
+
+def _one_plus(z: tf.Tensor, factor: float = 1) -> tf.Tensor:
+    """``1 + factor * z`` for a factor of 1 or -1, with the sign of a zero imaginary part."""
+    real, imag = parts(z)
+    return tf.complex(constant(1, real) + constant(factor, real) * real, constant(factor, imag) * imag)
+
+
+def _arcsin_derivative(z: tf.Tensor) -> tf.Tensor:
+    return reciprocal(sqrt(_one_plus(z)) * sqrt(_one_plus(z, -1)))
 
 
 arcsin = use_in_graphs(
-    _keep_on_axes(_reflect_odd(_propagate_nan(tf.math.asin)), real_axis=False), tf.math.asin
+    _with_derivative(
+        _keep_on_axes(_reflect_odd(_propagate_nan(tf.math.asin)), real_axis=False), _arcsin_derivative
+    ),
+    tf.math.asin,
 )
 
 
 def _asinh(z: tf.Tensor) -> tf.Tensor:
     """Of parts that are not negative; before 2.21, XLA of TensorFlow gives -0 for 0."""
     width, height = parts(tf.math.asinh(z))
-    return tf.complex(_without_sign(width), _without_sign(height))
+    return tf.complex(tf.abs(width), tf.abs(height))
 
 
 arcsinh = use_in_graphs(
-    _keep_on_axes(_reflect_odd(_propagate_nan(_asinh)), imaginary_axis=False), tf.math.asinh
+    _with_derivative(
+        _keep_on_axes(_reflect_odd(_propagate_nan(_asinh)), imaginary_axis=False),
+        lambda z: _arcsin_derivative(_quarter(z)),
+    ),
+    tf.math.asinh,
 )
 
 
 _arctanh_everywhere = _keep_on_axes(_reflect_odd(_propagate_nan(_arctanh)), real_axis=False)
 
 
-arctanh = use_in_graphs(_arctanh_everywhere, tf.math.atanh)
+arctanh = use_in_graphs(
+    _with_derivative(_arctanh_everywhere, lambda z: reciprocal(constant(1, z) - z * z)), tf.math.atanh
+)
 
 
-arctan = use_in_graphs(_rotate(_arctanh_everywhere), tf.math.atan)
+arctan = use_in_graphs(
+    _with_derivative(_rotate(_arctanh_everywhere), lambda z: reciprocal(constant(1, z) + z * z)), tf.math.atan
+)
 
 
-def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Return powers as NumPy does: small whole exponents by multiplication, other exponents by the
-    logarithm.
-    """
-    real, imag = parts(b)
-    zero, one, nan = (constant(value, a) for value in (0, 1, complex(math.nan, math.nan)))
-    of_zero = tf.equal(a, zero)
-    base = tf.where(of_zero, one, a)
-    result = exp(_product_in_c(b, log(base)))
-    is_whole = tf.equal(imag, constant(0, imag)) & tf.equal(real, tf.round(real))
-    is_small = is_whole & tf.less(tf.abs(real), constant(100, real))
-    count = tf.cast(tf.where(is_small, tf.abs(real), tf.zeros_like(real)), tf.int32)
-    product, factor = tf.broadcast_to(one, tf.shape(result)), base
-    for bit in range(7):
-        new_product = _product(product, factor) if bit else factor
-        product = tf.where(tf.equal(tf.bitwise.right_shift(count, bit) & 1, 1), new_product, product)
-        factor = _product(factor, factor)
-    product = tf.where(tf.less(real, constant(0, real)), reciprocal(product), product)
-    result = tf.where(is_small, product, result)
-    is_positive = tf.greater(real, constant(0, real))
-    result = tf.where(of_zero, tf.where(is_positive, zero, nan), result)
-    return tf.where(tf.equal(b, zero), one, result)
+sinh = use_in_graphs(_with_derivative(_keep_on_axes(_sinh), lambda z: cosh(z)), tf.sinh)
+cosh: Function = use_in_graphs(_with_derivative(_cosh, lambda z: sinh(z)), tf.cosh)
 
 
-power = prefer_kernel(tf.pow, _powers)
+sin = use_in_graphs(_with_derivative(_sin, lambda z: cos(z)), tf.sin)
+cos: Function = use_in_graphs(_with_derivative(lambda z: _cosh(_quarter(z)), lambda z: -sin(z)), tf.cos)
 
 
-sinh, cosh = use_in_graphs(_keep_on_axes(_sinh), tf.sinh), use_in_graphs(_cosh, tf.cosh)
+tanh: Function = use_in_graphs(
+    _with_derivative(_keep_on_axes(_reflect_odd(tf.tanh)), lambda z: constant(1, z) - tanh(z) * tanh(z)),
+    tf.tanh,
+)
+tan: Function = use_in_graphs(
+    _with_derivative(_keep_on_axes(_reflect_odd(tf.tan)), lambda z: constant(1, z) + tan(z) * tan(z)), tf.tan
+)
 
 
-sin, cos = use_in_graphs(_sin, tf.sin), use_in_graphs(lambda z: _cosh(_quarter(z)), tf.cos)
-
-
-tanh, tan = (use_in_graphs(_keep_on_axes(_reflect_odd(function)), function) for function in (tf.tanh, tf.tan))
-
-
-arccos, arccosh = use_in_graphs(_arccos, tf.math.acos), use_in_graphs(_arccosh, tf.math.acosh)
+arccos = use_in_graphs(_with_derivative(_arccos, lambda z: -_arcsin_derivative(z)), tf.math.acos)
+arccosh = use_in_graphs(
+    _with_derivative(_arccosh, lambda z: reciprocal(sqrt(_one_plus(z)) * sqrt(z - constant(1, z)))),
+    tf.math.acosh,
+)

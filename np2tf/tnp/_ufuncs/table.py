@@ -27,7 +27,7 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     real,
 )
 from np2tf.tnp._ufuncs import complex as of_complex
-from np2tf.tnp._ufuncs import complex_functions
+from np2tf.tnp._ufuncs import complex_functions, complex_powers
 from np2tf.tnp._ufuncs import integer as integers
 from np2tf.tnp._ufuncs import matrix as matrices
 from np2tf.tnp._ufuncs import real as floats
@@ -69,8 +69,8 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
         signed=integers.divmod,
     ),
     "fmod": kernel(real(floats.fmod), signed=integers.fmod),
-    "power": kernel(real(tf.pow), signed=integers.power, complex=complex_functions.power),
-    "float_power": kernel(tf.pow, complex=complex_functions.power),
+    "power": kernel(real(tf.pow), signed=integers.power, complex=complex_powers.power),
+    "float_power": kernel(tf.pow, complex=complex_powers.power),
     "negative": kernel(tf.negative, unsigned=integers.negative),
     "positive": identity,
     "absolute": kernel(tf.abs, boolean=identity, unsigned=identity, complex=of_complex.absolute),
