@@ -39,7 +39,7 @@ def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 @tf.custom_gradient
 def _differentiable_powers(a: tf.Tensor, b: tf.Tensor) -> Any:
-    """Return powers; their derivatives are those of TensorFlow's kernel, 0 for an exponent or a base of 0."""
+    """Return powers with derivatives as TensorFlow's kernel has them: 0 for an exponent or a base of 0."""
 
     def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         zero, one = constant(0, a), constant(1, a)
@@ -48,14 +48,14 @@ def _differentiable_powers(a: tf.Tensor, b: tf.Tensor) -> Any:
         logarithm = tf.where(is_zero, zero, log(tf.where(is_zero, one, a)))
         of_exponent = power(a, b) * logarithm
         return tuple(  # type: ignore[return-value]
-            _summed(upstream * tf.math.conj(derivative), operand)
+            _sum_like(upstream * tf.math.conj(derivative), operand)
             for derivative, operand in ((of_base, a), (of_exponent, b))
         )
 
     return _powers(a, b), gradient
 
 
-def _summed(gradient: tf.Tensor, operand: tf.Tensor) -> tf.Tensor:
+def _sum_like(gradient: tf.Tensor, operand: tf.Tensor) -> tf.Tensor:
     """Sum a gradient over the axes along which an operand was broadcast."""
     shape = tf.shape(operand)
     axes, _ = gen_array_ops.broadcast_gradient_args(shape, tf.shape(gradient))
