@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+
 from np2tf import tnp
 
 ANYWHERE = np.array([0.4 + 0.3j, -0.6 + 0.7j, 2 + 1j, -2 - 1j])
