@@ -404,7 +404,8 @@ def test_functions_have_numpys_signatures(module: str) -> None:
         name
         for name, signature in signatures.items()
         if _signature(getattr(tnp_module, name)) != signature
-        and signature != "(*args, **kwargs)"  # what Python 3.13 says of universal functions before NumPy 2.4
+        # Python 3.13 says this of universal functions before NumPy 2.4.
+        and not (isinstance(getattr(numpys, name), np.ufunc) and signature == "(*args, **kwargs)")
     ]
     assert wrong == []
 
