@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 import np2tf
@@ -18,6 +19,9 @@ from np2tf import tnp
 from np2tf.tnp._array.ndarray import is_array, tensor_array
 
 MODES = ("eager", "graph", "xla")
+#: `mode` for most cases of chapters: the examples of all rules run in graphs (tests/conformance), and these
+#: cases do with `-m long`.
+by_mode = pytest.mark.parametrize("mode", ["eager", pytest.param("graph", marks=pytest.mark.long), "xla"])
 _TOLERANCE = {"e": 4e-3, "f": 2e-5, "d": 1e-11, "F": 2e-5, "D": 1e-11}
 #: The number of cases that are traced into one function.
 _BATCH = 120

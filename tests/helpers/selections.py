@@ -11,13 +11,10 @@ import pytest
 def in_turn(rows: Iterable[Any], variants: Sequence[Any]) -> list[Any]:
     """Return the pairs of rows and variants as parameters of a test.
 
-    Each row is tested with the first variant and, in turn, with one of the other variants. The other pairs
-    are marked `long`.
+    Each row is tested with one of the variants, in turn. The other pairs are marked `long`.
     """
-    first, *other_variants = variants
-    made = []
-    for number, row in enumerate(rows):
-        chosen = {first, other_variants[number % len(other_variants)]}
-        for variant in variants:
-            made.append(pytest.param(row, variant, marks=() if variant in chosen else pytest.mark.long))
-    return made
+    return [
+        pytest.param(row, variant, marks=() if place == number % len(variants) else pytest.mark.long)
+        for number, row in enumerate(rows)
+        for place, variant in enumerate(variants)
+    ]

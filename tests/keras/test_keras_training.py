@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import trained_functions as plain
+from selections import in_turn
 
 import np2tf
 
@@ -142,8 +143,7 @@ def test_optimisers_equal_keras_own(name: str) -> None:
         np.testing.assert_allclose(np2tf_weight, wanted, rtol=2e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("is_eager", [False, True], ids=["compiled", "eager"])
-@pytest.mark.parametrize("name", OPTIMISERS)
+@pytest.mark.parametrize(("name", "is_eager"), in_turn(OPTIMISERS, [False, True]))
 def test_many_steps_in_double_precision(name: str, is_eager: bool) -> None:
     """After 120 steps (20 if eager) the weights are Keras' own up to the rounding of float64."""
     update, state, of_keras = OPTIMISERS[name]

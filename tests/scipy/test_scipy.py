@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from op_harness import MODES, differences
+from op_harness import by_mode, differences
 
 import np2tf
 from np2tf import rules
@@ -54,7 +54,7 @@ NOT_IN_XLA = frozenset(
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 def test_results_are_scipys(mode: str, chapter: str) -> None:
     """Every case, eagerly, in a graph, and under XLA where that can."""
     cases = list(CHAPTERS[chapter]())

@@ -27,7 +27,8 @@ def legacy_pcg(seed: int) -> Any:
     return np.random.RandomState(np.random.PCG64(seed))
 
 
-MAKERS = [PCG, LEGACY, twisted, philox, sfc, dxsm, legacy_pcg]
+LONG = [pytest.param(make, marks=pytest.mark.long) for make in (sfc, dxsm, legacy_pcg)]
+MAKERS = [PCG, LEGACY, twisted, philox, *LONG]
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import tensorflow as tf
-from op_harness import MODES, Case, differences
+from op_harness import Case, by_mode, differences
 
 import np2tf
 from np2tf import tnp
@@ -164,13 +164,13 @@ def reduction_cases(name: str, thorough: bool = True) -> Iterator[Case]:
         yield from special_cases(name)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 @pytest.mark.parametrize("name", OVER_AXES + OF_NAN + POSITIONS + RUNNING)
 def test_reduction(name, mode):
     check(reduction_cases(name, thorough=mode == "eager"), mode)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 def test_ufunc_methods(mode):
     check(ufunc_cases(), mode)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import tensorflow as tf
-from op_harness import MODES, Case, differences
+from op_harness import Case, by_mode, differences
 
 import np2tf
 from np2tf import tnp
@@ -307,7 +307,7 @@ def test_bessel_function():
         np.testing.assert_allclose(tnp.i0(Y).numpy(), np.i0(Y), rtol=1e-12)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 @pytest.mark.parametrize("name", TABLES)
 def test_like_numpy(name, mode):
     found = [f"{case}: {difference}" for case, difference in differences(TABLES[name](), mode)]

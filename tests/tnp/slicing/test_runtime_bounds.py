@@ -21,10 +21,12 @@ ARRAY = np.arange(36).reshape(6, 6)
 
 
 def program(at_run_time: str) -> Callable[..., Any]:
-    """Reads, writes of arrays and of numbers, and augmented writes: under every key, with the axes in both
-    orders.
+    """Reads, writes of arrays and of numbers, and augmented writes: under every key, with the axes in either
+    order in turn.
     """
-    keys = [key for item in STATIC for key in (f"{at_run_time}, {item}", f"{item}, {at_run_time}")]
+    turn = AT_RUN_TIME.index(at_run_time)
+    orders = (f"{at_run_time}, {{}}", f"{{}}, {at_run_time}")
+    keys = [orders[(turn + number) % 2].format(item) for number, item in enumerate(STATIC)]
     lines = [f"def f(x, {', '.join(PLACES)}):", "    found = []"]
     for key in keys:
         lines += [f"    found.append(x[{key}] * 1)"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import tensorflow as tf
-from op_harness import MODES, Case, differences
+from op_harness import Case, by_mode, differences
 
 import np2tf
 from np2tf import tnp
@@ -182,7 +182,7 @@ def _of_complex(operands: int) -> set[str]:
 OF_COMPLEX, OF_TWO_COMPLEX = _of_complex(1), _of_complex(2)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 def test_complex_numbers_with_infinite_parts_nan_and_signed_zeros(mode):
     check((Case(name, (COMPLEX_SPECIAL,)) for name in OF_COMPLEX), mode)
     pair = (COMPLEX_SPECIAL[:, None], COMPLEX_SPECIAL)
@@ -197,30 +197,30 @@ def check(cases: Iterator[Case], mode: str) -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name, mode):
     check(unary_cases(name, thorough=mode == "eager"), mode)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name, mode):
     check(binary_cases(name, thorough=mode == "eager"), mode)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_product(name, mode):
     check(product_cases(name), mode)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 def test_mixed_dtypes(mode):
     check(mixed_cases(), mode)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@by_mode
 def test_power_by_a_constant(mode):
     check(power_cases(), mode)
 
