@@ -23,6 +23,15 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sinc": np.sinc,
     "i0": np.i0,
     "hypot": lambda x: np.hypot(x + 1, 1.0),
+    "hypot beside an axis": lambda x: np.hypot(x, 1.0),
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "remainder": lambda x: (x + 1.5) % (x * x + 0.4),
+    "remainder of divmod": lambda x: np.divmod(2.0, x + 0.7)[1] * np.divmod(x - 2.2, 1.5)[1],
+    "an exponent of 0": lambda x: x**0 * 3 + x,
+    "exponents": lambda x: np.sum((x * np.ones((2, 1))) ** np.arange(4.0)),
+    "exponents from an argument": lambda x: np.sum(np.power(x * np.ones(3), np.zeros(3)) * WEIGHTS),
+    "float_power": lambda x: np.sum(np.float_power(x, np.array([0.0, 1.0, 2.0]))),
     "prod": lambda x: np.prod(np.stack([x, x + 2, 3.0 * x, x - 1])),
     "prod of a column": lambda x: np.sum(np.prod(np.stack([[x, x + 2], [x, x - 1]]), axis=0)),
     "nanprod": lambda x: np.nanprod(np.stack([x, x + 2])),
@@ -50,6 +59,41 @@ def test_derivatives(name: str) -> None:
         np.testing.assert_allclose(one(0.0), first, rtol=1e-6, atol=1e-8)
     for one in (hessian, np2tf.grad(gradient), np2tf.jit(hessian, tier="compile")):
         np.testing.assert_allclose(one(0.0), second, rtol=1e-5, atol=1e-7)
+
+
+#: Functions with a kink or a jump at 0, and the derivative there.
+KINKS: dict[str, tuple[Callable[[Any], Any], float]] = {
+    # Of two equal numbers the first is the result, as in TensorFlow.
+    "maximum": (lambda x: np.maximum(x, 0.0), 1.0),
+    "maximum, of the second": (lambda x: np.maximum(0.0, x), 0.0),
+    "minimum": (lambda x: np.minimum(x, 0.0), 1.0),
+    "fmax": (lambda x: np.fmax(2 * x, x), 2.0),
+    "fmin": (lambda x: np.fmin(2 * x, x), 2.0),
+    "clip below": (lambda x: np.clip(x, 0.0, 1.0), 1.0),
+    "clip above": (lambda x: np.clip(x + 1, 0.0, 1.0), 1.0),
+    # The derivative from the right.
+    "remainder": (lambda x: (x + 6.0) % 2.0, 1.0),
+    "remainder by a number": (lambda x: 6.0 % (x + 2.0), -3.0),
+    "interp": (lambda x: np.interp(x, np.array([-1.0, 0.0, 2.0]), np.array([3.0, 1.0, 5.0])), 2.0),
+    "interp at the end": (
+        lambda x: np.interp(x, np.array([-2.0, -1.0, 0.0]), np.array([3.0, 1.0, 5.0])),
+        4.0,
+    ),
+    "abs": (np.abs, 0.0),
+    "hypot": (lambda x: np.hypot(x, 2 * x), 0.0),
+    "sign": (np.sign, 0.0),
+    "cbrt": (np.cbrt, np.inf),
+    "sqrt": (np.sqrt, np.inf),
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_kinks(name: str) -> None:
+    """Compiled code has the derivative that eager code has."""
+    function, wanted = KINKS[name]
+    gradient = np2tf.grad(function)
+    for one in (gradient, np2tf.jit(gradient, tier="compile")):
+        assert float(one(0.0)) == wanted
 
 
 def test_products_of_unknown_lengths() -> None:

@@ -20,6 +20,7 @@ from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._operands.differentiated_values import is_followed
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
+from np2tf.tnp._tensor.dtype_dispatch import power
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._ufuncs.real import fmod
 
@@ -46,7 +47,7 @@ _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
     "erf": tf.math.erf,
     "erfc": tf.math.erfc,
     "fabs": tf.abs,
-    "pow": tf.pow,
+    "pow": power,
     "hypot": lambda *xs: _hypot(xs),
     "degrees": lambda x: x * (180 / _math.pi),
     "radians": lambda x: x * (_math.pi / 180),

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import scalar, weak_scalar
+from np2tf.tnp._tensor.dtype_dispatch import power
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.symint import Int, SymInt, combine, distance, lower_bound, upper_bound
 
@@ -24,7 +25,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], tf.Tensor]] = {
     "divide": tf.truediv,
     "floor_divide": tf.math.floordiv,
     "remainder": tf.math.floormod,
-    "power": tf.pow,
+    "power": power,
     "minimum": tf.minimum,
     "maximum": tf.maximum,
 }

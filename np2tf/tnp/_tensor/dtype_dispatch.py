@@ -102,12 +102,13 @@ def gather_parts(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
     """Return parts of `x` along an axis. The gradient is a tensor, while TensorFlow's is a
     `tf.IndexedSlices`.
     """
-    if axis == 0 and (x.dtype.is_floating or x.dtype.is_complex) and _may_be_differentiated():
+    if axis == 0 and (x.dtype.is_floating or x.dtype.is_complex) and may_be_differentiated():
         x = tf.reshape(x, tf.shape(x))  # the gradient of a reshape is a tensor
     return tf.gather(x, index, axis=axis)
 
 
-def _may_be_differentiated() -> bool:
+def may_be_differentiated() -> bool:
+    """Return whether a gradient of the current code may be computed."""
     return not tf.executing_eagerly() or (surroundings.has_tensorflow() and not surroundings.has_no_tape())
 
 
@@ -148,9 +149,14 @@ def may_lose_nan() -> bool:
 
 
 def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
-    """Return where a is the result. Of two zeros NumPy takes the second, or in float16 the first."""
-    is_result = compare(a, b) | tf.not_equal(a, a)
-    return is_result | tf.equal(a, b) if a.dtype == tf.float16 else is_result
+    """Return where a is the result. Of two zeros NumPy takes the second, or in float16 the first.
+
+    Of equal numbers a is the result and so has the whole gradient, as in `tf.maximum`.
+    """
+    is_equal = tf.equal(a, b)
+    if a.dtype != tf.float16:
+        is_equal = tf.equal(*(tf.bitcast(x, BITS[x.dtype]) for x in (a, b)))
+    return compare(a, b) | tf.not_equal(a, a) | is_equal
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -165,6 +171,34 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if a.dtype.is_integer or not may_lose_nan():
         return tf.minimum(a, b)
     return tf.where(_prevails(a, b, tf.less), a, b)
+
+
+def broadcast_together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return both operands in their common shape, which custom gradients need."""
+    static = tf.broadcast_static_shape(a.shape, b.shape)
+    if static.is_fully_defined() and static == a.shape == b.shape:
+        return a, b
+    known = static.is_fully_defined()
+    shape = static if known else tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))
+    return tf.broadcast_to(a, shape), tf.broadcast_to(b, shape)
+
+
+def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return ``a**b``. A power of 0 has derivatives by the base, also if the exponent is 0 or 1."""
+    return _power(*broadcast_together(a, b)) if may_be_differentiated() else tf.pow(a, b)
+
+
+@tf.custom_gradient
+def _power(a: tf.Tensor, b: tf.Tensor) -> Any:
+    def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        zero, one = constant(0, a), constant(1, a)
+        # The factor is 0 where the exponent is, but not if the power to -1 were infinite.
+        of_base = b * power(a, tf.where(tf.equal(b, zero), zero, b - one))
+        is_positive = tf.greater(a, zero)
+        logarithm = tf.where(is_positive, tf.math.log(tf.where(is_positive, a, one)), zero)
+        return upstream * of_base, upstream * (power(a, b) * logarithm)
+
+    return tf.pow(a, b), gradient
 
 
 def constant_function(value: bool) -> Function:

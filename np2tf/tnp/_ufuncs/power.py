@@ -19,6 +19,7 @@ from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
     -1: lambda x: hide_from_optimiser(constant(1, x)) / x,
+    0: tf.ones_like,
     0.5: lambda x: complex_functions.sqrt(x) if x.dtype.is_complex else tf.sqrt(x),
     1: tf.identity,
     2: tf.square,

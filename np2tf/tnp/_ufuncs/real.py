@@ -14,9 +14,11 @@ from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import (
     BITS,
+    broadcast_together,
     constant,
     hide_from_optimiser,
     maximum,
+    may_be_differentiated,
     may_lose_nan,
     minimum,
 )
@@ -36,16 +38,6 @@ def copysign(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(signbit(b), -magnitude, magnitude)
 
 
-def _broadcast_together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return both operands in their common shape, which custom gradients need."""
-    static = tf.broadcast_static_shape(a.shape, b.shape)
-    if static.is_fully_defined() and static == a.shape == b.shape:
-        return a, b
-    known = static.is_fully_defined()
-    shape = static if known else tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))
-    return tf.broadcast_to(a, shape), tf.broadcast_to(b, shape)
-
-
 @tf.custom_gradient
 def _fmod(a: tf.Tensor, b: tf.Tensor) -> Any:
     # TensorFlow has no gradient of this operation.
@@ -54,16 +46,34 @@ def _fmod(a: tf.Tensor, b: tf.Tensor) -> Any:
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the remainder with the dividend's sign."""
-    return _fmod(*_broadcast_together(a, b))
+    return _fmod(*broadcast_together(a, b))
 
 
 def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Return the quotient rounded down, and the remainder with the divisor's sign; zeros as CPython treats
     them.
     """
+    if not may_be_differentiated():
+        return _rounded_down(a, b)
+    quotient, remainder = _divmod(*broadcast_together(a, b))
+    return quotient, remainder
+
+
+@tf.custom_gradient
+def _divmod(a: tf.Tensor, b: tf.Tensor) -> Any:
+    """Return the quotient, a constant, and the remainder ``a - quotient * b`` with its derivatives."""
+    quotient, remainder = _rounded_down(a, b)
+
+    def gradient(_: tf.Tensor, upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return upstream, -upstream * tf.stop_gradient(quotient)
+
+    return (quotient, remainder), gradient
+
+
+def _rounded_down(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     zero, one = constant(0, a), constant(1, a)
     by_zero = tf.equal(b, zero)
-    remainder = fmod(a, b)
+    remainder = tf.truncatemod(a, b)
     quotient = (a - remainder) / b
     opposite = tf.not_equal(remainder, zero) & tf.not_equal(tf.less(b, zero), tf.less(remainder, zero))
     remainder = tf.where(opposite, remainder + b, remainder)
@@ -116,9 +126,25 @@ def heaviside(x: tf.Tensor, at_zero: tf.Tensor) -> tf.Tensor:
 
 def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the length of the hypotenuse; no intermediate result overflows."""
+    return _hypot(*broadcast_together(a, b)) if may_be_differentiated() else _length(a, b)
+
+
+@tf.custom_gradient
+def _hypot(a: tf.Tensor, b: tf.Tensor) -> Any:
+    """Return the length with smooth derivatives, where the formula has cases; they are 0 at 0."""
+
+    def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        length = _hypot(a, b)
+        is_plain = tf.equal(length, constant(0, a)) | tf.math.is_inf(length)
+        length = tf.where(is_plain, constant(np.inf, a), length)
+        return upstream * (a / length), upstream * (b / length)
+
+    return _length(a, b), gradient
+
+
+def _length(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     a, b = tf.abs(a), tf.abs(b)
-    # In this order each of two equal operands has half of the gradient.
-    long, short = maximum(a, b), minimum(b, a)
+    long, short = maximum(a, b), minimum(a, b)
     infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
     plain = tf.equal(long, constant(0, a)) | infinite
     ratio = short / tf.where(plain, constant(1, a), long)
@@ -158,16 +184,40 @@ def times_cosh(x: tf.Tensor, factor: tf.Tensor) -> tf.Tensor:
 
 def sinh(x: tf.Tensor) -> tf.Tensor:
     """Return the hyperbolic sine. XLA's own subtracts the logarithm of 2 from the exponent, which rounds."""
-    return tf.sinh(x) if tf.executing_eagerly() else times_sinh(x, constant(1, x))
+    return tf.sinh(x) if tf.executing_eagerly() else _sinh(x)
 
 
 def cosh(x: tf.Tensor) -> tf.Tensor:
     """Return the hyperbolic cosine."""
-    return tf.cosh(x) if tf.executing_eagerly() else times_cosh(x, constant(1, x))
+    return tf.cosh(x) if tf.executing_eagerly() else _cosh(x)
+
+
+# The formula takes the size of x, whose derivative at 0 is 0.
+@tf.custom_gradient
+def _sinh(x: tf.Tensor) -> Any:
+    return times_sinh(x, constant(1, x)), lambda upstream: upstream * cosh(x)
+
+
+@tf.custom_gradient
+def _cosh(x: tf.Tensor) -> Any:
+    return times_cosh(x, constant(1, x)), lambda upstream: upstream * sinh(x)
 
 
 def cbrt(x: tf.Tensor) -> tf.Tensor:
-    """Return the cube root."""
+    """Return the cube root. Its derivative at 0 is infinite."""
+    return _cbrt(x) if may_be_differentiated() else _cube_root(x)
+
+
+@tf.custom_gradient
+def _cbrt(x: tf.Tensor) -> Any:
+    def gradient(upstream: tf.Tensor) -> tf.Tensor:
+        root = _cbrt(x)
+        return upstream / (constant(3, x) * root * root)
+
+    return _cube_root(x), gradient
+
+
+def _cube_root(x: tf.Tensor) -> tf.Tensor:
     plain = tf.equal(x, constant(0, x)) | ~tf.math.is_finite(x)
     safe = tf.where(plain, constant(1, x), tf.abs(x))
     root = tf.pow(safe, constant(1 / 3, x))
@@ -208,7 +258,7 @@ def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callab
 
         return result, gradient
 
-    return lambda a, b: call(*_broadcast_together(a, b))
+    return lambda a, b: call(*broadcast_together(a, b))
 
 
 #: The functions ``log(exp(a) + exp(b))`` and ``log2(2**a + 2**b)``.
@@ -252,12 +302,12 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     # This case is that of zeros with different signs.
     equal_result = a if a.dtype == tf.float16 and NUMPY < (2, 5) else b
     result = tf.where(is_undefined, constant(np.nan, a), tf.where(tf.equal(a, b), equal_result, neighbour))
-    return _with_derivative_of(tf.broadcast_to(a, tf.shape(result)), tf.stop_gradient(result))
+    return with_derivative_of(tf.broadcast_to(a, tf.shape(result)), tf.stop_gradient(result))
 
 
 @tf.custom_gradient
-def _with_derivative_of(x: tf.Tensor, result: tf.Tensor) -> Any:
-    """Return `result`, whose bits are the bits of x moved by a constant, with the derivative of x."""
+def with_derivative_of(x: tf.Tensor, result: tf.Tensor) -> Any:
+    """Return `result`, which equals x but for a constant or for rounding, with the derivative of x."""
     return tf.identity(result), lambda upstream: (upstream, None)
 
 

@@ -24,6 +24,7 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     hide_from_optimiser,
     identity,
     kernel,
+    power,
     real,
 )
 from np2tf.tnp._ufuncs import complex as of_complex
@@ -69,8 +70,8 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
         signed=integers.divmod,
     ),
     "fmod": kernel(real(floats.fmod), signed=integers.fmod),
-    "power": kernel(real(tf.pow), signed=integers.power, complex=complex_powers.power),
-    "float_power": kernel(tf.pow, complex=complex_powers.power),
+    "power": kernel(real(power), signed=integers.power, complex=complex_powers.power),
+    "float_power": kernel(power, complex=complex_powers.power),
     "negative": kernel(tf.negative, unsigned=integers.negative),
     "positive": identity,
     "absolute": kernel(tf.abs, boolean=identity, unsigned=identity, complex=of_complex.absolute),

@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs
-from np2tf.tnp._ufuncs.real import remainder
+from np2tf.tnp._ufuncs.real import remainder, with_derivative_of
 
 __all__ = ["diff", "gradient", "interp", "trapezoid"]
 
@@ -290,11 +290,12 @@ def interp(
         slopes = (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1])
         slope, start, value = (tf.gather(of, place) for of in (slopes, xp, fp))
         end, end_value = tf.gather(xp, place + 1), tf.gather(fp, place + 1)
-        inside = slope * (x - start) + value
+        line = slope * (x - start) + value
         # If infinite points make this NaN, interpolate from the other end, as NumPy does.
-        inside = tf.where(tf.math.is_nan(inside), slope * (x - end) + end_value, inside)
-        inside = tf.where(tf.math.is_nan(inside) & (value == end_value), value, inside)
-        inside = tf.where(x == xp[-1], fp[-1], tf.where(x == start, value, inside))
+        line = tf.where(tf.math.is_nan(line), slope * (x - end) + end_value, line)
+        line = tf.where(tf.math.is_nan(line) & (value == end_value), value, line)
+        exact = tf.where(x == xp[-1], fp[-1], tf.where(x == start, value, line))
+        inside = with_derivative_of(line, tf.stop_gradient(exact))
         inside = tf.where(tf.math.is_nan(x), x, inside)
     return tf.where(x < xp[0], low, tf.where(x > xp[-1], high, inside))
 
