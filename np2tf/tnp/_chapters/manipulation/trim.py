@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
@@ -42,8 +42,10 @@ def _trim_array(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
         if rows and (values.shape[1:].num_elements() or 0) > 1:
             raise ValueError(_AMBIGUOUS)
         raise NoGraphFormError("trim_zeros of several axes")
+    if NUMPY < (2, 3) and axis is not None and rank != 1:
+        axis = normalize_axis_index(axis, rank)  # NumPy 2.2 takes no sequence
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, argname="axis")
-    if not axes:
+    if not axes and NUMPY >= (2, 3):
         return filt
     nonzero = values if values.dtype == tf.bool else tf.not_equal(values, tf.zeros((), values.dtype))
     key = [_nonzero_slice(nonzero, k, sides) if k in axes else slice(None) for k in range(rank)]
