@@ -39,6 +39,13 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "cumprod of a column": lambda x: np.sum(np.cumprod(np.stack([[x, x + 2], [x, x - 1]]), axis=0)),
     "nancumprod": lambda x: np.sum(np.nancumprod(np.stack([x + 2, x, x - 3])) * WEIGHTS),
     "multiply.accumulate": lambda x: np.sum(np.multiply.accumulate(np.stack([x, x, x - 3])) * WEIGHTS),
+    "det of a singular matrix": lambda x: np.linalg.det(
+        np.stack([np.stack([x, x + 1]), np.stack([x, x + 2])])
+    ),
+    "det of zero": lambda x: np.linalg.det(np.stack([np.stack([x, -x]), np.stack([3 * x, x])])),
+    "an unused sqrt": lambda x: np.sum(
+        np.where(np.stack([x, x + 4]) > 1, np.sqrt(np.stack([x, x + 4])), 3.0)
+    ),
     "vander": lambda x: np.sum(np.vander(np.stack([x, x + 1]), 4)),
 }
 
@@ -94,6 +101,20 @@ def test_kinks(name: str) -> None:
     gradient = np2tf.grad(function)
     for one in (gradient, np2tf.jit(gradient, tier="compile")):
         assert float(one(0.0)) == wanted
+
+
+def test_determinants_of_large_singular_matrices() -> None:
+    """The derivative is the matrix of cofactors; a second derivative is NaN."""
+    matrix = np.diag([0.0, *[1.0] * 9])
+    matrix[0, 5] = 3.0
+    gradient = np2tf.grad(np.linalg.det)
+    wanted = np.zeros((10, 10))
+    wanted[0, 0], wanted[5, 0] = 1.0, -3.0
+    for one in (gradient, np2tf.jit(gradient, tier="compile")):
+        np.testing.assert_allclose(one(matrix), wanted, atol=1e-12)
+    second = np2tf.grad(lambda x: gradient(x).sum())
+    assert np.isnan(second(matrix)).all()
+    assert np.isfinite(second(matrix + np.eye(10))).all()
 
 
 def test_products_of_unknown_lengths() -> None:

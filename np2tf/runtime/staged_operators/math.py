@@ -22,10 +22,10 @@ from np2tf.tnp._operands.differentiated_values import is_followed
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.dtype_dispatch import power
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._ufuncs.real import fmod
+from np2tf.tnp._ufuncs.real import fmod, sqrt
 
 _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
-    "sqrt": tf.sqrt,
+    "sqrt": sqrt,
     "exp": tf.exp,
     "expm1": tf.math.expm1,
     "log1p": tf.math.log1p,

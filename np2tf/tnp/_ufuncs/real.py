@@ -233,6 +233,27 @@ def _propagate_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)
 
 
+def sqrt(x: tf.Tensor) -> tf.Tensor:
+    """Return the square root."""
+    return _sqrt(x) if may_be_differentiated() else tf.sqrt(x)
+
+
+@tf.custom_gradient
+def _sqrt(x: tf.Tensor) -> Any:
+    """Return the root. Where a gradient is 0, the product with the infinite derivative at 0 is 0.
+
+    So is that of TensorFlow's kernel of the gradient, but not under XLA, and not for second derivatives:
+    ``where(x > 0, sqrt(x), x)`` has derivatives.
+    """
+
+    def gradient(upstream: tf.Tensor) -> tf.Tensor:
+        is_unused = tf.equal(upstream, constant(0, x))
+        root = tf.where(is_unused, constant(1, x), _sqrt(x))
+        return constant(0.5, x) * upstream / root
+
+    return tf.sqrt(x), gradient
+
+
 def exp2(x: tf.Tensor) -> tf.Tensor:
     """Return ``2**x``."""
     return tf.pow(constant(2, x), x)

@@ -128,7 +128,7 @@ _ROUNDING_KERNELS: dict[str, Callable[..., Any]] = {
 _MATHS: dict[str, Callable[..., Any]] = {
     **{
         name: real(getattr(tf.math, name), complex=getattr(complex_functions, name))
-        for name in ("sqrt", "exp", "expm1", "tanh")
+        for name in ("exp", "expm1", "tanh")
     },
     **{
         name: real(getattr(elementary, name), complex=getattr(complex_functions, name))
@@ -136,7 +136,7 @@ _MATHS: dict[str, Callable[..., Any]] = {
     },
     **{
         name: real(getattr(floats, name), complex=getattr(complex_functions, name))
-        for name in ("sinh", "cosh")
+        for name in ("sqrt", "sinh", "cosh")
     },
     **{
         f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(complex_functions, f"arc{name}"))

@@ -25,8 +25,9 @@ from np2tf.tnp.linalg.checks import (
     scale_by,
     square,
 )
+from np2tf.tnp.linalg.determinants import determinant, sign_and_log_determinant
 from np2tf.tnp.linalg.factoring import svd_of
-from np2tf.tnp.linalg.systems import determinant, invert, sign_and_log_determinant, solve_systems
+from np2tf.tnp.linalg.systems import invert, solve_systems
 
 __all__ = [
     "det",

@@ -21,9 +21,9 @@ from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp.linalg.checks import epsilon
+from np2tf.tnp.linalg.determinants import determinant
 from np2tf.tnp.linalg.factoring import svd_of
 from np2tf.tnp.linalg.solving import least_squares
-from np2tf.tnp.linalg.systems import determinant
 
 
 def _system(name: str, a: Array, b: Array, finite: bool) -> tuple[tf.Tensor, tf.Tensor]:
