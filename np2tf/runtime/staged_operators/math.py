@@ -22,10 +22,10 @@ from np2tf.tnp._operands.differentiated_values import is_followed
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.dtype_dispatch import power
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._ufuncs.real import fmod, sqrt
+from np2tf.tnp._ufuncs import real as floats
 
 _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
-    "sqrt": sqrt,
+    "sqrt": floats.sqrt,
     "exp": tf.exp,
     "expm1": tf.math.expm1,
     "log1p": tf.math.log1p,
@@ -51,7 +51,7 @@ _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
     "hypot": lambda *xs: _hypot(xs),
     "degrees": lambda x: x * (180 / _math.pi),
     "radians": lambda x: x * (_math.pi / 180),
-    "fmod": fmod,
+    "fmod": floats.fmod,
     "log": lambda x, *base: tf.math.log(x) / tf.math.log(base[0]) if base else tf.math.log(x),
 }
 #: Squares of smaller numbers lose bits, or are zero.

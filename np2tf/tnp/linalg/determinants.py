@@ -44,8 +44,8 @@ def _cofactors(a: tf.Tensor) -> tf.Tensor:
 def _signed_minors(a: tf.Tensor, rows: int) -> tf.Tensor:
     if rows == 1:
         return tf.ones_like(a)
-    others = np.array([[k for k in range(rows) if k != place] for place in range(rows)])
-    places = rows * others[:, None, :, None] + others[None, :, None, :]
+    kept_rows = np.array([[k for k in range(rows) if k != place] for place in range(rows)])
+    places = rows * kept_rows[:, None, :, None] + kept_rows[None, :, None, :]
     elements = tf.reshape(a, tf.concat([tf.shape(a)[:-2], [rows * rows]], 0))
     signs = tf.constant((-1.0) ** np.add.outer(np.arange(rows), np.arange(rows)), a.dtype)
     return signs * _determinant(tf.gather(elements, places, axis=-1))
@@ -55,12 +55,11 @@ def _signed_minors(a: tf.Tensor, rows: int) -> tf.Tensor:
 def _cofactors_by_svd(a: tf.Tensor) -> Any:
     """Return cofactors whose derivatives are NaN: singular vectors of equal singular values have none."""
     sizes, u, v = tf.linalg.svd(a)
-    others = tf.math.cumprod(sizes, -1, exclusive=True) * tf.math.cumprod(
-        sizes, -1, exclusive=True, reverse=True
-    )
+    products = tf.math.cumprod(sizes, -1, exclusive=True)
+    products *= tf.math.cumprod(sizes, -1, exclusive=True, reverse=True)
     sign = tf.linalg.det(u) * tf.math.conj(tf.linalg.det(v))
-    scaled = tf.cast(others, a.dtype)[..., None, :] * tf.math.conj(u)
-    result = sign[..., None, None] * tf.matmul(scaled, v, transpose_b=True)
+    left = tf.cast(products, a.dtype)[..., None, :] * tf.math.conj(u)
+    result = sign[..., None, None] * tf.matmul(left, v, transpose_b=True)
     return result, lambda upstream: upstream * tf.constant(math.nan, a.dtype)
 
 

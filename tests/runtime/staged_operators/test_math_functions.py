@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import np2tf
+from np2tf.runtime.staged_operators import math as staged_math
 
 
 def _hypot(x: Any) -> Any:
@@ -45,3 +46,14 @@ def test_results_that_are_not_finite_are_those_of_python(values: tuple[float, ..
     """Compiled code hands the call to the host, because Python has the same result or an error."""
     np.testing.assert_equal(_compiled(_hypot)(np.array(values)), math.hypot(*values))
     np.testing.assert_equal(_compiled(_erf)(np.array([math.inf, -math.inf])), 3.0)
+
+
+def test_the_module_hides_no_function_of_pythons() -> None:
+    """A name that it imports for itself would stand for the function, also of numbers."""
+    names = {name for name in vars(math) if not name.startswith("__")}
+    assert not names & set(vars(staged_math))
+    for name in ("fmod", "sqrt", "hypot"):
+        args = (5.0,) if name == "sqrt" else (5.0, 3.0)
+        found = getattr(staged_math, name)(*args)
+        assert type(found) is float
+        assert found == getattr(math, name)(*args)
