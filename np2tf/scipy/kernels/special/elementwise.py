@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
+from np2tf.scipy.kernels.special.derivatives import differentiate_by
 from np2tf.scipy.kernels.special.series import broadcast_together, choose, compute_in_double
 from np2tf.tnp._tensor.dtype_dispatch import constant
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
@@ -17,6 +18,7 @@ from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 _LOG_OF_LEAST = math.log(5e-324) - math.log(2)
 
 
+@differentiate_by(lambda p: constant(1, p) / (p * (constant(1, p) - p)))
 def _logit(p: tf.Tensor) -> tf.Tensor:
     """Return the logarithm of ``p / (1 - p)``."""
     one = constant(1, p)
@@ -30,9 +32,17 @@ def _log_expit(x: tf.Tensor) -> tf.Tensor:
     return -tf.math.softplus(-x)
 
 
-def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
-    """Return the function ``x * logarithm(y)``, which is 0 where x is 0 and y is not NaN."""
+def _times(logarithm: Callable[[tf.Tensor], tf.Tensor], shift: float) -> Callable[..., tf.Tensor]:
+    """Return the function ``x * logarithm(y)``, which is 0 where x is 0 and y is not NaN.
 
+    The derivative of the logarithm is ``1 / (y + shift)``.
+    """
+
+    def quotient(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        is_zero = tf.equal(x, constant(0, x))
+        return tf.where(is_zero, x, x / tf.where(is_zero, constant(1, y), y + constant(shift, y)))
+
+    @differentiate_by(lambda x, y: logarithm(y), quotient)
     def call(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         x, y = broadcast_together(x, y)
         is_zero = tf.equal(x, constant(0, x)) & ~tf.math.is_nan(y)
@@ -41,6 +51,14 @@ def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, 
     return call
 
 
+xlogy, xlog1py = _times(tf.math.log, 0.0), _times(tf.math.log1p, 1.0)
+
+
+def _log_ratio(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    return tf.math.log(x) - tf.math.log(y)
+
+
+@differentiate_by(lambda x: -tf.math.log(x) - constant(1, x))
 def _entropy(x: tf.Tensor) -> tf.Tensor:
     """Return ``-x * log(x)``: 0 for 0, minus infinity for negative numbers."""
     positive = x > constant(0, x)
@@ -48,6 +66,7 @@ def _entropy(x: tf.Tensor) -> tf.Tensor:
     return choose(value, (tf.math.is_nan(x), x), (tf.equal(x, constant(0, x)), 0.0), (~positive, -math.inf))
 
 
+@differentiate_by(lambda x, y: _log_ratio(x, y) + constant(1, x), lambda x, y: -x / y)
 def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     """Return ``x * log(x / y)``."""
     x, y = broadcast_together(x, y)
@@ -71,6 +90,7 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     return choose(above * logarithm, (is_undefined, math.nan), (is_zero, 0.0), (~are_positive, math.inf))
 
 
+@differentiate_by(lambda x, y: _log_ratio(x, y), lambda x, y: constant(1, x) - x / y)
 def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     """Return ``x * log(x / y) - x + y``."""
     x, y = broadcast_together(x, y)
@@ -102,8 +122,8 @@ def _huber(delta: tf.Tensor, r: tf.Tensor) -> tf.Tensor:
 universal("expit", tf.math.sigmoid)
 universal("logit", compute_in_double(_logit))
 universal("log_expit", compute_in_double(_log_expit))
-universal("xlogy", compute_in_double(_times(tf.math.log)))
-universal("xlog1py", compute_in_double(_times(tf.math.log1p)))
+universal("xlogy", compute_in_double(xlogy))
+universal("xlog1py", compute_in_double(xlog1py))
 universal("entr", compute_in_double(_entropy))
 universal("rel_entr", compute_in_double(_relative_entropy))
 universal("kl_div", compute_in_double(_divergence))

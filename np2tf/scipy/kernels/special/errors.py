@@ -7,6 +7,7 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
+from np2tf.scipy.kernels.special.derivatives import differentiate_by
 from np2tf.scipy.kernels.special.series import choose, compute_in_double, polynomial
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 from np2tf.tnp._tensor.normal_quantile import FAR_TAIL, MIDDLE, TAIL
@@ -47,11 +48,18 @@ def _quantile(middle: tf.Tensor, tail: tf.Tensor) -> tf.Tensor:
     return tf.where(near, central, tf.where(middle < constant(0, middle), -size, size))
 
 
+def _scaled_exponential(x: tf.Tensor, factor: float, rate: float) -> tf.Tensor:
+    """Return ``factor * exp(rate * x**2)``, the derivative of an inverse whose value is x."""
+    return constant(factor, x) * tf.exp(constant(rate, x) * x * x)
+
+
+@differentiate_by(lambda p: _scaled_exponential(normal_quantile(p), math.sqrt(2 * math.pi), 0.5))
 def normal_quantile(p: tf.Tensor) -> tf.Tensor:
     """Return the number x such that a standard normal variable is below x with probability p."""
     return _quantile(p - constant(0.5, p), minimum(p, constant(1, p) - p))
 
 
+@differentiate_by(lambda y: _scaled_exponential(error_inverse(y), math.sqrt(math.pi) / 2, 1.0))
 def error_inverse(y: tf.Tensor) -> tf.Tensor:
     """Return the number x with ``erf(x) == y``."""
     half = constant(0.5, y)
@@ -59,6 +67,7 @@ def error_inverse(y: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.equal(y, constant(0, y)), y, x)
 
 
+@differentiate_by(lambda y: _scaled_exponential(complement_inverse(y), -math.sqrt(math.pi) / 2, 1.0))
 def complement_inverse(y: tf.Tensor) -> tf.Tensor:
     """Return the number x with ``erfc(x) == y``."""
     half, one = constant(0.5, y), constant(1, y)

@@ -10,6 +10,7 @@ import tensorflow as tf
 from scipy.special import zetac
 
 from np2tf.scipy.kernels.declare import discard_unless, native, refusal, universal
+from np2tf.scipy.kernels.special.derivatives import differentiate_by
 from np2tf.scipy.kernels.special.series import (
     broadcast_together,
     choose,
@@ -85,6 +86,7 @@ def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
     return tf.where(odd, -sine, sine)
 
 
+@differentiate_by(lambda x: digamma(x))
 def log_gamma(x: tf.Tensor) -> tf.Tensor:
     """Return the logarithm of the absolute value of the gamma function."""
     zero, one = constant(0, x), constant(1, x)
@@ -104,6 +106,7 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
     )
 
 
+@differentiate_by(lambda x: gamma(x) * digamma(x))
 def gamma(x: tf.Tensor) -> tf.Tensor:
     """Return the gamma function."""
     zero = constant(0, x)
@@ -126,6 +129,7 @@ def _log_gamma_real(x: tf.Tensor) -> tf.Tensor:
     return tf.where(x < constant(0, x), constant(math.nan, x), log_gamma(x))
 
 
+@differentiate_by(lambda x: hurwitz(constant(2, x), x))
 def digamma(x: tf.Tensor) -> tf.Tensor:
     """Return the derivative of the logarithm of the gamma function."""
     zero = constant(0, x)
@@ -141,6 +145,12 @@ def digamma(x: tf.Tensor) -> tf.Tensor:
     )
 
 
+def _log_beta_partial(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return the derivative of `log_beta` by its first operand."""
+    return digamma(a) - digamma(a + b)
+
+
+@differentiate_by(_log_beta_partial, lambda a, b: _log_beta_partial(b, a))
 def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the logarithm of the absolute value of the beta function.
 
@@ -195,6 +205,9 @@ def _sign_of_gamma(x: tf.Tensor) -> tf.Tensor:
     return tf.where((x < constant(0, x)) & odd, constant(-1, x), constant(1, x))
 
 
+@differentiate_by(
+    lambda a, b: beta(a, b) * _log_beta_partial(a, b), lambda a, b: beta(a, b) * _log_beta_partial(b, a)
+)
 def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the beta function."""
     a, b = broadcast_together(a, b)
@@ -207,6 +220,10 @@ def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return choose(tf.where(is_near, near, sign * tf.exp(_log_beta(a, b))), (tf.math.is_nan(sum), sum))
 
 
+@differentiate_by(
+    lambda n, k: binomial(n, k) * (_digamma_of_next(n) - _digamma_of_next(n - k)),
+    lambda n, k: binomial(n, k) * (_digamma_of_next(n - k) - _digamma_of_next(k)),
+)
 def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     """Return the binomial coefficient."""
     n, k = broadcast_together(n, k)
@@ -238,6 +255,14 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     return choose(sign * size, (is_undefined, math.nan), (has_few_factors, above / below), (pole, zero))
 
 
+def _digamma_of_next(x: tf.Tensor) -> tf.Tensor:
+    return digamma(x + constant(1, x))
+
+
+@differentiate_by(
+    lambda z, m: rising_factorial(z, m) * (digamma(z + m) - digamma(z)),
+    lambda z, m: rising_factorial(z, m) * digamma(z + m),
+)
 def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
     """``gamma(z + m) / gamma(z)``."""
     z, m = broadcast_together(z, m)
@@ -253,6 +278,7 @@ def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
     return choose(far, (undefined, sum), (near, gamma(above) / gamma(below)))
 
 
+@differentiate_by("Zeta", lambda x, q: -x * hurwitz(x + constant(1, x), q))
 def hurwitz(x: tf.Tensor, q: tf.Tensor) -> tf.Tensor:
     """Return the Hurwitz zeta function."""
     return tf.math.zeta(*broadcast_together(x, q))

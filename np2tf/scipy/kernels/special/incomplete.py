@@ -7,6 +7,9 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import discard_unless, universal
+from np2tf.scipy.kernels.special.derivatives import differentiate_by
+from np2tf.scipy.kernels.special.elementwise import xlog1py, xlogy
+from np2tf.scipy.kernels.special.gammas import log_beta, log_gamma
 from np2tf.scipy.kernels.special.series import broadcast_together, choose, compute_in_double
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
@@ -50,16 +53,38 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     )
 
 
+def _by_parameter(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """Return the derivative of `lower_gamma` by its first operand."""
+    zero, one = constant(0, a), constant(1, a)
+    inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
+    return tf.where(
+        inside, tf.raw_ops.IgammaGradA(a=tf.where(inside, a, one), x=tf.where(inside, x, one)), zero
+    )
+
+
+def _density(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """Return the derivative of `lower_gamma` by its second operand."""
+    return tf.exp(xlogy(a - constant(1, a), x) - x - log_gamma(a))
+
+
+@differentiate_by(_by_parameter, _density)
 def lower_gamma(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     """Return the regularised lower incomplete gamma function."""
     return _gamma(a, x, upper=False)
 
 
+@differentiate_by(lambda a, x: -_by_parameter(a, x), lambda a, x: -_density(a, x))
 def upper_gamma(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     """Return the regularised upper incomplete gamma function."""
     return _gamma(a, x, upper=True)
 
 
+def _beta_density(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    one = constant(1, a)
+    return tf.exp(xlogy(a - one, x) + xlog1py(b - one, -x) - log_beta(a, b))
+
+
+@differentiate_by("Betainc", "Betainc", _beta_density)
 def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     """Return the regularised incomplete beta function."""
     a, b, x = broadcast_together(a, b, x)
