@@ -173,14 +173,19 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(_prevails(a, b, tf.less), a, b)
 
 
-def broadcast_together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return both operands in their common shape, which custom gradients need."""
-    static = tf.broadcast_static_shape(a.shape, b.shape)
-    if static.is_fully_defined() and static == a.shape == b.shape:
-        return a, b
-    known = static.is_fully_defined()
-    shape = static if known else tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))
-    return tf.broadcast_to(a, shape), tf.broadcast_to(b, shape)
+def broadcast_together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """Broadcast the operands to their common shape, which custom gradients need."""
+    static = operands[0].shape
+    for operand in operands[1:]:
+        static = tf.broadcast_static_shape(static, operand.shape)
+    if all(operand.shape == static for operand in operands) and static.is_fully_defined():
+        return operands
+    if static.is_fully_defined():
+        return tuple(tf.broadcast_to(operand, static) for operand in operands)
+    shape = tf.shape(operands[0])
+    for operand in operands[1:]:
+        shape = tf.broadcast_dynamic_shape(shape, tf.shape(operand))
+    return tuple(tf.broadcast_to(operand, shape) for operand in operands)
 
 
 def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

@@ -22,6 +22,7 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     may_lose_nan,
     minimum,
 )
+from np2tf.tnp._ufuncs.derivatives import differentiate_by
 
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
@@ -38,15 +39,10 @@ def copysign(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(signbit(b), -magnitude, magnitude)
 
 
-@tf.custom_gradient
-def _fmod(a: tf.Tensor, b: tf.Tensor) -> Any:
-    # TensorFlow has no gradient of this operation.
-    return tf.truncatemod(a, b), lambda upstream: (upstream, -upstream * trunc(a / b))
-
-
+@differentiate_by(lambda a, b: tf.ones_like(a), lambda a, b: -trunc(a / b))
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the remainder with the dividend's sign."""
-    return _fmod(*broadcast_together(a, b))
+    return tf.truncatemod(a, b)
 
 
 def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -124,25 +120,16 @@ def heaviside(x: tf.Tensor, at_zero: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.math.is_nan(x), x, tf.where(tf.equal(x, zero), at_zero, step))
 
 
+def _share(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Return ``a / hypot(a, b)``, and 0 where both are 0 or one is infinite."""
+    length = hypot(a, b)
+    is_plain = tf.equal(length, constant(0, a)) | tf.math.is_inf(length)
+    return tf.where(is_plain, constant(0, a), a / tf.where(is_plain, constant(1, a), length))
+
+
+@differentiate_by(_share, lambda a, b: _share(b, a))
 def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the length of the hypotenuse; no intermediate result overflows."""
-    return _hypot(*broadcast_together(a, b)) if may_be_differentiated() else _length(a, b)
-
-
-@tf.custom_gradient
-def _hypot(a: tf.Tensor, b: tf.Tensor) -> Any:
-    """Return the length with smooth derivatives, where the formula has cases; they are 0 at 0."""
-
-    def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        length = _hypot(a, b)
-        is_plain = tf.equal(length, constant(0, a)) | tf.math.is_inf(length)
-        length = tf.where(is_plain, constant(np.inf, a), length)
-        return upstream * (a / length), upstream * (b / length)
-
-    return _length(a, b), gradient
-
-
-def _length(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     a, b = tf.abs(a), tf.abs(b)
     long, short = maximum(a, b), minimum(a, b)
     infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
@@ -193,31 +180,19 @@ def cosh(x: tf.Tensor) -> tf.Tensor:
 
 
 # The formula takes the size of x, whose derivative at 0 is 0.
-@tf.custom_gradient
-def _sinh(x: tf.Tensor) -> Any:
-    return times_sinh(x, constant(1, x)), lambda upstream: upstream * cosh(x)
+@differentiate_by(lambda x: cosh(x))
+def _sinh(x: tf.Tensor) -> tf.Tensor:
+    return times_sinh(x, constant(1, x))
 
 
-@tf.custom_gradient
-def _cosh(x: tf.Tensor) -> Any:
-    return times_cosh(x, constant(1, x)), lambda upstream: upstream * sinh(x)
+@differentiate_by(lambda x: sinh(x))
+def _cosh(x: tf.Tensor) -> tf.Tensor:
+    return times_cosh(x, constant(1, x))
 
 
+@differentiate_by(lambda x: constant(1 / 3, x) / tf.square(cbrt(x)))
 def cbrt(x: tf.Tensor) -> tf.Tensor:
     """Return the cube root. Its derivative at 0 is infinite."""
-    return _cbrt(x) if may_be_differentiated() else _cube_root(x)
-
-
-@tf.custom_gradient
-def _cbrt(x: tf.Tensor) -> Any:
-    def gradient(upstream: tf.Tensor) -> tf.Tensor:
-        root = _cbrt(x)
-        return upstream / (constant(3, x) * root * root)
-
-    return _cube_root(x), gradient
-
-
-def _cube_root(x: tf.Tensor) -> tf.Tensor:
     plain = tf.equal(x, constant(0, x)) | ~tf.math.is_finite(x)
     safe = tf.where(plain, constant(1, x), tf.abs(x))
     root = tf.pow(safe, constant(1 / 3, x))

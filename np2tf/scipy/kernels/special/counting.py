@@ -7,10 +7,10 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import discard_unless, native, refusal
 from np2tf.scipy.kernels.special.gammas import binomial, gamma
-from np2tf.scipy.kernels.special.series import broadcast_together, choose
+from np2tf.scipy.kernels.special.series import choose
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.conversion import cast
-from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
 
 
 @native("scipy.special.comb")

@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.special.derivatives import differentiate_by
-from np2tf.scipy.kernels.special.series import broadcast_together, choose, compute_in_double
-from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.scipy.kernels.special.series import choose, compute_in_double
+from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
+from np2tf.tnp._ufuncs.derivatives import differentiate_by
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
 #: The logarithm of the least positive number, half of which is 0.

@@ -7,10 +7,10 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.special.derivatives import differentiate_by
 from np2tf.scipy.kernels.special.series import choose, compute_in_double, polynomial
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 from np2tf.tnp._tensor.normal_quantile import FAR_TAIL, MIDDLE, TAIL
+from np2tf.tnp._ufuncs.derivatives import differentiate_by
 
 _SQRT_2 = math.sqrt(2.0)
 #: Below, the logarithm of the normal distribution function comes from its asymptotic series.

@@ -10,9 +10,7 @@ import tensorflow as tf
 from scipy.special import zetac
 
 from np2tf.scipy.kernels.declare import discard_unless, native, refusal, universal
-from np2tf.scipy.kernels.special.derivatives import differentiate_by
 from np2tf.scipy.kernels.special.series import (
-    broadcast_together,
     choose,
     compute_in_double,
     is_whole,
@@ -20,7 +18,8 @@ from np2tf.scipy.kernels.special.series import (
 )
 from np2tf.tnp._dispatch.argument_types import Array, Int
 from np2tf.tnp._operands.conversion import cast, promote
-from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
+from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant, maximum, minimum
+from np2tf.tnp._ufuncs.derivatives import differentiate_by
 from np2tf.tnp._ufuncs.real import signbit
 
 #: ``lgamma(2 + z)`` for ``|z| <= 1/2``, as a power series.

@@ -7,11 +7,11 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import discard_unless, universal
-from np2tf.scipy.kernels.special.derivatives import differentiate_by
 from np2tf.scipy.kernels.special.elementwise import xlog1py, xlogy
 from np2tf.scipy.kernels.special.gammas import log_beta, log_gamma
-from np2tf.scipy.kernels.special.series import broadcast_together, choose, compute_in_double
-from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.scipy.kernels.special.series import choose, compute_in_double
+from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
+from np2tf.tnp._ufuncs.derivatives import differentiate_by
 
 #: The largest parameter, the largest number and the smallest parameter for which TensorFlow is used.
 _MAX_PARAMETER, _MAX_ARGUMENT, _MIN_PARAMETER = 2e3, 1e15, 1e-8

@@ -32,21 +32,6 @@ def compute_in_double(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def broadcast_together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
-    """Broadcast the operands to their common shape."""
-    static = operands[0].shape
-    for operand in operands[1:]:
-        static = tf.broadcast_static_shape(static, operand.shape)
-    if all(operand.shape == static for operand in operands) and static.is_fully_defined():
-        return operands
-    if static.is_fully_defined():
-        return tuple(tf.broadcast_to(operand, static) for operand in operands)
-    shape = tf.shape(operands[0])
-    for operand in operands[1:]:
-        shape = tf.broadcast_dynamic_shape(shape, tf.shape(operand))
-    return tuple(tf.broadcast_to(operand, shape) for operand in operands)
-
-
 def choose(default: tf.Tensor, *cases: tuple[tf.Tensor, Any]) -> tf.Tensor:
     """Return, for each element, the value of the first case whose condition holds; `default` if none does."""
     for condition, value in reversed(cases):

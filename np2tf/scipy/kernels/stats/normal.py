@@ -13,11 +13,11 @@ from np2tf.scipy.kernels.declare import discard_unless, native, refusal, require
 from np2tf.scipy.kernels.special.errors import log_normal_distribution, normal_distribution, normal_quantile
 from np2tf.scipy.kernels.special.gammas import log_gamma
 from np2tf.scipy.kernels.special.incomplete import incomplete_beta, lower_gamma, upper_gamma
-from np2tf.scipy.kernels.special.series import broadcast_together, choose
+from np2tf.scipy.kernels.special.series import choose
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
 
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 

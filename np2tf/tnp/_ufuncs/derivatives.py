@@ -8,8 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.scipy.kernels.special.series import broadcast_together
-from np2tf.tnp._tensor.dtype_dispatch import may_be_differentiated
+from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, may_be_differentiated
 
 Function = Callable[..., tf.Tensor]
 
