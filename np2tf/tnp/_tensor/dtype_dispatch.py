@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
@@ -112,6 +113,22 @@ def may_be_differentiated() -> bool:
     return not tf.executing_eagerly() or (surroundings.has_tensorflow() and not surroundings.has_no_tape())
 
 
+def needs_derivatives() -> bool:
+    """Return whether operations of the current code need their own derivatives.
+
+    In a trace for XLA that no tape follows they do not; the trace is then marked as one whose gradients need
+    another trace.
+    """
+    scope = current_scope()
+    if tf.executing_eagerly() or scope is None:
+        return may_be_differentiated()
+    trace = scope.trace
+    if not trace.xla or trace.at_once or trace.gradients or record.could_possibly_record():
+        return True
+    trace.has_gaps = True
+    return False
+
+
 def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
     """Return a number in the dtype of `like`."""
     return tf.constant(value, like.dtype)
@@ -151,12 +168,14 @@ def may_lose_nan() -> bool:
 def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
     """Return where a is the result. Of two zeros NumPy takes the second, or in float16 the first.
 
-    Of equal numbers a is the result and so has the whole gradient, as in `tf.maximum`.
+    Of equal numbers a is the result if that matters, so that it has the whole gradient, as in `tf.maximum`.
     """
-    is_equal = tf.equal(a, b)
-    if a.dtype != tf.float16:
-        is_equal = tf.equal(*(tf.bitcast(x, BITS[x.dtype]) for x in (a, b)))
-    return compare(a, b) | tf.not_equal(a, a) | is_equal
+    is_result = compare(a, b) | tf.not_equal(a, a)
+    if a.dtype == tf.float16:
+        return is_result | tf.equal(a, b)
+    if not needs_derivatives():
+        return is_result
+    return is_result | tf.equal(*(tf.bitcast(x, BITS[x.dtype]) for x in (a, b)))
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -190,7 +209,7 @@ def broadcast_together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
 
 def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return ``a**b``. A power of 0 has derivatives by the base, also if the exponent is 0 or 1."""
-    return _power(*broadcast_together(a, b)) if may_be_differentiated() else tf.pow(a, b)
+    return _power(*broadcast_together(a, b)) if needs_derivatives() else tf.pow(a, b)
 
 
 @tf.custom_gradient

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record
 
+from np2tf.tnp._tensor.dtype_dispatch import needs_derivatives
 from np2tf.tnp._tensor.storage import current_scope
 
 Function = Callable[..., tf.Tensor]
@@ -81,16 +81,12 @@ def is_vectorised(x: tf.Tensor) -> bool:
         x: the operand of the function.
     """
     scope = current_scope()
-    if scope is None or x.dtype not in (tf.float64, tf.float32):
-        return False
-    trace = scope.trace
-    if not (trace.xla and trace.on_cpu) or trace.at_once or trace.gradients or record.could_possibly_record():
+    if scope is None or x.dtype not in (tf.float64, tf.float32) or not scope.trace.on_cpu:
         return False
     size = x.shape.num_elements() if x.shape.is_fully_defined() else None
     if size is not None and size < LEAST:
         return False
-    trace.has_gaps = True
-    return True
+    return not needs_derivatives()
 
 
 def _vectorise(function: Function, own_function: Function, wide: bool = True) -> Function:

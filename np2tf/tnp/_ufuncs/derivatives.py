@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, may_be_differentiated
+from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, needs_derivatives
 
 Function = Callable[..., tf.Tensor]
 
@@ -37,7 +37,7 @@ def differentiate_by(*partials: Function | str) -> Callable[[Function], Function
 
         @functools.wraps(function)
         def differentiable(*operands: tf.Tensor) -> tf.Tensor:
-            if not may_be_differentiated():
+            if not needs_derivatives():
                 return function(*operands)
             operands = broadcast_together(*operands)
             return call(

@@ -18,9 +18,9 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     constant,
     hide_from_optimiser,
     maximum,
-    may_be_differentiated,
     may_lose_nan,
     minimum,
+    needs_derivatives,
 )
 from np2tf.tnp._ufuncs.derivatives import differentiate_by
 
@@ -49,7 +49,7 @@ def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Return the quotient rounded down, and the remainder with the divisor's sign; zeros as CPython treats
     them.
     """
-    if not may_be_differentiated():
+    if not needs_derivatives():
         return _rounded_down(a, b)
     quotient, remainder = _divmod(*broadcast_together(a, b))
     return quotient, remainder
@@ -210,7 +210,7 @@ def _propagate_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
 
 def sqrt(x: tf.Tensor) -> tf.Tensor:
     """Return the square root."""
-    return _sqrt(x) if may_be_differentiated() else tf.sqrt(x)
+    return _sqrt(x) if needs_derivatives() else tf.sqrt(x)
 
 
 @tf.custom_gradient

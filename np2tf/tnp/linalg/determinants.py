@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._tensor.dtype_dispatch import may_be_differentiated
+from np2tf.tnp._tensor.dtype_dispatch import needs_derivatives
 from np2tf.tnp.linalg.systems import ROWS, eliminate, is_small
 
 
 def determinant(a: tf.Tensor) -> tf.Tensor:
     """Return the determinants (...) of square matrices (..., n, n)."""
-    return _determinant(a) if may_be_differentiated() else _value(a)
+    return _determinant(a) if needs_derivatives() else _value(a)
 
 
 def _value(a: tf.Tensor) -> tf.Tensor:
