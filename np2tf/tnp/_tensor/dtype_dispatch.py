@@ -116,8 +116,7 @@ def may_be_differentiated() -> bool:
 def needs_derivatives() -> bool:
     """Return whether operations of the current code need their own derivatives.
 
-    In a trace for XLA that no tape follows they do not; the trace is then marked as one whose gradients need
-    another trace.
+    In a trace for XLA that no tape follows they do not. Gradients of this trace then need another trace.
     """
     scope = current_scope()
     if tf.executing_eagerly() or scope is None:
