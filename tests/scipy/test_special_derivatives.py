@@ -35,6 +35,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], np.ndarray]] = {
             "x, x": lambda m, x, name=name: getattr(m, name)(x + 1, x),
         }.items()
     },
+    "binom by n, beyond": (lambda m, x: m.binom(x, 3.0) + m.binom(x, x + 2), np.array([0.0, 1.0, 2.0, 0.5])),
+    "binom by k, beyond": (lambda m, x: m.binom(2.0, x), np.array([-2.0, -1.0, 3.0, 4.0, 5.0])),
     "erfinv": (lambda m, x: m.erfinv(x), INSIDE),
     "erfcinv": (lambda m, x: m.erfcinv(1 + x), INSIDE),
     "ndtri": (lambda m, x: m.ndtri(0.5 + x / 2), INSIDE),

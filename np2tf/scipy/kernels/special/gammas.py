@@ -219,10 +219,44 @@ def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return choose(tf.where(is_near, near, sign * tf.exp(_log_beta(a, b))), (tf.math.is_nan(sum), sum))
 
 
-@differentiate_by(
-    lambda n, k: binomial(n, k) * (_digamma_of_next(n) - _digamma_of_next(n - k)),
-    lambda n, k: binomial(n, k) * (_digamma_of_next(n - k) - _digamma_of_next(k)),
-)
+def _is_below_zero(x: tf.Tensor) -> tf.Tensor:
+    """Return where a number is whole and below zero."""
+    return is_whole(x) & (x < constant(0, x))
+
+
+def _digamma_of_next(x: tf.Tensor) -> tf.Tensor:
+    """Return ``psi(x + 1)``, and 0 at its poles."""
+    pole = _is_below_zero(x)
+    return tf.where(pole, constant(0, x), digamma(tf.where(pole, constant(0, x), x) + constant(1, x)))
+
+
+def _slope_at_zero(n: tf.Tensor, distance: tf.Tensor) -> tf.Tensor:
+    """Return ``-(-1)**distance * beta(n + 1, distance)``.
+
+    It is the derivative of a coefficient that is 0 because a factorial of its denominator is infinite.
+    """
+    odd = tf.not_equal(tf.math.floormod(distance, constant(2, n)), constant(0, n))
+    size = tf.exp(_log_beta(n + constant(1, n), distance))
+    return tf.where(odd, size, -size)
+
+
+def _binomial_by_n(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
+    beyond = _is_below_zero(n - k)
+    regular = binomial(n, k) * (_digamma_of_next(n) - _digamma_of_next(n - k))
+    return choose(regular, (beyond, _slope_at_zero(n, tf.where(beyond, k - n, constant(1, n)))))
+
+
+def _binomial_by_k(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
+    beyond, below = _is_below_zero(n - k), _is_below_zero(k)
+    regular = binomial(n, k) * (_digamma_of_next(n - k) - _digamma_of_next(k))
+    return choose(
+        regular,
+        (beyond, -_slope_at_zero(n, tf.where(beyond, k - n, constant(1, n)))),
+        (below, _slope_at_zero(n, tf.where(below, -k, constant(1, n)))),
+    )
+
+
+@differentiate_by(_binomial_by_n, _binomial_by_k)
 def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     """Return the binomial coefficient."""
     n, k = broadcast_together(n, k)
@@ -252,10 +286,6 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     size = tf.exp(-_log_beta(first, second) - tf.math.log(tf.abs(n + one)))
     sign = _sign_of_gamma(n + one) * _sign_of_gamma(k + one) * _sign_of_gamma(n - k + one)
     return choose(sign * size, (is_undefined, math.nan), (has_few_factors, above / below), (pole, zero))
-
-
-def _digamma_of_next(x: tf.Tensor) -> tf.Tensor:
-    return digamma(x + constant(1, x))
 
 
 @differentiate_by(
