@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from differential import described
 from random_projects import project
+from selections import every_second
 from smaller_programs import smaller
 
 import np2tf
@@ -231,7 +232,7 @@ PROGRAMS, CHUNK = 100, 20
 SHARE = {"compile": 20, "auto": 10}
 
 
-@pytest.mark.parametrize("start", range(0, PROGRAMS, CHUNK))
+@pytest.mark.parametrize("start", every_second(range(0, PROGRAMS, CHUNK)))
 @pytest.mark.parametrize("tier", TIERS)
 def test_random_projects(tier: str, start: int, tmp_path: Path) -> None:
     for seed in range(start, start + CHUNK):

@@ -1,4 +1,4 @@
-"""A covering selection of two lists of parameters: the default run takes it, and `-m long` takes the rest."""
+"""Selections of parameters: the default run takes them, and `-m long` takes the rest."""
 
 from __future__ import annotations
 
@@ -17,4 +17,11 @@ def in_turn(rows: Iterable[Any], variants: Sequence[Any]) -> list[Any]:
         pytest.param(row, variant, marks=() if place == number % len(variants) else pytest.mark.long)
         for number, row in enumerate(rows)
         for place, variant in enumerate(variants)
+    ]
+
+
+def every_second(rows: Iterable[Any]) -> list[Any]:
+    """Return rows as parameters of a test: the default run takes every second one."""
+    return [
+        pytest.param(row, marks=pytest.mark.long if number % 2 else ()) for number, row in enumerate(rows)
     ]

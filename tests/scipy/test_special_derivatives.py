@@ -67,7 +67,7 @@ def test_first_derivatives(name: str) -> None:
 
 def test_compiled_derivatives() -> None:
     """XLA has the derivatives that eager code has, also of second order."""
-    names = ["gamma", "erfinv", "xlogy by x", "beta(x, 2)", "rel_entr", "logit"]
+    names = ["gamma", "erfinv", "xlogy by x"]
 
     def total(x: Any) -> Any:
         return sum((FUNCTIONS[name][0](np2tf_special, x) * (k + 1)).sum() for k, name in enumerate(names))

@@ -14,8 +14,8 @@ from tools.packages.known import Known, judge, known_failures
 from tools.packages.runs import MODES, Run, run
 
 DEV = [package for package in catalogue() if package.set == "dev"]
-#: Packages whose tests take more than a quarter of a minute, on NumPy and translated.
-LONG = {"EMD-signal", "ahrs", "filterpy", "findiff", "scikit-fuzzy", "transforms3d"}
+#: Packages whose tests take more than ten seconds, on NumPy and translated.
+LONG = {"EMD-signal", "ahrs", "filterpy", "findiff", "pydoe3", "scikit-fuzzy", "transforms3d"}
 RUNS = [
     pytest.param(package, marks=pytest.mark.long if package.name in LONG else (), id=package.name)
     for package in DEV

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential import load, translation
+from selections import every_second
 
 import np2tf
 
@@ -130,7 +131,7 @@ def _assert_same_call(np2tf_function: Any, numpys: Any, args: tuple[Any, ...]) -
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", OF_LISTS)
+@pytest.mark.parametrize("name", every_second(OF_LISTS))
 def test_lists_of_all_lengths_share_code(name: str) -> None:
     numpys, np2tf_function = _functions(OF_LISTS[name])
     rng = np.random.default_rng(2)
