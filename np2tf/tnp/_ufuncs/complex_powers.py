@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.ops import gen_array_ops
 
-from np2tf.tnp._tensor.dtype_dispatch import Function, constant
+from np2tf.tnp._tensor.dtype_dispatch import Function, broadcast_together, constant
 from np2tf.tnp._ufuncs.complex import _product, _product_in_c, parts, prefer_kernel, reciprocal
 from np2tf.tnp._ufuncs.complex_functions import exp, log
 
@@ -47,19 +46,9 @@ def _differentiable_powers(a: tf.Tensor, b: tf.Tensor) -> Any:
         is_zero = tf.equal(a, zero)
         logarithm = tf.where(is_zero, zero, log(tf.where(is_zero, one, a)))
         of_exponent = power(a, b) * logarithm
-        return tuple(  # type: ignore[return-value]
-            _sum_like(upstream * tf.math.conj(derivative), operand)
-            for derivative, operand in ((of_base, a), (of_exponent, b))
-        )
+        return upstream * tf.math.conj(of_base), upstream * tf.math.conj(of_exponent)
 
     return _powers(a, b), gradient
 
 
-def _sum_like(gradient: tf.Tensor, operand: tf.Tensor) -> tf.Tensor:
-    """Sum a gradient over the axes along which an operand was broadcast."""
-    shape = tf.shape(operand)
-    axes, _ = gen_array_ops.broadcast_gradient_args(shape, tf.shape(gradient))
-    return tf.reshape(tf.reduce_sum(gradient, axes), shape)
-
-
-power: Function = prefer_kernel(tf.pow, _differentiable_powers)
+power: Function = prefer_kernel(tf.pow, lambda a, b: _differentiable_powers(*broadcast_together(a, b)))
