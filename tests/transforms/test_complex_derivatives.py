@@ -18,6 +18,14 @@ from np2tf import tnp
 ANYWHERE = np.array([0.4 + 0.3j, -0.6 + 0.7j, 2 + 1j, -2 - 1j])
 INSIDE = np.array([0.5, -0.5, 0.5j, -0.5j])
 ZERO, RIGHT, LEFT = np.array([0j]), np.array([2 + 0j, 0.3 + 0j]), np.array([-1.5 + 0j])
+#: Factors of the products are zero at some of them.
+WITH_ZEROS = np.concatenate([ANYWHERE, ZERO, np.array([-1 + 0j])])
+
+
+def factors(xp: Any, z: Any) -> Any:
+    return xp.stack([z, z + 1, 3 * z, xp.exp(z)])
+
+
 #: Functions, and points at which all of them are holomorphic.
 NAMES: list[tuple[str, tuple[np.ndarray, ...]]] = [
     ("exp exp2 expm1 sin cos sinh cosh tanh square", (ANYWHERE, INSIDE, ZERO, RIGHT, LEFT)),
@@ -45,6 +53,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], np.ndarray]] = {
         for base in (2, 2.5, 2 + 1j)
     },
     "z ** z": (lambda xp, z: z**z, np.concatenate([ANYWHERE, RIGHT])),
+    "prod": (lambda xp, z: xp.prod(factors(xp, z), axis=0), WITH_ZEROS),
+    "cumprod": (lambda xp, z: xp.sum(xp.cumprod(factors(xp, z), axis=0), axis=0), WITH_ZEROS),
     "an exponent for all": (lambda xp, z: (z[:, None] ** xp.exp(z)).sum(1), ANYWHERE[:1]),
 }
 

@@ -324,7 +324,7 @@ def test_gradients_in_jitted_functions() -> None:
 
 
 def leaves(x):
-    return np.linalg.eigvals(np.outer(x, x) + np.diag(x)).real.sum()  # the line of the error
+    return np.roots(x).real.sum()  # the line of the error
 
 
 def gets_lost(x):

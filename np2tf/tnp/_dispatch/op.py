@@ -363,10 +363,12 @@ def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
 
 def _name_of(function: Any) -> str:
     """Return the name of a function of NumPy, or of a ufunc of NumPy or another library, for an error."""
-    ufunc = getattr(function, "__self__", None)
+    ufunc = function if isinstance(function, np.ufunc) else getattr(function, "__self__", None)
+    method = getattr(function, "__name__", str(function))
     if not isinstance(ufunc, np.ufunc):
-        return f"numpy.{getattr(function, '__name__', function)}"
-    name = ufunc.__name__ if function.__name__ == "__call__" else f"{ufunc.__name__}.{function.__name__}"
+        module = (getattr(function, "__module__", None) or "numpy").partition("._")[0]
+        return f"numpy.{method}" if getattr(np, method, None) is function else f"{module}.{method}"
+    name = ufunc.__name__ if method in ("__call__", ufunc.__name__) else f"{ufunc.__name__}.{method}"
     return f"numpy.{name}" if getattr(np, ufunc.__name__, None) is ufunc else name
 
 

@@ -293,7 +293,7 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
 
     See https://numpy.org/doc/stable/reference/arrays.interface.html.
     """
-    refuse_to_leave("a function that takes np.ndarray", (self,))
+    refuse_to_leave(None, (self,))
     copy = self.numpy()
     if copy.dtype.kind == "V":
         raise AttributeError("__array_interface__")  # such as bfloat16, which it has no name for

@@ -23,7 +23,7 @@ from np2tf.tnp._tensor.storage import current_scope
 
 
 def _array(self: ndarray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    refuse_to_leave("a function that takes np.ndarray", (self,))
+    refuse_to_leave(None, (self,))
     return np.array(self.numpy(), dtype=dtype, copy=copy)
 
 

@@ -15,7 +15,7 @@ from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.transform_depth import transform_depth
-from np2tf.tnp._warnings.user_lines import program_location
+from np2tf.tnp._warnings.user_lines import called_package, program_location
 from np2tf.transform_errors import LeftTensorFlowError
 
 
@@ -24,17 +24,20 @@ def is_followed(value: Any) -> bool:
     return bool(transform_depth.depth) and record.could_possibly_record() and _are_followed((value,))
 
 
-def refuse_to_leave(name: str, values: Iterable[Any]) -> None:
+def refuse_to_leave(name: str | None, values: Iterable[Any]) -> None:
     """Check that no value is being differentiated, because `name` takes the values to the host.
+
+    If `name` is None, the function of another package that the program has called is named.
 
     Raises:
         LeftTensorFlowError: a transform differentiates one of them.
     """
     if transform_depth.depth and record.could_possibly_record() and _are_followed(values):
+        function = name or called_package() or "a function that takes np.ndarray"
         raise LeftTensorFlowError(
-            f"{name} computes on the host, where the derivative of its operand would be lost; write it with "
-            "NumPy functions that TensorFlow has, apply np2tf.stop_gradient to the operand if its derivative "
-            "is zero, or give the derivative with np2tf.custom_vjp",
+            f"{function} computes on the host, where the derivative of its operand would be lost; write it "
+            "with NumPy functions that TensorFlow has, apply np2tf.stop_gradient to the operand if its "
+            "derivative is zero, or give the derivative with np2tf.custom_vjp",
             program_location(),
         )
 

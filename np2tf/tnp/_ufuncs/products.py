@@ -14,21 +14,28 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
+from np2tf.tnp._ufuncs.associative import scan
+
 
 def has_derivatives(x: tf.Tensor) -> bool:
     """Return whether someone may differentiate: in graphs, and where a tape records."""
-    return x.dtype.is_floating and (not tf.executing_eagerly() or record.could_possibly_record())
+    return (x.dtype.is_floating or x.dtype.is_complex) and (
+        not tf.executing_eagerly() or record.could_possibly_record()
+    )
 
 
 def running_product(x: tf.Tensor, axis: int) -> tf.Tensor:
-    """Return the running products of real numbers along an axis."""
+    """Return the running products along an axis."""
+    if x.dtype.is_complex and x.shape[axis] is not None:
+        return scan(tf.multiply, x, axis)  # XLA has no operation for complex numbers
     if not has_derivatives(x):
         return tf.raw_ops.Cumprod(x=x, axis=axis, exclusive=False, reverse=False)
 
     @tf.custom_gradient
     def products(x: tf.Tensor) -> Any:
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            return _exclusive_product(x, axis) * _later_terms(x, upstream, axis)
+            conjugates = tf.math.conj(x)
+            return _exclusive_product(conjugates, axis) * _later_terms(conjugates, upstream, axis)
 
         return tf.raw_ops.Cumprod(x=x, axis=axis, exclusive=False, reverse=False), gradient
 
@@ -46,7 +53,7 @@ def total_product(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Ten
     @tf.custom_gradient
     def product(x: tf.Tensor) -> Any:
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            rows = tf.transpose(x, order)
+            rows = tf.transpose(tf.math.conj(x), order)
             shape = tf.shape(rows)
             front, count = shape[: rank - len(places)], tf.reduce_prod(shape[rank - len(places) :])
             factors = tf.reshape(rows, tf.concat([front, [count]], 0))

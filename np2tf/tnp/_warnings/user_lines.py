@@ -41,6 +41,22 @@ def program_location() -> tuple[str, int]:
     )
 
 
+def called_package() -> str | None:
+    """Return the name of the function of an installed package that the program calls; None if it calls
+    NumPy, TensorFlow or np2tf alone.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    name = None
+    while frame is not None:
+        if not is_inner(path := frame.f_code.co_filename):
+            if not _PACKAGE_FILES.search(path):
+                return name
+            module = frame.f_globals.get("__name__", "").partition("._")[0]
+            name = f"{module}.{frame.f_code.co_name}"
+        frame = frame.f_back
+    return name
+
+
 def _location(is_passed_over: Callable[[str], bool]) -> tuple[str, int] | None:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:

@@ -13,6 +13,7 @@ from np2tf.staging import NoGraphFormError
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp.linalg import general
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
@@ -201,58 +202,41 @@ def eigvalsh(a: Array, UPLO: str = "L") -> tf.Tensor:
     return tf.math.real(tf.linalg.eigvalsh(_complete_triangle(a, UPLO)))
 
 
-def _complex(a: tf.Tensor) -> tf.Tensor:
-    a = square(a)
-    if not a.dtype.is_complex:
-        # NumPy's result is real if all eigenvalues are: a dtype that depends on the values.
-        raise NoGraphFormError("eigenvalues of a real matrix that need not be symmetric")
-    return a
-
-
 @op(np.linalg.eig)
 def eig(a: Array) -> EigResult:
-    """Return the eigenvalues and eigenvectors of complex matrices.
+    """Return the eigenvalues and eigenvectors of square matrices.
 
     The eigenvectors have length 1, and their largest components are real, as LAPACK normalises them.
 
     Args:
-        a: array (..., n, n) of complex numbers.
+        a: array (..., n, n) of complex numbers; of real numbers where eager code is differentiated.
 
     Returns:
         A named tuple of the eigenvalues (..., n) and the eigenvectors (..., n, n) in columns.
 
     Raises:
         LinAlgError: a matrix is not square.
-        StagingError: the matrices are real: the dtype of NumPy's result depends on their values.
+        StagingError: the matrices are real, and the dtype of NumPy's result depends on their values.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html.
     """
-    values, vectors = tf.linalg.eig(_complex(a))
-    pivot = _largest(vectors)
-    return EigResult(values, vectors * tf.math.conj(pivot) / tf.cast(tf.abs(pivot), vectors.dtype))
-
-
-def _largest(vectors: tf.Tensor) -> tf.Tensor:
-    """Return the largest component of each column, with its axis kept."""
-    rows = tf.argmax(tf.abs(vectors), axis=-2)
-    indicator = tf.one_hot(rows, tf.shape(vectors)[-2], axis=-2, dtype=vectors.dtype)
-    return tf.reduce_sum(vectors * indicator, axis=-2, keepdims=True)
+    return EigResult(*general.eigensystem(square(a)))
 
 
 @op(np.linalg.eigvals)
 def eigvals(a: Array) -> tf.Tensor:
-    """Return the eigenvalues of complex matrices.
+    """Return the eigenvalues of square matrices.
 
     Args:
-        a: array (..., n, n) of complex numbers.
+        a: array (..., n, n) of complex numbers; of real numbers where eager code is differentiated.
 
     Returns:
-        An array (..., n) of complex numbers.
+        An array (..., n) of complex numbers; of real numbers if NumPy's result is real.
 
     Raises:
         LinAlgError: a matrix is not square.
-        StagingError: the matrices are real: the dtype of NumPy's result depends on their values.
+        StagingError: the matrices are real, and the dtype of NumPy's result depends on their values.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvals.html.
     """
-    return tf.linalg.eigvals(_complex(a))
+    return general.eigensystem(square(a))[0]

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
-from np2tf.tnp._chapters.reductions.primitives import accumulator_dtype, isnan, scan
+from np2tf.tnp._chapters.reductions.primitives import accumulator_dtype, isnan
 from np2tf.tnp._dispatch.argument_types import Array, Axis, DType
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axis, rank_of
@@ -33,17 +33,15 @@ def accumulate_axis(name: str, a: tf.Tensor, axis: int, dtype: Any) -> tf.Tensor
 def _accumulate_tensor(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     if x.dtype == tf.bool:
         raise NoGraphFormError(f"cum{name} in bool")
-    if x.dtype not in COMPLEX:
-        if name == "prod":
-            return running_product(x, axis)
-        return tf.raw_ops.Cumsum(x=x, axis=axis, exclusive=False, reverse=False)
-    if name == "sum":
+    if name == "prod":
+        if x.dtype in COMPLEX and x.shape[axis] is None:
+            raise ShapeNeededError("cumprod of complex numbers along an axis of unknown length")
+        return running_product(x, axis)
+    if x.dtype in COMPLEX:
         return tf.complex(
             _accumulate_tensor(name, tf.math.real(x), axis), _accumulate_tensor(name, tf.math.imag(x), axis)
         )
-    if x.shape[axis] is None:
-        raise ShapeNeededError("cumprod of complex numbers along an axis of unknown length")
-    return scan(tf.multiply, x, axis)
+    return tf.raw_ops.Cumsum(x=x, axis=axis, exclusive=False, reverse=False)
 
 
 @op(np.cumsum, method=True)

@@ -15,7 +15,6 @@ from np2tf.tnp._chapters.reductions.primitives import (
     raw_all,
     raw_any,
     raw_min,
-    tree_reduce,
 )
 from np2tf.tnp._dispatch.argument_types import Array, Axis
 from np2tf.tnp._dispatch.op import op
@@ -25,6 +24,7 @@ from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.lane_reductions import reduce_in_lanes
 from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._ufuncs.associative import tree_reduce
 from np2tf.tnp._ufuncs.comparison import EXTREMES
 
 __all__ = ["amax", "amin", "argmax", "argmin", "max", "min", "ptp"]

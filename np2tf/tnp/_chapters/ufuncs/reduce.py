@@ -12,12 +12,12 @@ from tensorflow.python.eager import record
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.ndarray import wrap_tensor
 from np2tf.tnp._chapters.reductions import cumulative, extremes, reductions, truth
-from np2tf.tnp._chapters.reductions.primitives import scan, tree_reduce
 from np2tf.tnp._chapters.ufuncs.reduceat import reduceat
 from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import ufunc_loop
 from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.tnp._ufuncs.associative import scan, tree_reduce
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _ASSOCIATIVE = (
