@@ -16,6 +16,8 @@ class Options:
         jit: decorate functions that are fit for staging with `@np2tf.jit`, and lower their control flow.
         everything: stage every function that is fit for staging, even if staging it does not seem to pay;
             used for files that staged code calls.
+        eager: also prepare the functions that are not fit for staging, for a transform that runs them
+            operation by operation: their calls reach translated functions.
         line_length: the length from which calls of operators (`np2tf.cond(…)`) are broken into several lines.
             Other lines keep the source's length.
     """
@@ -24,6 +26,8 @@ class Options:
     """Decorate functions fit for staging with `@np2tf.jit`, and lower their control flow."""
     everything: bool = False
     """Stage every function that is fit for staging, even if staging it does not seem to pay."""
+    eager: bool = False
+    """Also prepare the functions that are not fit for staging, for transforms of eager code."""
     line_length: int = LINE_LENGTH
     """Longer calls of operators (`np2tf.cond(…)`) are broken into several lines. Other lines keep the
     source's length.

@@ -19,6 +19,7 @@ from np2tf.staging import CalleeError
 from np2tf.tree.source import Source, SourceError
 
 _OPTIONS = Options(everything=True)
+_EAGER_OPTIONS = Options(everything=True, eager=True)
 #: The name of a lambda that is translated as a definition.
 _NAME = "np2tf_lambda"
 
@@ -47,7 +48,7 @@ def eager_version(function: types.FunctionType) -> Any:
     """Return a function's translation for eager code; None if it has no source or nothing changes."""
     try:
         block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
-        translations, _ = translate_block(block, [function], _OPTIONS)
+        translations, _ = translate_block(block, [function], _EAGER_OPTIONS)
     except UntranslatableError:
         return None
     return translations.get(function)

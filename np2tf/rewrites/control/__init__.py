@@ -7,6 +7,7 @@ May import its own folders, `planning`, `facts` and `tree`. A construct's own lo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import libcst as cst
 
@@ -24,7 +25,7 @@ from np2tf.rewrites.control.calls import (
 from np2tf.rewrites.control.common.marks import Marks
 from np2tf.rewrites.control.constructs import tries
 from np2tf.rewrites.control.constructs.table import EXPRESSIONS
-from np2tf.rewrites.control.decide import Decision
+from np2tf.rewrites.control.decide import Decision, eager_texts
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
 from np2tf.rewrites.planning.plan import Plan
@@ -42,7 +43,13 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     fitness = Fitness.of(facts, options)
     fitness.report(facts, report)
     for function, decision in fitness.staged_functions.items():
+        if options.eager:
+            decision = replace(decision, texts=eager_texts(function, facts))
         if decision.lowers_text:
+            plan.require(runtime=True)
+            _plan_function(function, decision, facts, plan, options.line_length)
+    if options.eager:
+        for function, decision in fitness.calls_of_unfit(facts):
             plan.require(runtime=True)
             _plan_function(function, decision, facts, plan, options.line_length)
 

@@ -15,6 +15,17 @@ from np2tf.tree.walk import walk
 
 Comprehension = cst.ListComp | cst.GeneratorExp
 _NUMBERS, _SEQUENCES = of_role(NUMBER), of_role(SEQUENCE)
+#: NumPy's types that make numbers of TensorFlow's dtypes: ``np.float64(x)``.
+_NUMBER_TYPES = frozenset(
+    f"numpy.{name}"
+    for name in (
+        *("bool", "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("byte", "short", "intc", "int_", "intp", "long", "longlong"),
+        *("ubyte", "ushort", "uintc", "uint", "uintp", "ulong", "ulonglong"),
+        *("float16", "float32", "float64", "half", "single", "double"),
+        *("complex64", "complex128", "csingle", "cdouble"),
+    )
+)
 
 
 def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
@@ -72,11 +83,27 @@ class Calls:
                 if plain and not self._static(node) and not is_text_for_exception(self._facts, node):
                     yield cst.ensure_type(node.func, cst.Name)
 
-    def is_math(self, node: cst.CSTNode) -> bool:
-        """Return whether a call is of a function of Python's `math` with an argument that may be staged."""
-        if type(node) is not cst.Call or all(self._static(arg.value) for arg in node.args):
-            return False
-        return self._is_of_math(node.func) and not is_text_for_exception(self._facts, node)
+    def of_math(self, nodes: Iterable[cst.CSTNode]) -> list[cst.BaseExpression]:
+        """Return the functions of Python's `math` that are called with values that may be staged."""
+        return [
+            node.func
+            for node in self._calls_of_staged(nodes)
+            if self._is_of_math(node.func) and not is_text_for_exception(self._facts, node)
+        ]
+
+    def number_types(self, nodes: Iterable[cst.CSTNode]) -> list[cst.BaseExpression]:
+        """Return the types of NumPy's that convert values that may be staged: `np.float64(x)`."""
+        return [
+            node.func
+            for node in self._calls_of_staged(nodes)
+            if self._facts.imports.numpy_name(node.func) in _NUMBER_TYPES
+        ]
+
+    def _calls_of_staged(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Call]:
+        """Yield the calls with an argument that may be staged."""
+        for node in nodes:
+            if type(node) is cst.Call and not all(self._static(arg.value) for arg in node.args):
+                yield node
 
     def is_list_of(self, node: cst.CSTNode) -> bool:
         """Return whether a comprehension may run over an array or many numbers, and computes with arrays."""

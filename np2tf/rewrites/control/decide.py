@@ -9,7 +9,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.dataflow.liveness import loop_head
-from np2tf.facts.dataflow.reads_writes import Names, block, bound_targets, parameters, writes
+from np2tf.facts.dataflow.reads_writes import Names, block, bound_targets, function_locals, parameters, writes
 from np2tf.facts.try_blocks import staged_parts
 from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.rewrites.control import texts
@@ -111,8 +111,34 @@ def decide(
             plain.add(error.loop)
             continue
         decision.independent = [node for node in walk(function) if node in marks.independent]
-        decision.callees = [call.func for call in unknown]
+        decision.callees += [call.func for call in unknown]
         return decision
+
+
+def decide_calls(function: cst.FunctionDef, facts: Facts, unknown: Sequence[cst.BaseExpression]) -> Decision:
+    """Return what a function that is not staged needs where a transform runs it: its control flow stays
+    Python's, and its calls follow derivatives.
+
+    Args:
+        unknown: the callees that the text does not show, and functions that are arguments of calls.
+    """
+    nodes = list(walk(function))
+    calls = Calls(facts, Static(facts, function_locals(function)), lambda node: False)
+    decision = Decision(
+        builtins=list(calls.builtins(nodes)),
+        math=calls.of_math(nodes),
+        callees=[*calls.number_types(nodes), *unknown],
+        texts=eager_texts(function, facts),
+    )
+    if decision.lowers_text:
+        decision.supers = [node for node in nodes if is_super(facts, node)]  # type: ignore[misc]
+    return decision
+
+
+def eager_texts(function: cst.FunctionDef, facts: Facts) -> list[tuple[cst.CSTNode, texts.Edit]]:
+    """Return the strings to lower in a function that a transform runs, each with its edit."""
+    static = Static(facts, function_locals(function))
+    return list(texts.edits(function, facts, static, walk(function), hidden=True))
 
 
 class _Decider:
@@ -148,7 +174,8 @@ class _Decider:
         loops += [node.for_in.iter for node in decision.comprehensions]
         decision.builtins = [name for loop in loops for name in calls.sequences(loop)]
         decision.builtins += calls.builtins(self._nodes)
-        decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
+        decision.math = calls.of_math(self._nodes)
+        decision.callees = calls.number_types(self._nodes)
         decision.handlers = [node for node in walk(self._function) if type(node) is cst.ExceptHandler]
         decision.texts = list(texts.edits(self._function, self._facts, self.static, self._nodes))
         if decision.lowers_text:

@@ -19,7 +19,7 @@ from np2tf.facts.recursion import Recursion
 from np2tf.linking.summary import by_callee
 from np2tf.options import Options
 from np2tf.rewrites.control.common.marks import CannotLower
-from np2tf.rewrites.control.decide import Decision, decide
+from np2tf.rewrites.control.decide import Decision, decide, decide_calls
 from np2tf.rewrites.planning.uses import stays, uses
 from np2tf.tree.names import dotted_name, root_of, words
 from np2tf.tree.walk import walk
@@ -87,6 +87,15 @@ class Fitness:
         """All functions that cannot be staged, whether or not it would pay."""
         self._judges.judge(self._judges.candidates)
         return self._judges.unfit
+
+    def calls_of_unfit(self, facts: Facts) -> Iterator[tuple[cst.FunctionDef, Decision]]:
+        """Yield the functions that cannot be staged, each with the calls to lower if a transform runs it."""
+        effects = self._judges.effects
+        for function in self.every_unfit:
+            unknown = [call.func for call in effects.unknown_calls(function)]
+            decision = decide_calls(function, facts, [*unknown, *effects.handed_on(function)])
+            if decision.lowers_text:
+                yield function, decision
 
     @classmethod
     def of(cls, facts: Facts, options: Options) -> Fitness:

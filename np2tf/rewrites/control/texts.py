@@ -17,16 +17,26 @@ Edit = Callable[[cst.CSTNode], cst.CSTNode]
 
 
 def edits(
-    function: cst.FunctionDef, facts: Facts, static: Static, nodes: Iterable[cst.CSTNode]
+    function: cst.FunctionDef,
+    facts: Facts,
+    static: Static,
+    nodes: Iterable[cst.CSTNode],
+    *,
+    hidden: bool = False,
 ) -> Iterator[tuple[cst.CSTNode, Edit]]:
-    """Yield the prints and strings of a function that need run-time values, each with its edit."""
+    """Yield the prints and strings of a function that need run-time values, each with its edit.
+
+    Args:
+        hidden: also yield the strings that the program does more with than to show them, which code that runs
+            operation by operation can make.
+    """
     texts = Texts(function, facts)
     for node in nodes:
         if is_text_for_exception(facts, node):
             continue
         if is_call(facts, node, ("print",)):
             yield cst.ensure_type(node, cst.Call).func, of_np2tf  # type: ignore[misc]
-        elif texts.is_text(node) and not _is_known(node, static) and texts.is_shown(node):
+        elif texts.is_text(node) and not _is_known(node, static) and (hidden or texts.is_shown(node)):
             edit = _edit(node)
             if edit is not None:
                 yield node, edit

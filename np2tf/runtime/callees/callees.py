@@ -23,6 +23,7 @@ from np2tf import rules
 from np2tf.runtime.callees import assertions, known_callees
 from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
+from np2tf.runtime.callees.number_types import number_type
 from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.effects.appends import AppendedList
 from np2tf.runtime.environment.call_context import tensorflow
@@ -270,7 +271,9 @@ def _class(kind: type) -> Any:
         return kind
     if kind in known_callees.BUILTINS:
         return known_callees.counterpart(kind)
-    if issubclass(kind, (np.generic, enum.Enum)):
+    if issubclass(kind, np.generic):
+        return number_type(kind)
+    if issubclass(kind, enum.Enum):
         return kind
     if _is_named_tuple(kind):
         return kind

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.runtime.callees.number_types import number_type
+from np2tf.runtime.callees.vectorized_functions import map_elements
 from np2tf.runtime.environment.tensorflow_patches import is_translated_code
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted_function import JittedFunction
@@ -42,6 +44,10 @@ def eager_version(callee: Any) -> Any:
         return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
     if kind is functools.partial:
         return functools.partial(eager_version(callee.func), *callee.args, **callee.keywords)
+    if isinstance(callee, type) and issubclass(callee, np.generic):
+        return number_type(callee)
+    if kind is np.vectorize and not callee.signature and not callee.excluded:
+        return functools.partial(map_elements, callee, eager_version(callee.pyfunc))
     return callee
 
 

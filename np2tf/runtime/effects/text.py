@@ -154,7 +154,7 @@ def percent(template: builtins.str, values: Any) -> Any:
     See https://docs.python.org/3/library/stdtypes.html#printf-style-string-formatting.
     """
     if _is_eager():
-        return template % to_numpy(values)
+        return template % to_numpy(values, may_leave=True)
     if "%r" in template or "%a" in template:
         _note_exact()
     return staged_text(lambda values: template % values, values, type(values) is tuple)

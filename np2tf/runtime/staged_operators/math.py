@@ -135,7 +135,7 @@ def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
 
 def _followed_value(name: str, builtin: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Return the same for numbers that a transform differentiates; `builtin` raises errors of the domain."""
-    values = [arg.numpy()[()] if is_array(arg) else arg for arg in args]
+    values = [arg.contents()[()] if is_array(arg) else arg for arg in args]
     if name in _INTEGERS or name in _TESTS:
         return builtin(*values)  # its derivative is zero
     if name not in _FLOATS:

@@ -20,6 +20,7 @@ from np2tf.pytree.registry import STRUCTURES
 from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.subclasses import SubclassBase
 from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._tensor.storage import Storage, current_scope, is_stand_in, write_lock
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -159,13 +160,27 @@ class ndarray(metaclass=_ArrayType):
 
         Raises:
             StagingError: the value is not known while staging.
+            LeftTensorFlowError: a transform differentiates the array.
+        """
+        if transform_depth.depth and tf.executing_eagerly():
+            from np2tf.tnp._warnings.followed_tensors import refuse_tensors
+
+            refuse_tensors(None, (self.tensor,))
+        return self.contents()
+
+    def contents(self) -> np.ndarray:
+        """Return what `numpy` returns, also of an array that a transform differentiates: for texts, integers
+        and other results without a derivative.
+
+        Raises:
+            StagingError: the value is not known while staging.
         """
         if (
             self._chain
             and self._cache is None
             and all(type(transform) is view_transforms.Transpose for transform in self._chain)
         ):
-            return view_transforms.view_on_host(array_over(self._storage).numpy(), self._chain)
+            return view_transforms.view_on_host(array_over(self._storage).contents(), self._chain)
         tensor = self.tensor
         if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
             static = tf.get_static_value(tensor)

@@ -25,7 +25,7 @@ def _strip_values(value: Any) -> Any:
         return kind(0) if isinstance(kind, type) else np.empty(0, kind)
     if isinstance(value, tf.DType):
         return value.as_numpy_dtype
-    return to_numpy(value)
+    return to_numpy(value, may_leave=True)
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:

@@ -17,6 +17,7 @@ from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._dispatch.op import write_back
 from np2tf.tnp._dispatch.residency import wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._operands.differentiated_values import refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp.random import Generator
@@ -50,6 +51,7 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
                 return draws.draw_globally(name, *args, **kwargs)
             return draws.draw(owner, name, *args, **kwargs)
         require_eager(name)
+        refuse_to_leave(f"numpy.random.{name}", (*args, *kwargs.values()))
         if name == "shuffle":
             return _shuffle_in_place(draw, *args, **kwargs)
         numpy_kwargs = {key: to_numpy(value) for key, value in kwargs.items()}

@@ -93,7 +93,8 @@ def host_arguments(
             raise ValueNeededError(f"{qualified_name} needs the values of an array while staging")
     if has_tensor(args) or has_tensor(kwargs.values()):
         counts.host += 1
-    return tuple(map(to_numpy, args)), {name: to_numpy(value) for name, value in kwargs.items()}
+    convert = functools.partial(to_numpy, may_leave=True)
+    return tuple(map(convert, args)), {name: convert(value) for name, value in kwargs.items()}
 
 
 def refuse(*operands: Any) -> Any:

@@ -167,14 +167,14 @@ def call_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     """Call NumPy's own function; a result that it writes to `out` is written to the given array."""
     name = _name_of(function)
     if not kwargs:
-        result = call_with_protocol(function, args, {})
+        result = call_with_protocol(function, args, {}, may_leave=True)
         refuse_host_result(name, args, result)
         return keep_kind(result, args, kwargs)
-    host_kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
+    host_kwargs = {name: to_numpy(value, may_leave=True) for name, value in kwargs.items()}
     out = kwargs.get("out")
     if isinstance(out, np.ndarray) and not is_array(out):
         refuse_to_lose_gradient(args)
-    result = call_with_protocol(function, args, host_kwargs)
+    result = call_with_protocol(function, args, host_kwargs, may_leave=True)
     refuse_host_result(name, args, result)
     if out is None or out is Ellipsis or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
         return keep_kind(result, args, kwargs)

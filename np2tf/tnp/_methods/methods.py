@@ -174,7 +174,7 @@ def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: A
 def _round(self: scalar, ndigits: int | None = None) -> Any:
     """``round(x)`` of a number: an int, as Python has it."""
     if hasattr(self.tensor, "numpy"):
-        number: Any = self.numpy()[()]
+        number: Any = self.contents()[()]
         return round(number) if ndigits is None else round(number, ndigits)
     if ndigits is not None:
         raise ValueNeededError("round(x, digits) of a number known only at run time")

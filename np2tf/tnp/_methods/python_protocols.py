@@ -47,11 +47,11 @@ def _bool(self: ndarray) -> bool:
     integer = self.staged_integer if type(self) is scalar and self.weak is int else None
     if integer is not None and integer.excludes_zero:
         return True
-    return bool(self.numpy())
+    return bool(self.contents())
 
 
 def _int(self: ndarray) -> int:
-    return int(self.numpy())
+    return int(self.contents())
 
 
 def _float(self: ndarray) -> float:
@@ -66,7 +66,7 @@ def _complex(self: ndarray) -> complex:
 
 def _index(self: ndarray) -> int:
     # (Before NumPy 2.3 a boolean number is an index, and an array of one boolean is not.)
-    return operator.index(self.numpy()[()] if type(self) is scalar else self.numpy())
+    return operator.index(self.contents()[()] if type(self) is scalar else self.contents())
 
 
 def _bytes(self: ndarray) -> bytes:
@@ -112,15 +112,15 @@ def _describe(array: ndarray) -> str | None:
 
 
 def _make_text_method(show: Callable[[Any], str]) -> Callable[[ndarray], str]:
-    return lambda self: _describe(self) or show(self.numpy())
+    return lambda self: _describe(self) or show(self.contents())
 
 
 def _number_shown_by(show: Callable[[Any], str]) -> Callable[[scalar], str]:
-    return lambda self: _describe(self) or show(self.numpy()[()])
+    return lambda self: _describe(self) or show(self.contents()[()])
 
 
 def _format(self: ndarray, spec: str) -> str:
-    return _describe(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
+    return _describe(self) or format(self.contents()[()] if not self.shape else self.contents(), spec)
 
 
 # -- copies --------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def _float_of_number(self: scalar) -> float:
 
 
 def _hash_number(self: scalar) -> int:
-    return hash(self.numpy()[()])
+    return hash(self.contents()[()])
 
 
 _OF_ARRAYS = {
@@ -174,7 +174,7 @@ _OF_ARRAYS = {
 }
 _OF_NUMBERS = {
     # NumPy takes the real part of a complex number, with a warning; it refuses a complex array.
-    "__int__": lambda self: int(self.numpy()[()]),
+    "__int__": lambda self: int(self.contents()[()]),
     "__float__": _float_of_number,
     "__repr__": _number_shown_by(repr),
     "__str__": _number_shown_by(str),

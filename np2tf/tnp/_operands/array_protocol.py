@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -27,17 +28,19 @@ class _ArrayProtocolWrapper:
         return getattr(self._original, name)
 
 
-def _wrap_for_numpy(value: Any, depth: int = MOST_AXES) -> Any:
+def _wrap_for_numpy(value: Any, depth: int = MOST_AXES, *, may_leave: bool = False) -> Any:
     """Return `value` for NumPy, with every object that has `__array__` wrapped (see `to_numpy`)."""
     kind = type(value)
     if kind in (list, tuple) and depth:
-        return kind([_wrap_for_numpy(item, depth - 1) for item in value])
+        return kind([_wrap_for_numpy(item, depth - 1, may_leave=may_leave) for item in value])
     if is_array(value) or isinstance(value, (np.ndarray, np.generic)) or not hasattr(kind, "__array__"):
-        return to_numpy(value)
+        return to_numpy(value, may_leave=may_leave)
     return _ArrayProtocolWrapper(value)
 
 
-def call_with_protocol(function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
+def call_with_protocol(
+    function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any], *, may_leave: bool = False
+) -> Any:
     """Call a function of NumPy. If it refuses the result of an `__array__`, call it again with wrapped
     objects.
 
@@ -45,13 +48,13 @@ def call_with_protocol(function: Callable[..., Any], args: Iterable[Any], kwargs
         function: NumPy's function.
         args: its positional arguments, which are converted here.
         kwargs: its keyword arguments, already converted.
+        may_leave: see `to_numpy`.
     """
     args = tuple(args)
     try:
-        return function(*map(to_numpy, args), **kwargs)
+        return function(*(to_numpy(arg, may_leave=may_leave) for arg in args), **kwargs)
     except ValueError as error:
         if _REFUSAL not in str(error):
             raise
-    return function(
-        *map(_wrap_for_numpy, args), **{name: _wrap_for_numpy(value) for name, value in kwargs.items()}
-    )
+    wrap = functools.partial(_wrap_for_numpy, may_leave=may_leave)
+    return function(*map(wrap, args), **{name: wrap(value) for name, value in kwargs.items()})

@@ -36,33 +36,41 @@ from np2tf.tnp._operands.promotion import default_dtype, kind_of, result_type, t
 from np2tf.tnp._operands.value_range import check_fits, refuse_unfit
 from np2tf.tnp._tensor.casts import to_half, to_signed, to_unsigned
 from np2tf.tnp._tensor.storage import current_scope, resolve_stand_ins
+from np2tf.tnp._warnings.followed_tensors import refuse_tensors
 from np2tf.tnp._warnings.user_lines import user_location
 from np2tf.tnp._warnings.value_warnings import warn_cast
 
 
-def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
+def to_numpy(value: Any, depth: int = MOST_AXES, *, may_leave: bool = False) -> Any:
     """Return `value` converted for NumPy, with every array in it, also inside tuples, lists and dicts.
 
     Args:
         value: any object.
         depth: the number of levels of containers to convert; NumPy converts no deeper levels.
+        may_leave: whether transforms may differentiate the arrays, because what is made of them has no
+            derivative, or is checked.
+
+    Raises:
+        StagingError: a value is not known while staging.
+        LeftTensorFlowError: a transform differentiates an array that may not leave TensorFlow.
     """
     kind = type(value)
     if kind in PLAIN:
         return value
-    if kind is ndarray:
-        return value.numpy()
-    if kind is scalar:
-        return value.numpy()[()]
+    if kind is ndarray or kind is scalar:
+        array = value.contents() if may_leave else value.numpy()
+        return array if kind is ndarray else array[()]
     if kind is tuple or kind is list:
         if not depth or all(type(item) in PLAIN for item in value):
             return value
-        return kind([to_numpy(item, depth - 1) for item in value])
+        return kind([to_numpy(item, depth - 1, may_leave=may_leave) for item in value])
     if kind is dict:
-        return {key: to_numpy(item) for key, item in value.items()}
+        return {key: to_numpy(item, may_leave=may_leave) for key, item in value.items()}
     if isinstance(value, (tf.Tensor, tf.Variable)):
         if not tf.executing_eagerly():
             raise ValueNeededError("the value of a staged tensor is needed while staging")
+        if not may_leave:
+            refuse_tensors(None, (value,))
         return value.numpy()
     return value.__array__() if kind in arrays_of_rows else value
 

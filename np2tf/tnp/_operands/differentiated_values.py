@@ -1,27 +1,20 @@
-"""Values that a transform differentiates: they must not leave TensorFlow, where their derivative would be
-lost.
-
-A gradient tape of the program's own is not protected in this way, because its user works with tensors.
-"""
+"""Arrays and numbers that a transform differentiates (see `np2tf.tnp._warnings.followed_tensors`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.transform_depth import transform_depth
-from np2tf.tnp._warnings.user_lines import called_package, program_location
-from np2tf.transform_errors import LeftTensorFlowError
+from np2tf.tnp._warnings.followed_tensors import are_followed, refuse_tensors
 
 
 def is_followed(value: Any) -> bool:
     """Return whether a transform differentiates an array, a number or a tensor."""
-    return bool(transform_depth.depth) and record.could_possibly_record() and _are_followed((value,))
+    return bool(transform_depth.depth) and are_followed(_tensors((value,)))
 
 
 def refuse_to_leave(name: str | None, values: Iterable[Any]) -> None:
@@ -32,14 +25,8 @@ def refuse_to_leave(name: str | None, values: Iterable[Any]) -> None:
     Raises:
         LeftTensorFlowError: a transform differentiates one of them.
     """
-    if transform_depth.depth and record.could_possibly_record() and _are_followed(values):
-        function = name or called_package() or "a function that takes np.ndarray"
-        raise LeftTensorFlowError(
-            f"{function} computes on the host, where the derivative of its operand would be lost; write it "
-            "with NumPy functions that TensorFlow has, apply np2tf.stop_gradient to the operand if its "
-            "derivative is zero, or give the derivative with np2tf.custom_vjp",
-            program_location(),
-        )
+    if transform_depth.depth:
+        refuse_tensors(name, _tensors(values))
 
 
 def refuse_host_result(name: str, args: Iterable[Any], result: Any) -> None:
@@ -52,11 +39,15 @@ def refuse_host_result(name: str, args: Iterable[Any], result: Any) -> None:
         refuse_to_leave(name, args)
 
 
-def _are_followed(values: Iterable[Any]) -> bool:
-    tensors = [value.tensor if is_array(value) else value for value in values]
-    tensors = [tensor for tensor in tensors if isinstance(tensor, tf.Tensor)]
-    tensors = [tensor for tensor in tensors if tensor.dtype.is_floating or tensor.dtype.is_complex]
-    return bool(tensors) and record.should_record_backprop(tensors)
+def _tensors(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the values, also of lists, tuples and dicts, with the tensors of arrays."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+        elif isinstance(value, dict):
+            yield from _tensors(value.values())
+        else:
+            yield value.tensor if is_array(value) else value
 
 
 def _is_inexact(result: Any) -> bool:

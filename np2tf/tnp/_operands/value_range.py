@@ -41,7 +41,7 @@ def refuse_unfit(value: Any, dtype: np.dtype[Any]) -> None:
         if dtype.kind == "i" and value.dtype.kind in "fmM" and not np.can_cast(value.dtype, dtype):
             np.empty(1, dtype)[0] = value
     elif type(value) is scalar and tf.executing_eagerly() and _may_be_refused(value, dtype):
-        number = value.numpy()[()]
+        number = value.contents()[()]
         # (NumPy's own complex numbers lose their imaginary part.)
         np.empty(1, dtype)[0] = number if value.weak is complex else number.real
 

@@ -12,10 +12,11 @@ from types import FrameType
 import numpy as np
 import tensorflow as tf
 
-_INNER = tuple(
+_NP2TF, _NUMPY, _TENSORFLOW = (
     os.path.dirname(os.path.abspath(path)) + os.sep
-    for path in (os.path.dirname(os.path.dirname(__file__)), np.__file__, tf.__file__)
+    for path in (os.path.dirname(os.path.dirname(__file__)), str(np.__file__), str(tf.__file__))
 )
+_INNER = (_NP2TF, _NUMPY, _TENSORFLOW, "<frozen")
 
 #: Matches the files of installed packages.
 _PACKAGE_FILES = re.compile(r"[/\\](site|dist)-packages[/\\]")
@@ -24,7 +25,7 @@ _PACKAGE_FILES = re.compile(r"[/\\](site|dist)-packages[/\\]")
 @cache
 def is_inner(path: str) -> bool:
     """Return whether a file belongs to np2tf, NumPy, TensorFlow or Python's frozen modules."""
-    return path.startswith(_INNER) or path.startswith("<frozen")
+    return path.startswith(_INNER)
 
 
 def user_location() -> tuple[str, int]:
@@ -42,17 +43,18 @@ def program_location() -> tuple[str, int]:
 
 
 def called_package() -> str | None:
-    """Return the name of the function of an installed package that the program calls; None if it calls
-    NumPy, TensorFlow or np2tf alone.
+    """Return the name of the function of an installed package, or of NumPy's, that the program calls; None if
+    it calls TensorFlow or np2tf alone.
     """
     frame: FrameType | None = sys._getframe(1)
     name = None
     while frame is not None:
-        if not is_inner(path := frame.f_code.co_filename):
+        path = frame.f_code.co_filename
+        if path.startswith(_NUMPY) or not is_inner(path):
             if not _PACKAGE_FILES.search(path):
                 return name
             module = frame.f_globals.get("__name__", "").partition("._")[0]
-            name = f"{module}.{frame.f_code.co_name}"
+            name = f"{module}.{getattr(frame.f_code, 'co_qualname', frame.f_code.co_name)}"
         frame = frame.f_back
     return name
 

@@ -20,6 +20,7 @@ from np2tf.tnp._array.ndarray import (
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.differentiated_values import is_followed
 from np2tf.tnp._ragged.object_arrays import from_numpy, is_object_array
 from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.storage import current_scope
@@ -131,7 +132,7 @@ class Form:
             return value
         if self._tensors:
             return value.tensor
-        if self._arrays:
+        if self._arrays or is_followed(value):
             return value
         array = value.numpy()
         return array[()] if not array.shape else np.array(array)

@@ -63,7 +63,8 @@ def _astype_method(
         return a
     if is_unsupported_dtype(target_dtype) or not target_dtype.isnative:
         counts.host += 1
-        return np.array(a.numpy()).astype(target_dtype)
+        has_no_derivative = target_dtype.kind not in "OVfc"
+        return np.array(a.contents() if has_no_derivative else a.numpy()).astype(target_dtype)
     tensor = convert_assigned(a, target_dtype)
     return wrap_tensor(tensor) if type(a) is not ndarray else lay_out_copy(tensor, a, letter)
 

@@ -11,6 +11,7 @@ from np2tf.counts import counts
 from np2tf.tnp._array.ndarray import is_array, ndarray
 from np2tf.tnp._array.strides import host_view
 from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._operands.differentiated_values import refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = ["nditer"]
@@ -35,6 +36,7 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
     """
     is_sequence = isinstance(op, (tuple, list))
     operands = list(op) if is_sequence else [op]
+    refuse_to_leave("numpy.nditer", operands)
     numpy_operands = [_copy_memory(operand) for operand in operands]
     operand_flags = [_flags_of(op_flags, place, is_sequence) for place in range(len(operands))]
     copies = []

@@ -57,7 +57,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
 
 
 def _is_finite(tolerance: Any) -> bool:
-    return bool(np.all(np.isfinite(to_numpy(tolerance))))
+    return bool(np.all(np.isfinite(to_numpy(tolerance, may_leave=True))))
 
 
 def _complain(rtol: Any, atol: Any) -> None:
@@ -68,7 +68,7 @@ def _complain(rtol: Any, atol: Any) -> None:
     """
     if np.geterr()["invalid"] != "warn":
         raise NoGraphFormError("a tolerance that is not finite")
-    tolerances = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
+    tolerances = f"atol: {to_numpy(atol, may_leave=True)}, rtol: {to_numpy(rtol, may_leave=True)}"
     warn_where(True, f"One of rtol or atol is not valid, {tolerances}")
 
 

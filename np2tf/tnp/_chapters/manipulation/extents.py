@@ -30,7 +30,7 @@ def shape(a: Any) -> tuple[Any, ...]:
         if is_array(a)
         else tensor_array(a).shape
         if isinstance(a, tf.Tensor)
-        else np.shape(to_numpy(a))
+        else np.shape(to_numpy(a, may_leave=True))
     )
 
 

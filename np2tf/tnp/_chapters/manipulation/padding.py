@@ -14,6 +14,7 @@ from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import length
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._tensor.dtype_dispatch import needs_derivatives
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla
 
@@ -100,12 +101,20 @@ def _margins(n: tf.Tensor, pair: list[int], mode: str) -> tf.Tensor:
 
 
 def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
-    static_values = static_value(values)
-    if static_values is None or np.ndim(static_values) == 0:
-        return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
-    fill_values = np.broadcast_to(static_values, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
+    fill = as_tensor(values, array.dtype.as_numpy_dtype)
+    if fill.shape.rank == 0:
+        return _pad_with(array, pairs, fill)
+    fill_values = tf.broadcast_to(fill, (len(pairs), 2))
     for k, (before, after) in enumerate(pairs):
         for count, value, first in ((before, fill_values[k, 0], True), (after, fill_values[k, 1], False)):
             margins = [[0, 0] if j != k else [count, 0] if first else [0, count] for j in range(len(pairs))]
-            array = tf.pad(array, margins, constant_values=value)
+            array = _pad_with(array, margins, value)
     return array
+
+
+def _pad_with(array: tf.Tensor, margins: list[list[int]], value: tf.Tensor) -> tf.Tensor:
+    if not needs_derivatives():
+        return tf.pad(array, margins, constant_values=value)
+    # TensorFlow's operation has no derivative by the value.
+    is_inner = tf.pad(tf.ones_like(array, tf.bool), margins)
+    return tf.where(is_inner, tf.pad(array, margins), value)
