@@ -131,11 +131,6 @@ def has_raw(values: Iterable[Any]) -> bool:
     return False
 
 
-def boundary(*values: Any) -> Boundary | None:
-    """Return the boundary of a call with these arguments; None if no argument is a raw tensor or Variable."""
-    return Boundary() if has_raw(values) else None
-
-
 def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function for arrays with raw tensors or Variables among the arguments."""
     here = Boundary()
@@ -143,13 +138,21 @@ def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return here.give(function(*map(here.take, args), **keywords))
 
 
+class _Boundaries:
+    def boundary(self, *values: Any) -> Boundary | None:
+        """Return the boundary of a call with these arguments; None if no argument is a raw tensor or
+        Variable.
+        """
+        return Boundary() if has_raw(values) else None
+
+
 #: The names that translated code uses for these objects, in its globals or closure. A function that the
 #: translation has not changed, so that AutoGraph may stage its control flow, uses another name for
-#: `boundary`. None of them is a class, because programs look for the classes of a module.
+#: `boundary`. None of them is a function or a class, because programs list these with `inspect.getmembers`.
 AUTOGRAPH = "_np2tf_boundary_as_source"
 NAMES: dict[str, Any] = {
     "_np2tf_suspects": suspects,
-    "_np2tf_boundary": boundary,
-    AUTOGRAPH: boundary,
+    "_np2tf_boundary": _Boundaries().boundary,
+    AUTOGRAPH: _Boundaries().boundary,
     "_np2tf_type": partial(type),
 }

@@ -350,34 +350,40 @@ def _is_of_main(frame: types.FrameType) -> bool:
     return frame.f_globals.get("__name__") == "__main__"
 
 
-def watch(numbers: Any, key: str) -> Iterable[Any]:
-    """Return the parts in which a loop runs over `numbers`; for a `while`, none unless it is watched.
+class _Watching:
+    """Holds `watch` as a method, because programs list the functions of a module."""
 
-    Args:
-        numbers: the loop's iterable; None for a `while`.
-        key: the loop's key.
-    """
-    # Inner loops of a few iterations are run very often: they are told first.
-    is_range = type(numbers) is range
-    if is_range:
-        try:
-            count = len(numbers)
-        except OverflowError:
-            return (numbers,)  # more numbers than any loop can run over
-        if count < SHORT:
+    def watch(self, numbers: Any, key: str) -> Iterable[Any]:
+        """Return the parts in which a loop runs over `numbers`; for a `while`, none unless it is watched.
+
+        Args:
+            numbers: the loop's iterable; None for a `while`.
+            key: the loop's key.
+        """
+        # Inner loops of a few iterations are run very often: they are told first.
+        is_range = type(numbers) is range
+        if is_range:
+            try:
+                count = len(numbers)
+            except OverflowError:
+                return (numbers,)  # more numbers than any loop can run over
+            if count < SHORT:
+                return (numbers,)
+        loop = loops.get(key)
+        if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
+            loop = None
+        if numbers is None:
+            return () if loop is None or not loop.may_be_watched(HOT) else LoopRun(UNLIMITED_ROUNDS, loop)
+        if loop is None or loop.refused:
             return (numbers,)
-    loop = loops.get(key)
-    if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
-        loop = None
-    if numbers is None:
-        return () if loop is None or not loop.may_be_watched(HOT) else LoopRun(UNLIMITED_ROUNDS, loop)
-    if loop is None or loop.refused:
-        return (numbers,)
-    if loop.function.items:
-        return _watched_items(numbers, loop)
-    if not is_range or not loop.may_be_watched(HOT / count):
-        return (numbers,)
-    return LoopRun(numbers, loop)
+        if loop.function.items:
+            return _watched_items(numbers, loop)
+        if not is_range or not loop.may_be_watched(HOT / count):
+            return (numbers,)
+        return LoopRun(numbers, loop)
+
+
+watch = _Watching().watch
 
 
 def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
