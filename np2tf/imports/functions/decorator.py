@@ -99,7 +99,7 @@ def _rebuild(target: Any, make: Make) -> Any:
     if isinstance(target, functools.cached_property):
         target.func = _rebuild(target.func, make)
         return target
-    if isinstance(target, types.FunctionType):
+    if type(target) is types.FunctionType:
         return _under_wrapper(target, make) if hasattr(target, "__wrapped__") else make(target)
     inner = getattr(target, "__wrapped__", None)
     if inner is not None and hasattr(target, "cache_parameters"):

@@ -29,7 +29,7 @@ def jitted_of(function: Callable[..., Any]) -> tuple[JittedFunction, tuple[Any, 
     if isinstance(behind, JittedFunction) and not function._kwargs:  # type: ignore[attr-defined]
         return _translate(behind), function._args  # type: ignore[attr-defined]
     name = getattr(function, "__qualname__", type(function).__name__)
-    if not isinstance(function, types.FunctionType):
+    if type(function) is not types.FunctionType:
         raise CalleeError(f"`{name}` is no function of Python, and cannot be translated")
     reason, staged_function = staged_version(function)
     if staged_function is None:
@@ -42,7 +42,7 @@ def _translate(jitted_function: JittedFunction) -> JittedFunction:
     """Return a jitted function, translated if its code still reads the module numpy."""
     function = jitted_function.__wrapped__
     space = getattr(function, "__globals__", {})
-    if not isinstance(function, types.FunctionType) or all(
+    if type(function) is not types.FunctionType or all(
         space.get(name) is not np for name in all_names(function.__code__)
     ):
         return jitted_function

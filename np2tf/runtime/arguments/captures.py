@@ -192,7 +192,7 @@ class Dependencies:
         inner = getattr(function, "__wrapped__", None)
         if inner is not None and not self.follows(inner):
             return False
-        return not isinstance(function, types.FunctionType) or id(function) in self._function_ids
+        return type(function) is not types.FunctionType or id(function) in self._function_ids
 
     def makes_closure(self, code: types.CodeType) -> bool:
         """Return whether a known function defines a function with this code, and no function rebinds its
@@ -236,7 +236,7 @@ class Dependencies:
         inner = getattr(function, "__wrapped__", None)
         if inner is not None:
             self._collect(inner)
-        if not isinstance(function, types.FunctionType) or id(function) in self._function_ids:
+        if type(function) is not types.FunctionType or id(function) in self._function_ids:
             return
         self._function_ids.add(id(function))
         self._functions.append(function)
@@ -269,7 +269,7 @@ class Dependencies:
 
     def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
         self._copies_objects |= touches_any_attribute(value)
-        if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
+        if type(value) is types.FunctionType or hasattr(value, "__wrapped__"):
             if not is_foreign(getattr(value, "__module__", None)) and not is_of_library(value):
                 self._collect(value)
             for name in (names or set()) & getattr(value, "__dict__", {}).keys():
@@ -315,7 +315,7 @@ def dependencies_of(function: Any) -> Dependencies:
     changes.
     """
     function = getattr(function, "__wrapped__", function)
-    if not isinstance(function, types.FunctionType) or is_made_anew(function):
+    if type(function) is not types.FunctionType or is_made_anew(function):
         # The result refers to the function, so functions made for each call would never be freed from a
         # table.
         return Dependencies(function)

@@ -107,7 +107,7 @@ def _function_key(value: Any) -> Any:
 
     Its dependencies are in the key. If the function is made anew for each call, its code identifies it.
     """
-    if isinstance(value, types.FunctionType) and is_made_anew(value):
+    if type(value) is types.FunctionType and is_made_anew(value):
         return value.__code__, id(value.__globals__)
     return value
 

@@ -174,7 +174,7 @@ _NUMBER_MODULES = frozenset(
 
 
 def _is_inner_function(value: Any) -> bool:
-    return isinstance(value, types.FunctionType) and is_made_anew(value)
+    return type(value) is types.FunctionType and is_made_anew(value)
 
 
 def _contents(twin: Any) -> Any:

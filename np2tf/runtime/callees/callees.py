@@ -215,7 +215,7 @@ def check_class(kind: type, names: set[str]) -> None:
 
 def _check_all(member: Any, kind: type, check: ImplicitCallCheck) -> None:
     for function in functions_of(member):
-        if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
+        if type(function) is not types.FunctionType or function.__module__ in _MAKING_METHODS:
             continue
         if has_source(function):
             check.check(function, kind)
@@ -294,7 +294,7 @@ def _construction(kind: type) -> Any:
     if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not has_source(initialise):
         # The generated initialiser only assigns the fields.
         further = getattr(kind, "__post_init__", None)
-        if isinstance(further, types.FunctionType):
+        if type(further) is types.FunctionType:
             # Python calls it unstaged, so it must only compute, without a branch on data.
             _refuse_new(further)
             ImplicitCallCheck(staged_version).check(further, kind)

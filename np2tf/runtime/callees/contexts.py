@@ -59,7 +59,7 @@ def context(manager: Any) -> Any:
     if current_scope() is None or kind in _HARMLESS:
         return manager
     enter, leave = getattr(kind, "__enter__", None), getattr(kind, "__exit__", None)
-    functions = isinstance(enter, types.FunctionType) and isinstance(leave, types.FunctionType)
+    functions = type(enter) is types.FunctionType and type(leave) is types.FunctionType
     if not functions or not has_instances(kind):
         raise CalleeError(f"enters a {kind.__name__}, whose effects are unknown")
     return _TracedManager(

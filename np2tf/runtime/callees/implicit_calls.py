@@ -74,16 +74,16 @@ class ImplicitCallCheck:
             self._check_object(value.func, None, text, function)
         elif known_callees.counterpart(value) is not None or _is_known_class(value):
             pass
-        elif isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
+        elif isinstance(value, types.MethodType) and type(value.__func__) is types.FunctionType:
             self.check(
                 value.__func__, value.__self__ if isinstance(value.__self__, type) else type(value.__self__)
             )
-        elif isinstance(value, types.FunctionType):
+        elif type(value) is types.FunctionType:
             self.check(value, kind)
         elif isinstance(value, type) and has_instances(value):
             for name in _CONSTRUCTORS:
                 method = getattr(value, name, None)
-                if isinstance(method, types.FunctionType) and not method.__code__.co_filename.startswith("<"):
+                if type(method) is types.FunctionType and not method.__code__.co_filename.startswith("<"):
                     self.check(method, value)
         else:
             raise self._error(function, f"calls `{text}`, whose effects are unknown")

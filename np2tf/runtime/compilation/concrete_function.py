@@ -234,7 +234,8 @@ class ConcreteFunction:
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled_loops
             trace.deadline, trace.gradients = self._deadline, self._gradients
-            trace.on_cpu, trace.may_assume = device_kind() == "cpu", self._assumes
+            trace.on_cpu = trace.may_call_numpy = device_kind() == "cpu"
+            trace.may_assume = self._assumes
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True

@@ -9,6 +9,11 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
+from np2tf.runtime.environment.raw_tensors import raw
+from np2tf.tnp._array.ndarray import is_array
+
 _NUMBERS = (int, float, complex)
 _WORDS = (str, bytes, bool, type(None))
 _CONTAINERS = (list, tuple, dict)
@@ -68,11 +73,13 @@ def _kind(value: Any, depth: int) -> Any:
     if kind in _CONTAINERS:
         if depth == _DEPTH:
             return kind.__name__
-        items = [value.get(name) for name in sorted(map(str, value))] if kind is dict else value
+        items = value
+        if kind is dict:
+            items = [value[name] for name in sorted(name for name in value if type(name) is str)]
         return kind.__name__, tuple(_kind(item, depth + 1) for item in items[:_ITEMS])
-    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
-    if dtype is not None and shape is not None and not isinstance(value, type):
-        return getattr(dtype, "str", None) or str(dtype), _rough_size(shape)
+    if issubclass(kind, (np.ndarray, np.generic)) or kind in raw or is_array(value):
+        return getattr(value.dtype, "str", None) or str(value.dtype), _rough_size(value.shape)
+    # Other objects are asked for nothing, because their attributes may be properties that compute or raise.
     # Only the class of an object, and the name of a function, are the same in every process.
     return f"{kind.__module__}.{kind.__qualname__}", str(getattr(value, "__qualname__", ""))
 

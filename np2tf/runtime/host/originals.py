@@ -65,7 +65,7 @@ def add_originals(originals: Originals, names: dict[str, Any]) -> None:
 
 def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
     """Return the function as in its source, with the same globals, closure and defaults; None if unknown."""
-    if not isinstance(function, types.FunctionType):
+    if type(function) is not types.FunctionType:
         return None
     original = _original_of.get(function)
     pair = _codes.get(id(function.__code__)) if original is None else None
@@ -74,7 +74,7 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
 
 def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | None:
     """Return the original with watched loops, which may be compiled while they run; None without loops."""
-    if not isinstance(function, types.FunctionType):
+    if type(function) is not types.FunctionType:
         return None
     pair = _watched_codes.get(id(function.__code__))
     return None if pair is None else _with_code(function, pair[1])
@@ -178,8 +178,8 @@ def _functions_behind(value: Any) -> Iterator[types.FunctionType]:
         return
     if isinstance(value, functools.cached_property):
         value = value.func
-    while isinstance(value, types.FunctionType) or type(value) in _DESCRIPTORS:
-        if isinstance(value, types.FunctionType):
+    while type(value) is types.FunctionType or type(value) in _DESCRIPTORS:
+        if type(value) is types.FunctionType:
             yield value
         value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None)
 

@@ -130,7 +130,7 @@ def _names_of_called(function: Callable[..., Any]) -> set[str]:
         space = pending_function.__globals__  # type: ignore[attr-defined]
         for name in own_names & space.keys():
             callee = getattr(space[name], "__wrapped__", space[name])
-            if isinstance(callee, types.FunctionType) and id(callee) not in ids:
+            if type(callee) is types.FunctionType and id(callee) not in ids:
                 ids.add(id(callee))
                 stack.append(callee)
     return names

@@ -19,7 +19,7 @@ _COMPUTE = frozenset({
 
 def has_side_effects(setter: Any) -> bool:
     """Return whether a setter calls or rebinds something with effects that a graph would not have."""
-    if not isinstance(setter, types.FunctionType):
+    if type(setter) is not types.FunctionType:
         return True
     for code in codes_within(setter.__code__):
         for instruction in dis.get_instructions(code):

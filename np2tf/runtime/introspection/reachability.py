@@ -48,7 +48,7 @@ class ReachableObjects:
         elif isinstance(value, types.MethodType):
             yield value.__self__
             yield value.__func__
-        elif isinstance(value, types.FunctionType):
+        elif type(value) is types.FunctionType:
             yield from self._captured_values(value)
         elif isinstance(value, type):
             self.other_objects += [] if is_foreign(value.__module__) else [value]

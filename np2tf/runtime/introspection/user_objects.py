@@ -40,7 +40,7 @@ def touches_any_attribute(value: Any) -> bool:
     """Return whether a value is a library function that copies objects, or a module of such functions."""
     if isinstance(value, types.ModuleType):
         return value.__name__ in _OF_ANY_ATTRIBUTE
-    return isinstance(value, types.FunctionType) and value.__module__ in _OF_ANY_ATTRIBUTE
+    return type(value) is types.FunctionType and value.__module__ in _OF_ANY_ATTRIBUTE
 
 
 def is_foreign(module: str | None) -> bool:
@@ -204,9 +204,9 @@ def functions_of(member: Any) -> Iterator[Any]:
         yield from (accessor for accessor in (member.fget, member.fset) if accessor is not None)
     elif isinstance(member, (staticmethod, classmethod)):
         yield member.__func__
-    elif isinstance(member, types.FunctionType) or hasattr(member, "__wrapped__"):
+    elif type(member) is types.FunctionType or hasattr(member, "__wrapped__"):
         yield member
-    elif isinstance(getattr(member, "func", None), types.FunctionType):  # functools.cached_property
+    elif type(getattr(member, "func", None)) is types.FunctionType:  # functools.cached_property
         yield member.func
 
 

@@ -48,7 +48,7 @@ def jit_callable(target: Callable[..., Any], jit: Callable[[Any], Any]) -> Jitte
     if isinstance(target, types.MethodType):
         return JittedCallable(jit(target.__func__), target, (target.__self__,), {})
     call = inspect.getattr_static(type(target), "__call__", None)
-    if isinstance(call, types.FunctionType):
+    if type(call) is types.FunctionType:
         return JittedCallable(jit(call), target, (target,), {})
 
     def forward(*args: Any, **kwargs: Any) -> Any:

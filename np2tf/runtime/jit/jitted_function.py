@@ -171,7 +171,12 @@ class JittedFunction:
         self._plain = self._host.direct_function
         self._untimed_calls = UNTIMED_CALLS
 
-    # -- what decorators ask of a function -------------------------------------------------------------------
+    # -- what decorators and `inspect` ask of a function -----------------------------------------------------
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Return the class of functions, so that `inspect.isfunction` accepts the object."""
+        return types.FunctionType
 
     @property
     def __code__(self) -> Any:
@@ -323,7 +328,7 @@ def jit(
             if promotion is None
             else PromotingJittedFunction(function.__wrapped__, function.tier, promotion)
         )
-    if not isinstance(function, types.FunctionType):
+    if type(function) is not types.FunctionType:
         return jit_callable(function, functools.partial(jit, tier=tier, promotion=promotion))
     return (
         JittedFunction(function, tier)

@@ -56,7 +56,7 @@ def of_unknown_lengths(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function`, and its inner functions, with builtins that accept lengths known only at run
     time.
     """
-    if not isinstance(function, types.FunctionType):
+    if type(function) is not types.FunctionType:
         return function
     namespace = {**function.__globals__, "__builtins__": {**vars(builtins), **_STAGED_BUILTINS}}
     result = types.FunctionType(

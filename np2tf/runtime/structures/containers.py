@@ -65,7 +65,7 @@ def _closure_values(functions: Iterable[Any], seen_ids: set[int]) -> Iterator[An
     values.
     """
     for function in functions:
-        if not isinstance(function, FunctionType) or id(function) in seen_ids:
+        if type(function) is not FunctionType or id(function) in seen_ids:
             continue
         seen_ids.add(id(function))
         for cell in function.__closure__ or ():

@@ -84,6 +84,7 @@ class Trace:
         has_collectives: whether the staged code waits for other devices.
         has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
+        may_call_numpy: whether the code may call NumPy, because it stays in this process and on the CPU.
         may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
         has_assumed: whether the staged code relies on assumptions about the data.
         print_order: a storage that every print reads and writes, which keeps prints in order.
@@ -106,7 +107,7 @@ class Trace:
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
         self.handles = self.gradients = self.has_gaps = self.on_cpu = False
-        self.may_assume = self.has_assumed = self.has_collectives = False
+        self.may_assume = self.has_assumed = self.has_collectives = self.may_call_numpy = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []

@@ -45,7 +45,7 @@ def replace(make: routing.Make) -> Callable[[], None]:
     before: list[tuple[Any, str, Any]] = []
     for owner, attribute, name in list(_methods()):
         function = vars(owner)[attribute]
-        if isinstance(function, FunctionType):
+        if type(function) is FunctionType:
             before.append((owner, attribute, function))
             setattr(owner, attribute, make(name, function))
     routing.interceptors.append(make)

@@ -185,7 +185,7 @@ _OF_NUMBERS = {
 }
 for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
     for _name, _function in _protocols.items():
-        if isinstance(_function, FunctionType):
+        if type(_function) is FunctionType:
             # `inspect.signature` shows NumPy's signature.
             _function.__wrapped__ = getattr(np.ndarray, _name, _function)  # type: ignore[attr-defined]
         setattr(_class, _name, _function)

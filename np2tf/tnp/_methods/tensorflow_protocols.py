@@ -104,7 +104,7 @@ def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _giving_tensors(value: Any) -> Any:
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:
         return wraps(value)(lambda *args: unwrap_tensors(value(*args)))
     return value
 
@@ -136,7 +136,7 @@ def _shape_and_dtype(array: ndarray) -> tuple[Any, Any]:
 def _exempt_from_autograph(namespace: dict[str, Any]) -> None:
     """Keep AutoGraph from rewriting the methods of a class, which work for both kinds of tensors."""
     for value in namespace.values():
-        if isinstance(value, FunctionType):
+        if type(value) is FunctionType:
             value.autograph_info__ = {}  # type: ignore[attr-defined]
 
 

@@ -45,6 +45,7 @@ class TraceContext(Protocol):
         gradients: whether a tape may ask for gradients of the staged code.
         has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
+        may_call_numpy: whether the code may call NumPy, because it stays in this process and on the CPU.
         may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
         has_assumed: whether the code relies on assumptions about the data.
         root: the outermost scope; None before it has been entered.
@@ -58,6 +59,7 @@ class TraceContext(Protocol):
     gradients: bool
     has_gaps: bool
     violations: Storage
+    may_call_numpy: bool
     may_assume: bool
     has_assumed: bool
     root: StagingScope | None

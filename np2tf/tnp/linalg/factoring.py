@@ -1,7 +1,8 @@
-"""Factorizations: svd, qr, cholesky, eigenvalues. The signs of vectors are TensorFlow's."""
+"""Factorizations: svd, qr, cholesky, eigenvalues."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp.linalg import general
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
+from np2tf.tnp.linalg.numpys_vectors import eigenvectors, singular_vectors
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
 
 
 def svd_of(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Return U, the singular values, and the adjoint of V.
+    """Return U, the singular values, and the adjoint of V, with the signs of TensorFlow's choice, for results
+    that do not depend on them.
 
     Raises:
         LinAlgError: a known `a` is not finite.
@@ -40,8 +43,7 @@ def singular_values(a: tf.Tensor, hermitian: bool = False) -> tf.Tensor:
 
 def _svd_hermitian(a: tf.Tensor) -> SVDResult:
     """Return the SVD of Hermitian matrices from their eigenvalues, whose signs go into V, as in NumPy."""
-    values, vectors = tf.linalg.eigh(a)
-    values = tf.math.real(values)
+    values, vectors = eigenvectors(a, a, np.linalg.eigh)
     order = tf.argsort(tf.abs(values), direction="DESCENDING")
     signs = tf.gather(tf.sign(values), order, batch_dims=order.shape.rank - 1)
     sizes = tf.gather(tf.abs(values), order, batch_dims=order.shape.rank - 1)
@@ -72,7 +74,10 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian
     a = square(a) if hermitian else matrix(a)
     if not compute_uv:
         return singular_values(a, hermitian)
-    return _svd_hermitian(a) if hermitian else SVDResult(*svd_of(a, full_matrices))
+    if hermitian:
+        return _svd_hermitian(a)
+    require_finite(a)
+    return SVDResult(*singular_vectors(a, full_matrices))
 
 
 @op(np.linalg.svdvals)
@@ -177,8 +182,8 @@ def eigh(a: Array, UPLO: str = "L") -> EighResult:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html.
     """
-    values, vectors = tf.linalg.eigh(_complete_triangle(a, UPLO))
-    return EighResult(tf.math.real(values), vectors)
+    triangle = _complete_triangle(a, UPLO)
+    return EighResult(*eigenvectors(square(a), triangle, functools.partial(np.linalg.eigh, UPLO=UPLO)))
 
 
 @op(np.linalg.eigvalsh)

@@ -2,7 +2,8 @@
 
 NumPy's result for real matrices is real if all eigenvalues are: its dtype depends on values, which only eager
 code knows. There NumPy computes, except where a transform follows the matrices: then TensorFlow does, in
-complex numbers. The results of eager code have the order and the signs of NumPy's.
+complex numbers. The results of eager code have the order and the signs of NumPy's; for compiled code see
+`np2tf.tnp.linalg.numpys_vectors`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._operands.differentiated_values import is_followed
+from np2tf.tnp.linalg.numpys_vectors import computed_by_numpy
 
 
 def eigensystem(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -20,6 +22,11 @@ def eigensystem(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     Raises:
         StagingError: the matrices are real; NumPy computes what no transform follows.
     """
+    if a.dtype.is_complex:
+        forms = [tf.TensorSpec(a.shape[:-1], a.dtype), tf.TensorSpec(a.shape, a.dtype)]
+        parts = computed_by_numpy(np.linalg.eig, a, forms)
+        if parts is not None:
+            return parts[0], parts[1]
     is_known = hasattr(a, "numpy")
     if not a.dtype.is_complex and not (is_known and is_followed(a)):
         raise NoGraphFormError("eigenvalues of a real matrix that need not be symmetric")

@@ -42,7 +42,7 @@ def _generators_of(function: Any) -> list[Any]:
     owner = function.__self__ if isinstance(function, types.MethodType) else None
     function = getattr(function, "__func__", function)
     values = list(vars(owner).values()) if hasattr(owner, "__dict__") else []
-    if isinstance(function, types.FunctionType):
+    if type(function) is types.FunctionType:
         values += current(dependencies_of(function).captures)
     values = [value.__self__ if isinstance(value, types.BuiltinMethodType) else value for value in values]
     return [value for value in values if is_generator(value)]

@@ -701,3 +701,17 @@ def test_the_second_process_decides_at_once(tmp_path: Path) -> None:
     short = made(1)
     assert short[0] == 1, "the process is shorter than any before, which nobody can know"
     assert made(1)[:3] == [0, 0, 1], "now it is known"
+
+
+class OfUnknownShape:
+    """An object whose attributes compute, and raise as long as something is missing."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        raise ValueError("there is no shape yet")
+
+    dtype = shape
+
+
+def test_a_digest_asks_objects_for_nothing() -> None:
+    assert digest_of_call((OfUnknownShape(),), {}) == digest_of_call((OfUnknownShape(),), {})

@@ -1,15 +1,18 @@
-"""Decompositions. As in numpy.linalg, the signs of vectors are TensorFlow's."""
+"""Decompositions."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import scipy.linalg
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refusal
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.tnp._dispatch.argument_types import Array
-from np2tf.tnp.linalg.factoring import singular_values, svd_of
+from np2tf.tnp.linalg.factoring import singular_values
+from np2tf.tnp.linalg.numpys_vectors import eigenvectors, singular_vectors
 
 
 @native("scipy.linalg.svd")
@@ -35,7 +38,9 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_fin
     """
     a_matrix("svd", a)
     (matrix,) = computable("svd", a, finite=check_finite)
-    return svd_of(matrix, full_matrices) if compute_uv else singular_values(matrix)
+    if not compute_uv:
+        return singular_values(matrix)
+    return singular_vectors(matrix, full_matrices, scipy.linalg.svd)
 
 
 @native("scipy.linalg.svdvals")
@@ -110,8 +115,7 @@ def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_fini
     triangle = matrix if lower else tf.linalg.adjoint(matrix)
     if eigvals_only:
         return tf.math.real(tf.linalg.eigvalsh(triangle))
-    values, vectors = tf.linalg.eigh(triangle)
-    return tf.math.real(values), vectors
+    return eigenvectors(matrix, triangle, functools.partial(scipy.linalg.eigh, lower=lower))
 
 
 @native("scipy.linalg.eigvalsh")

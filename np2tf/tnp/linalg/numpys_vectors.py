@@ -1,0 +1,130 @@
+"""Singular vectors and eigenvectors, whose signs (for complex numbers, phases) are the routine's choice.
+
+LAPACK and TensorFlow choose differently, and a program may join vectors that compiled code computes with
+vectors that the host computes. So on CPUs NumPy computes them, also for graphs. TensorFlow computes them on
+accelerators, in graphs that leave the process, and where a derivative may be asked for; results of eager code
+then get NumPy's signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.linalg import LinAlgError
+from tensorflow.python.eager import record
+
+from np2tf.staging import NoGraphFormError
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_scope
+
+Decomposition = Callable[[np.ndarray], Sequence[np.ndarray]]
+
+
+def computed_by_numpy(
+    decompose: Decomposition, a: tf.Tensor, forms: Sequence[tf.TensorSpec]
+) -> list[tf.Tensor] | None:
+    """Return the results of NumPy's routine in a graph; None if TensorFlow's routine is to compute them.
+
+    Args:
+        decompose: NumPy's routine, as a function of the matrices.
+        a: the matrices.
+        forms: the shapes and dtypes of the results.
+
+    Raises:
+        StagingError: NumPy computes the results, because the code is eager; or the code is for XLA, which
+            cannot call NumPy.
+    """
+    if tf.executing_eagerly():
+        if record.could_possibly_record() or not a.device.endswith("CPU:0"):
+            return None
+        raise NoGraphFormError("vectors with signs of NumPy's choice")
+    scope = current_scope()
+    if scope is None or not scope.trace.may_call_numpy or scope.trace.at_once:
+        return None
+    if scope.trace.gradients or record.could_possibly_record():
+        return None
+    if scope.trace.xla:
+        raise NoGraphFormError("vectors with signs of NumPy's choice in code for XLA")
+    scope.trace.has_gaps = True  # a gradient needs another trace
+
+    types = [form.dtype for form in forms]
+
+    def run(matrices: np.ndarray) -> list[Any]:
+        try:
+            return [*decompose(matrices), np.False_]
+        except LinAlgError:
+            parts = zip(decompose(np.zeros_like(matrices)), types, strict=True)
+            return [*(np.full_like(part, np.nan, dtype.as_numpy_dtype) for part, dtype in parts), np.True_]
+
+    *parts, has_failed = tf.numpy_function(run, [a], [*types, tf.bool], stateful=False)
+    record_violation(tf.ensure_shape(has_failed, []))
+    return [tf.ensure_shape(part, form.shape) for part, form in zip(parts, forms, strict=True)]
+
+
+def singular_vectors(
+    a: tf.Tensor, full_matrices: bool, routine: Callable[..., Any] = np.linalg.svd
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Return U (..., m, k), the singular values (..., k) and the adjoint of V (..., k, n).
+
+    Args:
+        a: finite matrices (..., m, n).
+        full_matrices: whether U and V are square.
+        routine: NumPy's or SciPy's function.
+
+    Raises:
+        StagingError: NumPy computes the result.
+    """
+    *stack, rows, columns = a.shape
+    count = None if rows is None or columns is None else min(rows, columns)
+    forms = [
+        tf.TensorSpec([*stack, rows, rows if full_matrices else count], a.dtype),
+        tf.TensorSpec([*stack, count], a.dtype.real_dtype),
+        tf.TensorSpec([*stack, columns if full_matrices else count, columns], a.dtype),
+    ]
+    parts = computed_by_numpy(lambda matrices: routine(matrices, full_matrices=full_matrices), a, forms)
+    if parts is not None:
+        return parts[0], parts[1], parts[2]
+    values, left, right = tf.linalg.svd(a, full_matrices=full_matrices)
+    if tf.executing_eagerly():
+        factors = _phases(left[..., :count], routine(a.numpy(), full_matrices=False)[0])
+        left, right = _turn(left, factors), _turn(right, factors)
+    return left, values, tf.linalg.adjoint(right)
+
+
+def eigenvectors(
+    a: tf.Tensor, triangle: tf.Tensor, routine: Callable[[np.ndarray], Any]
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return the eigenvalues (..., n) of Hermitian matrices, and their eigenvectors (..., n, n) in columns.
+
+    Args:
+        a: the matrices (..., n, n).
+        triangle: the matrices for TensorFlow, which reads the lower triangle.
+        routine: NumPy's or SciPy's function, with the triangle that it reads.
+
+    Raises:
+        StagingError: NumPy computes the result.
+    """
+    forms = [tf.TensorSpec(a.shape[:-1], a.dtype.real_dtype), tf.TensorSpec(a.shape, a.dtype)]
+    parts = computed_by_numpy(routine, a, forms)
+    if parts is not None:
+        return parts[0], parts[1]
+    values, vectors = tf.linalg.eigh(triangle)
+    if tf.executing_eagerly():
+        vectors = _turn(vectors, _phases(vectors, routine(a.numpy())[1]))
+    return tf.math.real(values), vectors
+
+
+def _phases(vectors: tf.Tensor, numpys: np.ndarray) -> tf.Tensor:
+    """Return the factors (..., k) that give vectors in columns the signs, or phases, of NumPy's."""
+    overlap = np.sum(vectors.numpy().conj() * numpys, axis=-2)
+    sizes = np.abs(overlap)
+    return tf.constant(np.where(sizes > 0, overlap / np.where(sizes > 0, sizes, 1), 1), vectors.dtype)
+
+
+def _turn(vectors: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
+    """Multiply the first columns by the factors."""
+    count = factors.shape[-1]
+    return tf.concat([vectors[..., :count] * factors[..., None, :], vectors[..., count:]], -1)
