@@ -7,6 +7,7 @@ import inspect
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import numpy as np
@@ -269,3 +270,32 @@ def test_pytest_plugin_asked_for_nothing(files: Path):
     done = run_pytest(files, "-p", "np2tf.imports.pytest_plugin", "shapes_pkg/tests")
     assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     assert "translated" not in done.stdout.splitlines()[-1]
+
+
+def test_inspect_lists_the_functions_of_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jitted functions are listed, and no function of np2tf's is."""
+    source = """import numpy as np
+
+def plain(x):
+    return np.sum(x)
+
+def loop(x):
+    total = 0.0
+    for k in range(len(x)):
+        total += np.sin(x[k]) * x[k]
+    return total
+
+class Box:
+    def area(self, x):
+        total = 0.0
+        for value in x:
+            total += np.sqrt(value)
+        return total
+"""
+    (tmp_path / "listed.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = np2tf.import_module("listed")
+    assert type(module.loop) is not types.FunctionType
+    assert [name for name, _ in inspect.getmembers(module, inspect.isfunction)] == ["loop", "plain"]
+    assert [name for name, _ in inspect.getmembers(module, inspect.isclass)] == ["Box"]
+    assert [name for name, _ in inspect.getmembers(module.Box, inspect.isfunction)] == ["area"]

@@ -33,7 +33,7 @@ def eigensystem(a):
 @pytest.mark.parametrize("function", [eigenvalues, eigensystem])
 @pytest.mark.parametrize("name", MATRICES)
 def test_derivatives(name: str, function: Callable[..., Any]) -> None:
-    """Values, order, signs and dtypes are NumPy's; the derivatives are those of differences."""
+    """Values, order, signs and dtypes are NumPy's; finite differences give the same derivatives."""
     a = MATRICES[name]
     results, _ = np2tf.vjp(function, a)
     wanted = function(a)

@@ -11,26 +11,26 @@ from np2tf import tnp
 from np2tf.tnp._operands.differentiated_values import is_followed
 
 
-def map_elements(vectorized: np.vectorize, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call `vectorized`, whose function is `function`, for each element of the broadcast arguments.
+def map_elements(original: np.vectorize, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call `original`, whose function is `function`, for each element of the broadcast arguments.
 
     As in NumPy, the first result gives the dtype, unless `otypes` gives it.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.vectorize.html.
     """
     if kwargs or not any(map(is_followed, args)):
-        return vectorized(*args, **kwargs)
+        return original(*args, **kwargs)
     arrays = tnp.broadcast_arrays(*args)
     results = [function(*elements) for elements in zip(*(array.ravel() for array in arrays), strict=True)]
     if not results:
-        return vectorized(*args)
+        return original(*args)
     is_tuple = isinstance(results[0], tuple)
     outputs = zip(*results, strict=True) if is_tuple else [results]
-    joined = tuple(
+    parts = tuple(
         _join(output, arrays[0].shape, dtype)
-        for output, dtype in zip(outputs, vectorized.otypes or _dtypes(results[0]), strict=True)
+        for output, dtype in zip(outputs, original.otypes or _dtypes(results[0]), strict=True)
     )
-    return joined if is_tuple else joined[0]
+    return parts if is_tuple else parts[0]
 
 
 def _dtypes(result: Any) -> list[Any]:

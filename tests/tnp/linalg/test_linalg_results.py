@@ -136,7 +136,7 @@ VECTORS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
 @pytest.mark.parametrize("name", VECTORS)
 def test_vectors_have_numpys_signs(name: str, dtype: Any) -> None:
-    """Vectors of arrays on TensorFlow, of compiled functions and of differentiated ones fit to the host's."""
+    """Vectors have the signs of the host's: on TensorFlow, in compiled code, and under a transform."""
     a = np.random.default_rng(5).standard_normal((2, 6, 6))
     a = (a[0] + 1j * a[1]).astype(dtype) if np.dtype(dtype).kind == "c" else a[0].astype(dtype)
     function = VECTORS[name]
