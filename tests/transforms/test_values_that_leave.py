@@ -55,6 +55,9 @@ def helper(x):
     return result.sum()
 
 
+jitted_helper = np2tf.jit(helper)
+
+
 def with_effects(x):
     LOG.append("called")
     with builtins.open("/dev/null", "w") as stream:
@@ -62,6 +65,28 @@ def with_effects(x):
     return helper(x) + sum(map(functools.partial(operator.mul, x[1]), [1.0, 2.0]))
 
 
+def in_place(draw: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def function(x):
+        values = x * x
+        draw(values)
+        return (values * np.arange(3.0)).sum()
+
+    return function
+
+
+RNG = np.random.default_rng
+#: Draws whose parameters or elements are differentiated.
+DRAWS: dict[str, Callable[[Any], Any]] = {
+    "normal": lambda x: RNG(0).normal(x, scale=x[0]).sum(),
+    "normal in a shape": lambda x: RNG(0).normal(x[0], x[1], (4, 2)).sum(),
+    "uniform": lambda x: RNG(0).uniform(x[0], high=x).sum(),
+    "exponential": lambda x: RNG(0).exponential(x).sum(),
+    "laplace": lambda x: RNG(0).laplace(0.0, x).sum(),
+    "permutation": lambda x: (RNG(0).permutation(x) * np.arange(3.0)).sum(),
+    "permutation of rows": lambda x: (RNG(0).permutation(np.outer(x, x)) * np.arange(3.0)).sum(),
+    "choice": lambda x: RNG(0).choice(x, 5, p=[0.2, 0.5, 0.3]).sum(),
+    "shuffle": in_place(lambda values: RNG(0).shuffle(values)),
+}
 FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "x.flat": lambda x: sum(x.flat) * x.flat[1],
     "put": with_array(lambda result, x: np.put(result, [0, 2], x[:2])),
@@ -91,14 +116,18 @@ FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "an inner vmap": lambda x: np2tf.vmap(lambda c: c * x)(np.arange(3.0)).sum(),
     "an inner jit": lambda x: np2tf.jit(lambda c: c * x.sum())(2.0),
     "text in percent": lambda x: x[0] * len("%.2f" % x[1]),  # noqa: UP031
+    "RandomState": lambda x: np.random.RandomState(0).normal(x).sum(),
+    "a jitted function": np2tf.jit(helper),
+    "a function that calls a jitted one": lambda x: jitted_helper(x) * x[1],
+    **DRAWS,
     "texts": lambda x: x[0] * len(f"{x[1]:.2f} {x[1]} {x}".split("]")),
 }
 REFUSED: dict[str, Callable[[Any], Any]] = {
     "numpy.nditer": lambda x: sum(a * a for a in np.nditer(x)),
     "numpy.roots": lambda x: np.roots([x[0], -x[1], -3.0])[0].real,
-    "numpy.random.normal": lambda x: np.random.default_rng(0).normal(x).sum(),
-    "numpy.random.permutation": lambda x: np.random.default_rng(0).permutation(x)[0],
-    "numpy.random.shuffle": lambda x: np.random.default_rng(0).shuffle(x.copy()),
+    "numpy.random.gamma": lambda x: RNG(0).gamma(x).sum(),
+    "numpy.random.multivariate_normal": lambda x: RNG(0).multivariate_normal(x, np.eye(3)).sum(),
+    "numpy.random.choice": lambda x: RNG(0).choice(3, p=x / np.sum(x)) * x[0],
     "numpy.array": lambda x: np.array([x[0], x[1]], dtype=object).sum(),
     "ndenumerate": lambda x: sum(a * k[0] for k, a in np.ndenumerate(x)),
     "np.ndarray": lambda x: np.array(x.flat).sum(),
@@ -120,6 +149,13 @@ def differences(function: Callable[[Any], Any], h: float = 1e-6) -> np.ndarray:
 def test_followed(name: str) -> None:
     function = FOLLOWED[name]
     np.testing.assert_allclose(np2tf.grad(function)(X), differences(function), rtol=2e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["exponential", "normal", "permutation of rows"])
+def test_compiled_draws(name: str) -> None:
+    """Compiled derivatives are those of eager code; `exponential` draws on the host from within a graph."""
+    gradient = np2tf.grad(DRAWS[name])
+    np.testing.assert_allclose(np2tf.jit(gradient, tier="compile")(X), gradient(X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -14,13 +14,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
+from np2tf.operators.undefined import check_bound
 from np2tf.runtime.callees.number_types import number_type
 from np2tf.runtime.callees.vectorized_functions import map_elements
 from np2tf.runtime.environment.tensorflow_patches import is_translated_code
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.scipy import lookup
+from np2tf.tnp._chapters import random as draws
 
 #: id of the code of a function -> the code itself, which keeps the id valid, the names in it, and the
 #: translated functions by the meanings of these names; None if the translation changes nothing.
@@ -44,11 +47,25 @@ def eager_version(callee: Any) -> Any:
         return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
     if kind is functools.partial:
         return functools.partial(eager_version(callee.func), *callee.args, **callee.keywords)
+    if kind is JittedFunction and tf.executing_eagerly():
+        return _of_jitted(callee)
     if isinstance(callee, type) and issubclass(callee, np.generic):
         return number_type(callee)
+    if isinstance(getattr(callee, "__self__", None), (np.random.Generator, np.random.RandomState)):
+        return draws.function(callee.__name__, callee)
+    if callee is np.random.default_rng:
+        return draws.default_rng
     if kind is np.vectorize and not callee.signature and not callee.excluded:
         return functools.partial(map_elements, callee, eager_version(callee.pyfunc))
     return callee
+
+
+def _of_jitted(callee: JittedFunction) -> Any:
+    """Return the translation of a jitted function, which a transform runs operation by operation."""
+    translation = eager_version(callee.__wrapped__)
+    if translation is callee.__wrapped__:
+        return callee
+    return lambda *args, **kwargs: check_bound(translation(*args, **kwargs))
 
 
 def _is_plain(function: Any) -> bool:

@@ -14,10 +14,11 @@ import tensorflow as tf
 
 from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._chapters.followed_draws import draw_followed
 from np2tf.tnp._dispatch.op import write_back
 from np2tf.tnp._dispatch.residency import wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._operands.differentiated_values import refuse_to_leave
+from np2tf.tnp._operands.differentiated_values import any_followed, refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp.random import Generator
@@ -51,7 +52,11 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
                 return draws.draw_globally(name, *args, **kwargs)
             return draws.draw(owner, name, *args, **kwargs)
         require_eager(name)
-        refuse_to_leave(f"numpy.random.{name}", (*args, *kwargs.values()))
+        if any_followed((*args, *kwargs.values())) and not (name == "shuffle" and isinstance(args[0], list)):
+            result = draw_followed(name, draw, args, kwargs)
+            if result is not NotImplemented:
+                return result
+            refuse_to_leave(f"numpy.random.{name}", (*args, *kwargs.values()))
         if name == "shuffle":
             return _shuffle_in_place(draw, *args, **kwargs)
         numpy_kwargs = {key: to_numpy(value) for key, value in kwargs.items()}

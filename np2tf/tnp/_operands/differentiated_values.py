@@ -14,7 +14,12 @@ from np2tf.tnp._warnings.followed_tensors import are_followed, refuse_tensors
 
 def is_followed(value: Any) -> bool:
     """Return whether a transform differentiates an array, a number or a tensor."""
-    return bool(transform_depth.depth) and are_followed(_tensors((value,)))
+    return any_followed((value,))
+
+
+def any_followed(values: Iterable[Any]) -> bool:
+    """Return whether a transform differentiates one of the values, also in lists, tuples and dicts."""
+    return bool(transform_depth.depth) and are_followed(_tensors(values))
 
 
 def refuse_to_leave(name: str | None, values: Iterable[Any]) -> None:

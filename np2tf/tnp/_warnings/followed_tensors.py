@@ -18,8 +18,15 @@ from np2tf.transform_errors import LeftTensorFlowError
 
 
 def are_followed(values: Iterable[Any]) -> bool:
-    """Return whether a transform differentiates one of these tensors; other values are passed over."""
-    if not (transform_depth.depth and record.could_possibly_record()):
+    """Return whether a transform of eager code differentiates one of these tensors; other values are passed
+    over.
+    """
+    return bool(transform_depth.depth) and are_recorded(values)
+
+
+def are_recorded(values: Iterable[Any]) -> bool:
+    """Return whether a tape records what is computed with one of these tensors, also in staged code."""
+    if not record.could_possibly_record():
         return False
     tensors = [
         value
