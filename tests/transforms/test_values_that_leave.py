@@ -74,6 +74,10 @@ def in_place(draw: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return function
 
 
+def draw_from(x, generator):
+    return (generator.normal(x, 2.0) * generator.standard_normal(3)).sum() + generator.choice(x)
+
+
 RNG = np.random.default_rng
 #: Draws whose parameters or elements are differentiated.
 DRAWS: dict[str, Callable[[Any], Any]] = {
@@ -116,6 +120,7 @@ FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "an inner vmap": lambda x: np2tf.vmap(lambda c: c * x)(np.arange(3.0)).sum(),
     "an inner jit": lambda x: np2tf.jit(lambda c: c * x.sum())(2.0),
     "text in percent": lambda x: x[0] * len("%.2f" % x[1]),  # noqa: UP031
+    "a generator from elsewhere": lambda x: draw_from(x, RNG(3)),
     "RandomState": lambda x: np.random.RandomState(0).normal(x).sum(),
     "a jitted function": np2tf.jit(helper),
     "a function that calls a jitted one": lambda x: jitted_helper(x) * x[1],

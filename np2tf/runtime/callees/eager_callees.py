@@ -32,6 +32,9 @@ _translations: dict[
 ] = {}
 
 
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+
+
 def eager_version(callee: Any) -> Any:
     """Return the function to run in the place of `callee`: its translation if it has source, or np2tf.s form
     of a function of SciPy.
@@ -44,6 +47,8 @@ def eager_version(callee: Any) -> Any:
         return _function(callee)
     if kind is types.MethodType:
         function = callee.__func__
+        if type(callee.__self__) in _GENERATORS:
+            return draws.function(callee.__name__, callee)
         return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
     if kind is functools.partial:
         return functools.partial(eager_version(callee.func), *callee.args, **callee.keywords)
@@ -51,8 +56,6 @@ def eager_version(callee: Any) -> Any:
         return _of_jitted(callee)
     if isinstance(callee, type) and issubclass(callee, np.generic):
         return number_type(callee)
-    if isinstance(getattr(callee, "__self__", None), (np.random.Generator, np.random.RandomState)):
-        return draws.function(callee.__name__, callee)
     if callee is np.random.default_rng:
         return draws.default_rng
     if kind is np.vectorize and not callee.signature and not callee.excluded:
