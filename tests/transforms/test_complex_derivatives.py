@@ -82,6 +82,9 @@ SIMILAR |= {
     "2.5 ** z",
     "2 ** z",
     "z ** 2",
+    "z ** 0.5",
+    "z ** (2+1j)",
+    "(2+1j) ** z",
     "an exponent for all",
 }
 ROWS = [

@@ -119,8 +119,7 @@ def test_reductions_and_products(name: str, dtype: str, loops: list[int]) -> Non
     check(READ[name], dtype, loops)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
-@pytest.mark.parametrize("name", ORDERED)
+@pytest.mark.parametrize(("name", "dtype"), in_turn(ORDERED, ["float64", "float32", "int64", "uint8"]))
 def test_greatest_and_least(name: str, dtype: str, loops: list[int]) -> None:
     check(ORDERED[name], dtype, loops)
 
