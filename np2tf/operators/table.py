@@ -15,8 +15,9 @@ from typing import Any
 
 #: The roles of operators in the translator. It writes calls of "control" operators itself, and looks for none
 #: in the source. It puts operators in the place of builtins: a loop runs over a "sequence", and a "number" is
-#: computed from other numbers.
-CONTROL, SEQUENCE, NUMBER, OTHER_ROLE = "control", "sequence", "number", "other"
+#: computed from other numbers. A "type test" asks for a value's type.
+CONTROL, SEQUENCE, NUMBER, TYPE_TEST = "control", "sequence", "number", "type test"
+OTHER_ROLE = "other"
 
 #: The translator and the staged operators unroll loops of at most this many iterations: constant indices make
 #: better code than a loop.
@@ -68,6 +69,10 @@ OPERATORS: dict[str, Operator] = {
         for name in ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
     },
     **{name: _builtin(name, "staged_operators.extrema", NUMBER) for name in ("min", "max")},
+    **{
+        name: _builtin(name, "staged_operators.type_tests", TYPE_TEST)
+        for name in ("isinstance", "type", "hasattr", "getattr")
+    },
     "list_of": _own_operator("list_of", "staged_operators.builtins"),
     "math": Operator("math", "np2tf.runtime.staged_operators.math"),
     "print": _builtin("print", "effects.printing"),

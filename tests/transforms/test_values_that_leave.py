@@ -158,7 +158,7 @@ def test_followed(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["exponential", "normal", "permutation of rows"])
 def test_compiled_draws(name: str) -> None:
-    """Compiled derivatives are those of eager code; `exponential` draws on the host from within a graph."""
+    """Compiled code gives the same derivatives; a graph leaves the draw of `exponential` to the host."""
     gradient = np2tf.grad(DRAWS[name])
     np.testing.assert_allclose(np2tf.jit(gradient, tier="compile")(X), gradient(X), rtol=1e-12)
 

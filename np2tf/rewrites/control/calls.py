@@ -8,13 +8,17 @@ from functools import cache
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.operators.table import NUMBER, SEQUENCE, of_role
+from np2tf.operators.table import NUMBER, SEQUENCE, TYPE_TEST, of_role
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.tree.templates import expression
 from np2tf.tree.walk import walk
 
 Comprehension = cst.ListComp | cst.GeneratorExp
-_NUMBERS, _SEQUENCES = of_role(NUMBER), of_role(SEQUENCE)
+_NUMBERS, _SEQUENCES, _TYPE_TESTS = of_role(NUMBER), of_role(SEQUENCE), of_role(TYPE_TEST)
+#: Classes that have no numbers, so that `isinstance` needs no operator.
+_OF_NO_NUMBERS = frozenset(
+    {"str", "bytes", "list", "tuple", "dict", "set", "frozenset", "slice", "range", "type", "numpy.ndarray"}
+)
 #: NumPy's types that make numbers of TensorFlow's dtypes: ``np.float64(x)``.
 _NUMBER_TYPES = frozenset(
     f"numpy.{name}"
@@ -82,6 +86,23 @@ class Calls:
                 plain = bool(node.args) and not any(arg.keyword or arg.star for arg in node.args)
                 if plain and not self._static(node) and not is_text_for_exception(self._facts, node):
                     yield cst.ensure_type(node.func, cst.Name)
+
+    def type_tests(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Name]:
+        """Yield the names of builtins that ask for the type of a value that may be a staged number."""
+        for node in nodes:
+            if type(node) is cst.Call and node.args and is_builtin(self._facts, node, _TYPE_TESTS):
+                name = cst.ensure_type(node.func, cst.Name)
+                plain = not any(arg.keyword or arg.star for arg in node.args)
+                if not plain or self._static(node.args[0].value):
+                    continue
+                if name.value != "isinstance" or not self._have_no_numbers(node.args[-1].value):
+                    yield name
+
+    def _have_no_numbers(self, classes: cst.BaseExpression) -> bool:
+        if type(classes) is cst.Tuple:
+            return all(self._have_no_numbers(element.value) for element in classes.elements)
+        name = self._facts.imports.numpy_name(classes) or getattr(classes, "value", "")
+        return name in _OF_NO_NUMBERS
 
     def of_math(self, nodes: Iterable[cst.CSTNode]) -> list[cst.BaseExpression]:
         """Return the functions of Python's `math` that are called with values that may be staged."""

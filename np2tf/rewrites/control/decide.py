@@ -125,7 +125,7 @@ def decide_calls(function: cst.FunctionDef, facts: Facts, unknown: Sequence[cst.
     nodes = list(walk(function))
     calls = Calls(facts, Static(facts, function_locals(function)), lambda node: False)
     decision = Decision(
-        builtins=list(calls.builtins(nodes)),
+        builtins=[*calls.builtins(nodes), *calls.type_tests(nodes)],
         math=calls.of_math(nodes),
         callees=[*calls.number_types(nodes), *unknown],
         texts=eager_texts(function, facts),
@@ -173,7 +173,7 @@ class _Decider:
         loops = [node.iter for node in self._nodes if type(node) is cst.For and node in decision.marks]
         loops += [node.for_in.iter for node in decision.comprehensions]
         decision.builtins = [name for loop in loops for name in calls.sequences(loop)]
-        decision.builtins += calls.builtins(self._nodes)
+        decision.builtins += [*calls.builtins(self._nodes), *calls.type_tests(self._nodes)]
         decision.math = calls.of_math(self._nodes)
         decision.callees = calls.number_types(self._nodes)
         decision.handlers = [node for node in walk(self._function) if type(node) is cst.ExceptHandler]

@@ -38,10 +38,10 @@ def draw_followed(name: str, draw: Draw, args: tuple[Any, ...], kwargs: dict[str
     """
     if name in _FORMULAS:
         defaults, formula = _FORMULAS[name]
-        given = {**dict(zip((*defaults, "size"), args, strict=False)), **kwargs}
-        parameters = [given.pop(parameter, default) for parameter, default in defaults.items()]
-        size = given.pop("size", None)
-        if not given:
+        arguments = {**dict(zip((*defaults, "size"), args, strict=False)), **kwargs}
+        parameters = [arguments.pop(parameter, default) for parameter, default in defaults.items()]
+        size = arguments.pop("size", None)
+        if not arguments:
             shape = np.broadcast_shapes(*map(np.shape, parameters)) if size is None else size
             standard = draw(*defaults.values(), shape or None)
             return formula(wrap_result(standard), *parameters)
