@@ -243,6 +243,10 @@ class Effects:
             elif kind is not cst.ClassDef or not is_unused_class(node, function):
                 if kind in _NODES:
                     yield from self._problems_of(node, function, in_message)
+                elif kind is cst.Attribute and node.attr.value == "__class__" and not _is_self(node.value):  # type: ignore[attr-defined]
+                    yield Problem(
+                        node, f"reads `{self.facts.code(node)}`, where the compiler knows `type(…)`"
+                    )
                 in_message = in_message or kind is cst.Raise or kind is cst.Assert
                 stack += [(child, in_message) for child in children(node)[::-1]]
 
@@ -377,6 +381,13 @@ class Effects:
         called = type(up) is cst.Call and node is up.func
         named = type(up) is cst.Attribute or (type(up) is cst.Arg and node is up.keyword)
         return not called and not named and self.facts.scopes.of(node).owner_of(node.value) is None
+
+
+def _asks_for_class(node: cst.CSTNode) -> bool:
+    """Return whether an attribute is the class of a value that may be a number."""
+    assert type(node) is cst.Attribute
+    is_object = type(node.value) is cst.Name and node.value.value in ("self", "cls")
+    return node.attr.value == "__class__" and not is_object
 
 
 def _is_hidden(function: cst.FunctionDef) -> bool:

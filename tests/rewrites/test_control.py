@@ -59,6 +59,8 @@ return x[1:] @ x[:-1] + s
         ("for v in [1, 2]:\n    if x[v] > 0:\n        return v\nreturn s", "NP2TF303"),
         ("for i in range(n):\n    if x[i] > 0:\n        return i", "NP2TF304"),
         ("for i in range(n):\n    s += x[i]\nreturn [v for r in y for v in r if v > 0]", "NP2TF306"),
+        ("match n:\n    case int():\n        s += 1\nreturn x[1:] @ x[:-1] * s", "NP2TF301"),
+        ("if n.__class__ is int:\n    s += 1\nreturn x[1:] @ x[:-1] * s", "NP2TF401"),
     ],
 )
 def test_refused(body: str, code: str) -> None:

@@ -228,6 +228,19 @@ class _Decider:
         for part in (node.subject, *guards):
             if not self.static.probably(part) and not self._is_parameter(part):
                 raise CannotLower("NP2TF301", node, kind="match", reason="a value that may be an array's")
+        patterns = [part for case in node.cases for part in walk(case.pattern)]
+        if not self.static(node.subject) and any(map(self._is_of_numbers, patterns)):
+            raise CannotLower("NP2TF301", node, kind="match", reason="the class of a number that may vary")
+
+    def _is_of_numbers(self, pattern: cst.CSTNode) -> bool:
+        """Return whether a pattern is of a class of numbers, such as `int()`."""
+        if type(pattern) is not cst.MatchClass:
+            return False
+        if getattr(pattern.cls, "value", "") in ("int", "float", "complex", "bool"):
+            return True
+        imports = self._facts.imports
+        name = imports.numpy_name(pattern.cls) or imports.imported_name(pattern.cls) or ""
+        return name.partition(".")[0] in ("numpy", "numbers")
 
     def _is_parameter(self, node: cst.CSTNode) -> bool:
         """Return whether an expression is a parameter that the function does not rebind."""
