@@ -243,10 +243,9 @@ class Effects:
             elif kind is not cst.ClassDef or not is_unused_class(node, function):
                 if kind in _NODES:
                     yield from self._problems_of(node, function, in_message)
-                elif kind is cst.Attribute and node.attr.value == "__class__" and not _is_self(node.value):  # type: ignore[attr-defined]
-                    yield Problem(
-                        node, f"reads `{self.facts.code(node)}`, where the compiler knows `type(…)`"
-                    )
+                elif kind is cst.Attribute and _asks_for_class(node):
+                    reason = f"reads `{self.facts.code(node)}`, and the compiler knows `type(…)` only"
+                    yield Problem(node, reason)
                 in_message = in_message or kind is cst.Raise or kind is cst.Assert
                 stack += [(child, in_message) for child in children(node)[::-1]]
 
