@@ -47,7 +47,7 @@ def eager_version(callee: Any) -> Any:
         return _function(callee)
     if kind is types.MethodType:
         function = callee.__func__
-        if type(callee.__self__) in _GENERATORS:
+        if type(callee.__self__) in _GENERATORS and tf.executing_eagerly():
             return draws.function(callee.__name__, callee)
         return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
     if kind is functools.partial:
@@ -56,7 +56,7 @@ def eager_version(callee: Any) -> Any:
         return _of_jitted(callee)
     if isinstance(callee, type) and issubclass(callee, np.generic):
         return number_type(callee)
-    if callee is np.random.default_rng:
+    if callee is np.random.default_rng and tf.executing_eagerly():
         return draws.default_rng
     if kind is np.vectorize and not callee.signature and not callee.excluded:
         return functools.partial(map_elements, callee, eager_version(callee.pyfunc))
