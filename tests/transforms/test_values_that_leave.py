@@ -88,6 +88,7 @@ DRAWS: dict[str, Callable[[Any], Any]] = {
     "laplace": lambda x: RNG(0).laplace(0.0, x).sum(),
     "permutation": lambda x: (RNG(0).permutation(x) * np.arange(3.0)).sum(),
     "permutation of rows": lambda x: (RNG(0).permutation(np.outer(x, x)) * np.arange(3.0)).sum(),
+    "permutation of columns": lambda x: (RNG(0).permutation(np.outer(x, x), 1) * np.arange(3.0)).sum(),
     "choice": lambda x: RNG(0).choice(x, 5, p=[0.2, 0.5, 0.3]).sum(),
     "shuffle": in_place(lambda values: RNG(0).shuffle(values)),
 }

@@ -47,8 +47,9 @@ def draw_followed(name: str, draw: Draw, args: tuple[Any, ...], kwargs: dict[str
             return formula(wrap_result(standard), *parameters)
     elif name in ("choice", "permutation", "shuffle") and args and is_followed(args[0]):
         values, *further = args
-        axis = kwargs.get("axis", 0)
-        if is_array(values) and values.ndim and not any_followed((*further, *kwargs.values())):
+        axis = kwargs.get("axis", further[0] if further and name != "choice" else 0)
+        is_known = not any_followed((*further, *kwargs.values())) and (name != "choice" or len(further) < 4)
+        if is_array(values) and values.ndim and is_known:
             return _draw_elements(name, draw, values, axis, further, kwargs)
     return NotImplemented
 
