@@ -16,7 +16,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp.linalg import general
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
-from np2tf.tnp.linalg.numpys_vectors import eigenvectors, singular_vectors
+from np2tf.tnp.linalg.numpys_vectors import decompose, eigenvectors, singular_vectors
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
 
@@ -29,7 +29,7 @@ def svd_of(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, tf.
         LinAlgError: a known `a` is not finite.
     """
     require_finite(a)
-    values, left, right = tf.linalg.svd(a, full_matrices=full_matrices)
+    values, left, right = decompose(a, full_matrices)
     return left, values, tf.linalg.adjoint(right)
 
 

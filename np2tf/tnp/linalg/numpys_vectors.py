@@ -19,7 +19,9 @@ from tensorflow.python.eager import record
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp.linalg.checks import refuse_where
 
+_SINGULAR = "the derivative of the vectors of singular complex matrices"
 Decomposition = Callable[[np.ndarray], Sequence[np.ndarray]]
 
 
@@ -44,7 +46,7 @@ def computed_by_numpy(
     scope = current_scope()
     if scope is None or not scope.trace.may_call_numpy or scope.trace.at_once:
         return None
-    if scope.trace.gradients or record.could_possibly_record():
+    if _is_recorded():
         return None
     if scope.trace.xla:
         raise NoGraphFormError("vectors with signs of NumPy's choice in code for XLA")
@@ -87,11 +89,45 @@ def singular_vectors(
     parts = computed_by_numpy(lambda matrices: routine(matrices, full_matrices=full_matrices), a, forms)
     if parts is not None:
         return parts[0], parts[1], parts[2]
-    values, left, right = tf.linalg.svd(a, full_matrices=full_matrices)
+    values, left, right = decompose(a, full_matrices)
+    if a.dtype.is_complex and count and _is_recorded():
+        # The vectors of a singular value 0 have no derivative, and `decompose` may not find them.
+        limit = np.finfo(a.dtype.real_dtype.as_numpy_dtype).eps * 100
+        refuse_where(tf.reduce_any(values[..., -1] <= limit * values[..., 0]), NoGraphFormError(_SINGULAR))
     if tf.executing_eagerly():
         factors = _phases(left[..., :count], routine(a.numpy(), full_matrices=False)[0])
         left, right = _turn(left, factors), _turn(right, factors)
     return left, values, tf.linalg.adjoint(right)
+
+
+def decompose(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Return the singular values, U and V, with the signs of TensorFlow's choice.
+
+    The second derivatives of TensorFlow's routine are wrong for complex numbers. If a tape records, complex
+    matrices are decomposed by the eigenvectors of ``[[0, A], [A.H, 0]]``, whose largest eigenvalues are the
+    singular values (Golub and Van Loan, Matrix Computations, section 8.6.1).
+
+    Raises:
+        StagingError: all vectors of complex matrices that are not square are differentiated.
+    """
+    if not a.dtype.is_complex or None in a.shape[-2:] or not _is_recorded():
+        return tf.linalg.svd(a, full_matrices=full_matrices)
+    rows, columns = a.shape[-2:]
+    if full_matrices and rows != columns:
+        raise NoGraphFormError("the derivative of all singular vectors of complex matrices")
+    upper = tf.concat([tf.zeros_like(tf.matmul(a, a, adjoint_b=True)), a], -1)
+    lower = tf.concat([tf.linalg.adjoint(a), tf.zeros_like(tf.matmul(a, a, adjoint_a=True))], -1)
+    values, vectors = tf.linalg.eigh(tf.concat([upper, lower], -2))
+    count = min(rows, columns)
+    values = tf.reverse(tf.math.real(values)[..., -count:], [-1])
+    vectors = tf.reverse(vectors[..., -count:], [-1]) * tf.constant(np.sqrt(2), a.dtype)
+    return values, vectors[..., :rows, :], vectors[..., rows:, :]
+
+
+def _is_recorded() -> bool:
+    """Return whether a tape records, or may ask for gradients of the code that is being staged."""
+    scope = None if tf.executing_eagerly() else current_scope()
+    return record.could_possibly_record() or (scope is not None and scope.trace.gradients)
 
 
 def eigenvectors(
