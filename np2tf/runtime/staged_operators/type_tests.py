@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._operands.path_dependent import path_dependence_error
 
 
-def isinstance(value: Any, classes: Any) -> builtins.bool:
+def isinstance(value: Any, classes: Any) -> Any:
     """Return ``isinstance(value, classes)``; a staged number is of the class that it has in NumPy's code.
 
     Raises:
@@ -17,10 +18,7 @@ def isinstance(value: Any, classes: Any) -> builtins.bool:
 
     See https://docs.python.org/3/library/functions.html#isinstance.
     """
-    answers = {builtins.isinstance(example, classes) for example in _examples(value)}
-    if len(answers) > 1:
-        raise path_dependence_error(value.path_dependent)
-    return answers.pop()
+    return _same_of_all(value, lambda example: builtins.isinstance(example, classes))
 
 
 def type(*args: Any) -> Any:
@@ -31,15 +29,10 @@ def type(*args: Any) -> Any:
 
     See https://docs.python.org/3/library/functions.html#type.
     """
-    if len(args) != 1:
-        return builtins.type(*args)
-    examples = _examples(args[0])
-    if len(examples) > 1:
-        raise path_dependence_error(args[0].path_dependent)
-    return builtins.type(examples[0])
+    return _same_of_all(args[0], builtins.type) if len(args) == 1 else builtins.type(*args)
 
 
-def hasattr(value: Any, name: str) -> builtins.bool:
+def hasattr(value: Any, name: str) -> Any:
     """Return ``hasattr(value, name)``; Python's numbers have no ``shape``.
 
     Raises:
@@ -47,10 +40,7 @@ def hasattr(value: Any, name: str) -> builtins.bool:
 
     See https://docs.python.org/3/library/functions.html#hasattr.
     """
-    answers = {builtins.hasattr(example, name) for example in _examples(value)}
-    if len(answers) > 1:
-        raise path_dependence_error(value.path_dependent)
-    return answers.pop()
+    return _same_of_all(value, lambda example: builtins.hasattr(example, name))
 
 
 def getattr(value: Any, name: str, *default: Any) -> Any:
@@ -66,11 +56,18 @@ def getattr(value: Any, name: str, *default: Any) -> Any:
     return builtins.getattr(value, name, *default)
 
 
-def _examples(value: Any) -> list[Any]:
-    """Return values of the classes that a staged number may have; any other value itself."""
+def _same_of_all(value: Any, ask: Callable[[Any], Any]) -> Any:
+    """Return the answer for values of all classes that a staged number may have; for any other value its own.
+
+    Raises:
+        StagingError: the answers differ.
+    """
     if builtins.type(value) is not scalar:
-        return [value]
+        return ask(value)
     kinds = value.path_dependent
-    if kinds is not None:
-        return [kinds.weak(0), kinds.dtype.type(0)]
-    return [value.dtype.type(0) if value.weak is None else value.weak(0)]
+    if kinds is None:
+        return ask((value.weak or value.dtype.type)(0))
+    answer = ask(kinds.weak(0))
+    if answer != ask(kinds.dtype.type(0)):
+        raise path_dependence_error(kinds)
+    return answer
