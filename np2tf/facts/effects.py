@@ -22,6 +22,7 @@ from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
 from np2tf.facts.dataflow.reads_writes import GROWS, block, parameters
 from np2tf.facts.defaults import READS, mutable_defaults
+from np2tf.facts.numpy_contexts import CONTEXTS, is_quiet
 from np2tf.facts.stores import goes_through, is_own, store_problems
 from np2tf.facts.texts import print_problem
 from np2tf.facts.try_blocks import hidden_exception, staged_parts
@@ -75,10 +76,6 @@ _NODES = frozenset({
 })  # fmt: skip
 #: Expressions that may give a function.
 _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
-#: Modes of np.errstate that neither raise an error nor call a function.
-_QUIET = ("ignore", "warn")
-#: Context managers of NumPy that may be staged.
-_CONTEXTS = ("numpy.errstate", "numpy.printoptions")
 
 
 class _Callee(Enum):
@@ -295,9 +292,9 @@ class Effects:
         for item in node.items:
             call = item.item
             context_name = self.facts.imports.numpy_name(call.func) if type(call) is cst.Call else None
-            if context_name not in _CONTEXTS:
+            if context_name not in CONTEXTS:
                 self._contexts[function].append(call)
-            elif context_name == "numpy.errstate" and not _is_quiet(cst.ensure_type(call, cst.Call)):
+            elif context_name == "numpy.errstate" and not is_quiet(cst.ensure_type(call, cst.Call)):
                 yield Problem(node, "asks for floating-point errors or calls, which a graph does not give")
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
@@ -306,7 +303,7 @@ class Effects:
         if full_name is not None and full_name.startswith("numpy.testing."):
             return _Callee.UNKNOWN
         if full_name is not None:
-            return None if full_name in _CONTEXTS else rules.against_staging(full_name)
+            return None if full_name in CONTEXTS else rules.against_staging(full_name)
         import_name = self.facts.imports.imported_name(node.func)
         if import_name is not None and import_name.startswith("np2tf.tnp."):  # by an earlier run
             translated_name = f"numpy.{import_name.removeprefix('np2tf.tnp.')}"
@@ -396,11 +393,3 @@ def _is_hidden(function: cst.FunctionDef) -> bool:
 
 def _has_keyword(call: cst.Call, name: str) -> bool:
     return any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)
-
-
-def _is_quiet(call: cst.Call) -> bool:
-    """Return whether np.errstate neither raises nor calls a function: a graph reports no floating-point
-    warnings.
-    """
-    modes = [arg.value for arg in call.args]
-    return all(type(mode) is cst.SimpleString and mode.value[1:-1] in _QUIET for mode in modes)

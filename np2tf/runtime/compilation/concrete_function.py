@@ -147,7 +147,10 @@ class ConcreteFunction:
 
     def _input_specs(self, arrays: Sequence[Any]) -> list[tf.TensorSpec]:
         shapes = [self._open_arrays.static_shape(k, array.shape) for k, array in enumerate(arrays)]
-        specs = [tf.TensorSpec(shape, _dtype_of(array)) for shape, array in zip(shapes, arrays, strict=True)]
+        specs = [
+            tf.TensorSpec(shape, tf.as_dtype(array.dtype))
+            for shape, array in zip(shapes, arrays, strict=True)
+        ]
         return specs + [tf.TensorSpec((), as_tensor(self._numbers[k]).dtype) for k in self.inputs]
 
     @property
@@ -395,7 +398,3 @@ class ConcreteFunction:
                 values[place] = self._open_arrays.crop(values[place], arrays[k])
         write_all([arrays[k] for k in self.written_places], values)
         return self._rebuild(results)
-
-
-def _dtype_of(array: Any) -> tf.DType:
-    return tf.as_dtype(array.dtype)

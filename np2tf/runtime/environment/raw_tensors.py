@@ -16,8 +16,8 @@ from np2tf.lazy import tf
 from np2tf.pytree.registry import DISPLAYS
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.environment.call_context import LOOKED_AT
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import (
-    is_unsupported_dtype,
     storage_of,
     tensor_array,
     tensor_scalar,

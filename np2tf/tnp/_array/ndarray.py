@@ -315,13 +315,6 @@ def is_array(value: Any) -> bool:
     return type(value) in _ARRAY_CLASSES or is_stand_in(value)
 
 
-def is_unsupported_dtype(dtype: np.dtype[Any]) -> bool:
-    """Return whether TensorFlow lacks a dtype (objects, strings, records, dates, long doubles)."""
-    if dtype.kind in "biufc":
-        return dtype.char in "gG"
-    return dtype.kind != "V" or dtype.char == "V" or "int" in dtype.name
-
-
 _ARRAY_CLASSES = frozenset({ndarray, scalar})
 
 

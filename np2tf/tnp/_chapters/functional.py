@@ -11,7 +11,8 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import NoGraphFormError
-from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, tensor_array
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
+from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._chapters.indexing.take import truth
 from np2tf.tnp._chapters.manipulation.views.reshape import expand_dims
 from np2tf.tnp._dispatch.host_results import known_value

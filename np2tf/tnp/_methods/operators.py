@@ -10,7 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, scalar
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, call_numpy
 from np2tf.tnp._dispatch.out_argument import broadcast_error, compute_update, store_into
 from np2tf.tnp._dispatch.residency import move_to_tensorflow

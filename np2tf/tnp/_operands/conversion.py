@@ -16,12 +16,12 @@ from np2tf.staging import (
     UnsupportedDtypeError,
     ValueNeededError,
 )
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import (
     array_over,
     arrays_of_rows,
     is_array,
     is_c_ordered,
-    is_unsupported_dtype,
     ndarray,
     scalar,
     tensor_array,

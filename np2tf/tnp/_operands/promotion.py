@@ -16,7 +16,8 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.staging import OF_ROWS, ArrayClassError, RaggedError, UnsupportedDtypeError
-from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, is_unsupported_dtype, scalar
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
+from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, scalar
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._front.promotion_mode import current_mode, in_force, uses_numpy_rules
 from np2tf.tnp._operands.lattice import Lattice, is_known, takes_one_type

@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.environment.raw_tensors import ragged, ragged_array_of, raw
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import (
     is_array,
-    is_unsupported_dtype,
     scalar,
     tensor_array,
     tensor_scalar,

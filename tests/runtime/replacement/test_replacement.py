@@ -18,7 +18,7 @@ from test_random_programs import _difference
 from np2tf.commands.printing.reporting import as_json, as_text
 from np2tf.counts import counts
 from np2tf.runtime.environment.clock import Stopwatch, clock
-from np2tf.runtime.replacement import replacement, watched_loop
+from np2tf.runtime.replacement import replacement, watched_loop, watching
 from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.runtime.report.timing import Watch
 
@@ -587,7 +587,7 @@ def test_loops_that_take_no_time_are_not_watched() -> None:
     f(np.ones(3))
     loop = watched_loop.loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
-    assert replacement.watch(range(100), loop.function.key) == (range(100),)
+    assert watching.watch(range(100), loop.function.key) == (range(100),)
 
 
 def test_the_first_iteration_does_not_say_how_long_the_others_take(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.layout_probes import is_laid_out
-from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, wrap_tensor
+from np2tf.tnp._array.ndarray import is_array, ndarray, wrap_tensor
 from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._dispatch.argument_types import DType, memory_order
 from np2tf.tnp._dispatch.eager_fast_path import convert
