@@ -16,7 +16,7 @@ from np2tf.options import Options
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.environment import raw_tensors
 from np2tf.runtime.host import originals
-from np2tf.runtime.replacement import replacement, watched_loop
+from np2tf.runtime.replacement import replacement, watched_loop, watching
 from np2tf.runtime.replacement.watched_loop import WatchedLoop
 from np2tf.tnp._front import loading
 
@@ -53,8 +53,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(WatchedLoop, "refuse", noted)
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
     monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
-    for name, value in (("HOT", 0.0), ("LOADING_ROUNDS", 0), ("SHORT", 2), ("FASTER", float("inf"))):
+    for name, value in (("HOT", 0.0), ("LOADING_ROUNDS", 0), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
+    monkeypatch.setattr(watching, "SHORT", 2)
     monkeypatch.setattr(functions, "SHORT", 5)
     # Otherwise the measured time decides whether a second run begins as compiled code.
     monkeypatch.setattr(watched_loop, "FASTER", 0.0)
@@ -82,7 +83,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(WatchedLoop, "is_due", property(is_due))
     monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
     monkeypatch.setattr(LoopCompiler, "_deadline", None)
-    monkeypatch.setattr(replacement, "SHORT", 2)
+    monkeypatch.setattr(watching, "SHORT", 2)
     monkeypatch.setattr(functions, "SHORT", 5)
     with np2tf.config.using(tier="auto"):
         yield found

@@ -1,4 +1,4 @@
-"""What instrumented code calls at its loops: `watch` hands out the parts in which a loop runs."""
+"""The entry of instrumented code: `watch` returns the parts in which a loop runs."""
 
 from __future__ import annotations
 
