@@ -13,8 +13,8 @@ from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
 from np2tf.runtime.random.selecting import SELECTION_METHODS
 from np2tf.staging import RandomUseError
 from np2tf.tnp._chapters.followed_draws import draw_followed
+from np2tf.tnp._operands.differentiated_values import any_recorded
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
-from np2tf.tnp._warnings.followed_tensors import are_recorded
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Draws, Stream
@@ -38,7 +38,7 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
         )
         if result is not NotImplemented:
             return result
-    if are_recorded(CapturedValues((args, kwargs), depth=2).tensors):
+    if any_recorded((args, kwargs)):
         result = draw_followed(name, lambda *standard: draw(draws, stream, name, standard, {}), args, kwargs)
         if result is NotImplemented:
             raise RandomUseError(f"the derivative of what `{name}` draws is not known")

@@ -9,7 +9,7 @@ import numpy as np
 
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.transform_depth import transform_depth
-from np2tf.tnp._warnings.followed_tensors import are_followed, refuse_tensors
+from np2tf.tnp._warnings.followed_tensors import are_followed, are_recorded, refuse_tensors
 
 
 def is_followed(value: Any) -> bool:
@@ -20,6 +20,11 @@ def is_followed(value: Any) -> bool:
 def any_followed(values: Iterable[Any]) -> bool:
     """Return whether a transform differentiates one of the values, also in lists, tuples and dicts."""
     return bool(transform_depth.depth) and are_followed(_tensors(values))
+
+
+def any_recorded(values: Iterable[Any]) -> bool:
+    """Return whether a tape records what is computed with one of the values, also in staged code."""
+    return are_recorded(_tensors(values))
 
 
 def refuse_to_leave(name: str | None, values: Iterable[Any]) -> None:

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._operands.differentiated_values import is_followed
-from np2tf.tnp.linalg.numpys_vectors import computed_by_numpy
+from np2tf.tnp.linalg.numpys_vectors import computed_by_numpy, turn_to
 
 
 def eigensystem(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -55,9 +55,7 @@ def _as_numpy_does(values: tf.Tensor, vectors: tf.Tensor, a: np.ndarray) -> tupl
         tf.gather(part, order, axis=order.ndim - 1, batch_dims=order.ndim - 1)
         for part in (values, tf.linalg.matrix_transpose(vectors))
     )
-    vectors = tf.linalg.matrix_transpose(columns)
-    overlap = np.sum(directions.conj() * vectors.numpy(), axis=-2, keepdims=True).real
-    vectors *= tf.constant(np.where(overlap < 0, -1, 1), vectors.dtype)
+    vectors = turn_to(tf.linalg.matrix_transpose(columns), directions)
     if reference.dtype.kind == "c":
         return values, vectors
     return tf.math.real(values), tf.math.real(vectors)

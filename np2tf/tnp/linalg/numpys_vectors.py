@@ -39,14 +39,14 @@ def computed_by_numpy(
         StagingError: NumPy computes the results, because the code is eager; or the code is for XLA, which
             cannot call NumPy.
     """
+    if _is_recorded():
+        return None
     if tf.executing_eagerly():
-        if record.could_possibly_record() or not a.device.endswith("CPU:0"):
+        if not a.device.endswith("CPU:0"):
             return None
         raise NoGraphFormError("vectors with signs of NumPy's choice")
     scope = current_scope()
     if scope is None or not scope.trace.may_call_numpy or scope.trace.at_once:
-        return None
-    if _is_recorded():
         return None
     if scope.trace.xla:
         raise NoGraphFormError("vectors with signs of NumPy's choice in code for XLA")
@@ -149,8 +149,13 @@ def eigenvectors(
         return parts[0], parts[1]
     values, vectors = tf.linalg.eigh(triangle)
     if tf.executing_eagerly():
-        vectors = _turn(vectors, _phases(vectors, routine(a.numpy())[1]))
+        vectors = turn_to(vectors, routine(a.numpy())[1])
     return tf.math.real(values), vectors
+
+
+def turn_to(vectors: tf.Tensor, numpys: np.ndarray) -> tf.Tensor:
+    """Return eager vectors in columns with the signs, or phases, of NumPy's."""
+    return _turn(vectors, _phases(vectors, numpys))
 
 
 def _phases(vectors: tf.Tensor, numpys: np.ndarray) -> tf.Tensor:
