@@ -34,8 +34,9 @@ class KeptImports:
         self._tnp_bindings: set[cst.CSTNode] = set()
         self._star_used = self._star_stays = False
         for use in uses(facts):
-            owner = facts.scopes.of(use.name).owner_of(use.name.value)
-            bindings = owner.bindings[use.name.value] if owner is not None else []
+            name = facts.imports.assigned_from.get(use.name, use.name)
+            owner = facts.scopes.of(name).owner_of(name.value)
+            bindings = owner.bindings[name.value] if owner is not None else []
             is_comparison = comparison_target(facts, use) is not None and use.name not in facts.compiler_nodes
             is_kept = stays(facts, use)
             if is_comparison or is_kept:

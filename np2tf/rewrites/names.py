@@ -36,6 +36,9 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     target_names = {use.qualified_name for use in uses(facts) if is_target(facts, use.node)}
     for use in uses(facts):
         target = comparison_target(facts, use)
+        if use.name in facts.imports.assigned_from and (target is not None or stays(facts, use)):
+            # The assigned name is np2tf's, and its use means NumPy.
+            plan.add(use.name, _renamer(facts.imports.assigned_from[use.name].value))
         if target is not None and use.name not in facts.compiler_nodes:
             plan.add(target, _extend_comparison(plan, use))
         elif (

@@ -7,6 +7,8 @@ import pytest
 
 from np2tf.facts import Facts
 
+OPTIONAL = "try:\n import numpy as np\nexcept ImportError:\n np = None\n"
+
 
 def names(source: str) -> dict[str, str | None]:
     """Return every dotted expression of a program and what it stands for (the last of equal expressions
@@ -47,6 +49,10 @@ def names(source: str) -> dict[str, str | None]:
         ("def f():\n global np\n import numpy as np\nnp.pi", "np.pi", "numpy.pi"),
         ("import numpy as np\nf'{np.pi:.3f}'", "np.pi", "numpy.pi"),
         ("import numpy as np\n@np.vectorize\ndef f(): pass", "np.vectorize", "numpy.vectorize"),
+        (f"{OPTIONAL}np.pi", "np.pi", "numpy.pi"),
+        ("np = None\ntry:\n import numpy as np\nexcept ImportError: pass\nnp.pi", "np.pi", "numpy.pi"),
+        (f"np: object\n{OPTIONAL}np.pi".replace(" as np", "\n np = numpy"), "np.pi", "numpy.pi"),
+        ("np = None\ndef f():\n global np\n import numpy as np\nnp.pi", "np.pi", "numpy.pi"),
     ],
 )
 def test_resolved(source: str, spelled: str, meaning: str) -> None:
@@ -92,7 +98,8 @@ def test_a_call_ends_a_name() -> None:
     "source",
     [
         "import numpy as np\nnp = 3\nnp.sin",
-        "try:\n import numpy as np\nexcept ImportError:\n np = None\nnp.sin",
+        "try:\n import numpy as np\nexcept ImportError:\n import math as np\nnp.sin",
+        "try:\n import numpy as np\nexcept ImportError:\n np = None\nif slow: np = other\nnp.sin",
         "import numpy as np\nimport math as np\nnp.sin",
         "import numpy as np\ndel np\nnp.sin",
         "import numpy as np\ndef f():\n global np\n np = 3\nnp.sin",
@@ -106,3 +113,31 @@ def test_ambiguous(source: str) -> None:
         facts.imports.numpy_name(node) for node in facts.nodes(cst.Attribute) if node.attr.value == "sin"
     ] == [None]
     assert "np" in facts.imports.ambiguous.values()
+
+
+@pytest.mark.parametrize(
+    ("use", "meaning"),
+    [
+        ("if np: pass", "asks"),
+        ("if a or (b and np): pass", "asks"),
+        ("x = not np", "asks"),
+        ("np is not None", "asks"),
+        ("x = np and np.pi", "asks"),
+        ("bool(np)", "asks"),
+        ("x = 1 if np else 2", "asks"),
+        ("f(np)", "ambiguous"),
+        ("xp = np", "ambiguous"),
+        ("x = np or math", "ambiguous"),
+        ("x = 1 if y else np", "ambiguous"),
+        ("np is sys", "ambiguous"),
+    ],
+)
+def test_optional_import(use: str, meaning: str) -> None:
+    """A name that is None without NumPy keeps its text where the code asks for that, and is ambiguous where
+    the name itself is a value.
+    """
+    facts = Facts.of(cst.parse_module(OPTIONAL + use))
+    for name in facts.nodes(cst.Name):
+        facts.imports.numpy_name(name)
+    assert bool(facts.imports.tests_for_none) == (meaning == "asks")
+    assert bool(facts.imports.ambiguous) == (meaning == "ambiguous")

@@ -44,6 +44,20 @@ FILES = {
         def total(x):
             return np.sum(x)
         """,
+    "optional.py": """
+        try:
+            import numpy
+            np = numpy
+        except ImportError:
+            np = None
+
+        def filled(container, values):
+            if np is None or container is list:
+                return container(values)
+            if isinstance(container, type) and issubclass(container, np.ndarray):
+                return np.ones(len(values), dtype=float)
+            return np.fromiter(values, float) if container is np.array else np.zeros(3)
+        """,
     "uses.py": '''
         """It says np.array."""
         from __future__ import annotations
@@ -133,7 +147,7 @@ FILES = {
         from pk.open_star import *
         from pk.named import norm, arr
         import pk.alias as al
-        from pk import compat, named, star, tried, typed, uses
+        from pk import compat, named, optional, star, tried, typed, uses
 
         def work(x):
             s = np.cumsum(x)
@@ -148,6 +162,7 @@ FILES = {
         print(total(arange(3)).tolist(), sin(0.0), mean_of(x), cumsum(x).tolist(), star.__all__, named.use(x))
         print([getattr(star, name) is not None for name in star.__all__], named.linalg.det(np.eye(2)))
         print(typed.scaled(x).tolist(), typed.hints(), typed.scaled.__doc__)
+        print([list(optional.filled(container, (1, 2))) for container in (list, np.array, np.ndarray, max)])
         """,
 }
 
@@ -178,7 +193,7 @@ def ran(folder: Path, *words: str) -> str:
 def test_the_project_does_what_it_did(project: Path) -> None:
     """Converted, and run by `np2tf run`."""
     expected = ran(project, "-m", "pk")
-    assert expected.count("\n") == 7
+    assert expected.count("\n") == 8
     assert ran(project / "out", "-m", "pk") == expected
     assert ran(project, str(ROOT / "cli.py"), "run", "-m", "pk") == expected
 
@@ -192,6 +207,13 @@ def test_it_is_translated(project: Path) -> None:
     )
     assert "    return tnp.sum(x)\n" in texts["tried.py"]
     assert "    import numpy as np\n    from np2tf import tnp\n    HAS = True\n" in texts["tried.py"]
+    assert (
+        "    from np2tf import tnp\n    np = tnp\nexcept ImportError:\n    np = None\n"
+        in texts["optional.py"]
+    )
+    assert "issubclass(container, numpy.ndarray)" in texts["optional.py"]
+    assert "    if np is None or container is list:\n" in texts["optional.py"]
+    assert "tnp.fromiter(values, float) if tnp.array == container else tnp.zeros(3)" in texts["optional.py"]
     assert 'xp.sum(x) + getattr(tnp, "mean")(x)' in texts["alias.py"]
     assert "    return getattr(tnp, name)(x)\n\n@tnp.vectorize\n" in texts["alias.py"]
     assert texts["alias.py"].startswith("from np2tf import tnp\n")

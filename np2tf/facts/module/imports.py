@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf import rules
+from np2tf.facts.module.optional_imports import asks_for_none, assigned_name, binds_nothing
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.scopes import Scope, Scopes
 from np2tf.tree.names import dotted_name, root_of
@@ -43,6 +44,10 @@ class Imports:
     statements: list[NumpyImport] = field(default_factory=list)
     ambiguous: dict[cst.Name, str] = field(default_factory=dict)
     """Uses of a name that may refer to NumPy or to something else."""
+    tests_for_none: dict[cst.Name, str] = field(default_factory=dict)
+    """Uses of a name of NumPy that only ask if it is None, because NumPy could not be imported."""
+    assigned_from: dict[cst.Name, cst.Name] = field(default_factory=dict)
+    """Uses of a name that was assigned from the name of an import, with that name: `np = numpy`."""
     other_stars: bool = False
     """True if the file also has a star import from a module other than NumPy."""
     tnp_name: str | None = None
@@ -186,13 +191,48 @@ class Imports:
     def _bound_name(self, use: cst.Name, owner: Scope) -> str | None:
         bindings = owner.bindings[use.value]
         names = {self._of_alias.get(binding) for binding in bindings}
-        if names == {None}:
+        may_be_none = len(names) > 1 or names == {None}
+        if may_be_none:
+            names = self._names_unless_none(use, bindings)
+        if names <= {None}:
             return None
         if len(names) == 1 and not self._may_be_unbound(owner, use):
-            return names.pop()
+            if not may_be_none or self._is_start_of_chain(use):
+                return names.pop()
+            if asks_for_none(use, self.parents):
+                self.tests_for_none[use] = use.value
+                return None
         if use not in bindings:
             self.ambiguous[use] = use.value
         return None
+
+    def _names_unless_none(self, use: cst.Name, bindings: list[cst.CSTNode]) -> set[str | None]:
+        """Return what a name refers to where it is not None.
+
+        `np.sin` raises an exception where `np` is None, so it is NumPy's function wherever it has a value.
+        """
+        values = [binding for binding in bindings if not binds_nothing(binding, self.parents)]
+        if len(values) == len(bindings):
+            return {self._of_alias.get(binding) for binding in bindings}
+        names = {self._of_alias.get(binding) for binding in values}
+        modules = [name for name in map(self._assigned_module, values) if name is not None]
+        if modules and len(modules) == len(values):
+            self.assigned_from[use] = modules[0]
+            names = {"numpy"}
+        return names if names <= {"numpy"} else {*names, None}
+
+    def _assigned_module(self, binding: cst.CSTNode) -> cst.Name | None:
+        """Return the name `numpy` in the binding `np = numpy` of a module that imports `numpy`."""
+        value = assigned_name(binding, self.parents)
+        module = self.scopes.module
+        if value is None or self.scopes.of(value) is not module:
+            return None
+        bindings = module.bindings.get(value.value, ())
+        return value if {self._of_alias.get(binding) for binding in bindings} == {"numpy"} else None
+
+    def _is_start_of_chain(self, use: cst.Name) -> bool:
+        up = self.parents[use]
+        return type(up) is cst.Attribute and up.value is use
 
     def _may_be_unbound(self, owner: Scope, use: cst.Name) -> bool:
         """Return whether a class body may read the name from around it because its own binding comes later.

@@ -50,7 +50,7 @@ def refused(world: World, report: Report) -> bool:
     plan_annotations(world)
     for node in left_over(world):
         world.refuse(node, "NP2TF601", name=facts.code(node))
-    for name, text in facts.imports.ambiguous.items():
+    for name, text in {**facts.imports.ambiguous, **facts.imports.tests_for_none}.items():
         report.add("NP2TF603", *facts.place(name), what=f"the name `{text}`, which is not always NumPy's")
     for node, decision in world.decisions.items():
         for code, words in decision.refusals:
