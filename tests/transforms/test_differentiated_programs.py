@@ -139,3 +139,51 @@ def test_greeks() -> None:
     d1 = (np.log(s / 105.0) + (0.03 + sigma**2 / 2)) / sigma
     density = np.exp(-(d1**2) / 2) / np.sqrt(2 * np.pi)
     np.testing.assert_allclose(np2tf.hessian(price)(at)[0, 0], density / (s * sigma))
+
+
+#: A function that stays on the host, and whose functions are differentiated elsewhere.
+_MAKER = """
+import numpy
+import numpy.linalg as la
+import numpy as np
+from numpy import exp, sin as s
+
+
+def functions(names):
+    last = {name: k for k, name in enumerate(sorted(names))}
+
+    def in_order(x):
+        t = np.zeros(2)
+        for i in range(2):
+            t[i] = x[i] ** 2 * i
+        return numpy.sum(t)
+
+    def of_elements(x):
+        return np.sum([np.real(np.tensordot(x, x, axes=x.ndim)) for _ in range(2)])
+
+    return {
+        **last,
+        "in order": in_order,
+        "of elements": of_elements,
+        "norm": lambda x: la.norm(exp(x)),
+        "stack": lambda x: sum(float(0) + y for y in s(numpy.array([x[0], x[1]]))),
+    }
+"""
+
+
+def test_functions_that_code_on_the_host_made(tmp_path: Path) -> None:
+    """A jitted function that stays on the host runs its original, and so makes functions on NumPy; a
+    transform runs their translations.
+    """
+    (tmp_path / "maker_of_np2tf_tests.py").write_text(_MAKER)
+    module = np2tf.import_module(tmp_path / "maker_of_np2tf_tests.py")
+    functions = module.functions({"a": 1})
+    x = np.array([0.3, 0.7])
+    expected = {
+        "in order": [0.0, 2 * x[1]],
+        "of elements": 4 * x,
+        "norm": np.exp(2 * x) / np.linalg.norm(np.exp(x)),
+        "stack": np.cos(x),
+    }
+    for name, derivative in expected.items():
+        np.testing.assert_allclose(np2tf.grad(functions[name])(x), derivative, rtol=1e-12)

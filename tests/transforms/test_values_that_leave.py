@@ -7,6 +7,7 @@ import builtins
 import copy
 import functools
 import heapq
+import importlib.util
 import itertools
 import operator
 import pickle
@@ -170,3 +171,27 @@ def test_refused(name: str) -> None:
     with pytest.raises(LeftTensorFlowError) as caught:
         np2tf.grad(REFUSED[name])(X)
     assert name.partition(" of ")[0].partition(" in ")[0] in str(caught.value)
+
+
+@pytest.mark.parametrize("wrap", [lambda function: function, np2tf.jit], ids=["plain", "jitted"])
+def test_floating_point_errors(wrap: Callable[[Any], Any]) -> None:
+    """Where a program wants exceptions of overflows, NumPy raises them; TensorFlow computes derivatives."""
+    function = wrap(lambda x: np.sum(np.exp(x**2) * -x))
+    slope = -np.exp(X**2) * (1 + 2 * X**2)
+    with np.errstate(all="raise"):
+        np.testing.assert_allclose(np2tf.grad(function)(X), slope, rtol=1e-12)
+        np.testing.assert_allclose(np2tf.jvp(function, (X,), (X,))[1], slope @ X, rtol=1e-12)
+        with pytest.raises(FloatingPointError, match="overflow encountered in exp"):
+            np2tf.grad(function)(np.array([100.0, 1.0]))
+
+
+def test_np2tf_loaded_where_errors_are_raised() -> None:
+    """Code that a program loads inside of `np.errstate` knows which setting is the usual one."""
+    spec = importlib.util.find_spec("np2tf.tnp._warnings.errstate")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with np.errstate(all="raise"):
+        spec.loader.exec_module(module)
+        assert module.raises_floating_point_errors()
+    assert not module.raises_floating_point_errors()

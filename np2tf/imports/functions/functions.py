@@ -20,7 +20,7 @@ from np2tf.imports.reporting.findings import Finding
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.runtime.environment.raw_tensors import NAMES
-from np2tf.runtime.environment.tensorflow_patches import note_translated
+from np2tf.runtime.environment.translated_code import note_translated
 from np2tf.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"

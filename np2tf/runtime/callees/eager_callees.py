@@ -19,7 +19,7 @@ import tensorflow as tf
 from np2tf.operators.undefined import check_bound
 from np2tf.runtime.callees.number_types import number_type
 from np2tf.runtime.callees.vectorized_functions import map_elements
-from np2tf.runtime.environment.tensorflow_patches import is_translated_code
+from np2tf.runtime.environment.translated_code import is_translated_code
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.scipy import lookup

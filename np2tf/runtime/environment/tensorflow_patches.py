@@ -8,26 +8,13 @@ from __future__ import annotations
 
 import functools
 import sys
-import types
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakSet
 
-from np2tf.runtime.environment.raw_tensors import AUTOGRAPH, NAMES
+from np2tf.runtime.environment.raw_tensors import AUTOGRAPH
 from np2tf.runtime.environment.tensorflow_import import when_there
+from np2tf.runtime.environment.translated_code import is_of_translated_module, is_translated_code
 from np2tf.tnp._array.ndarray import unwrap_tensors
-
-#: The code of functions that were translated in place, and of the functions inside them.
-_translated_codes: WeakSet[types.CodeType] = WeakSet()
-_MARK = next(iter(NAMES))
-
-
-def note_translated(code: types.CodeType) -> None:
-    """Keep AutoGraph from converting a function's code, and that of the functions inside."""
-    _translated_codes.add(code)
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            note_translated(inner)
 
 
 def _is_left_alone(function: Any) -> bool:
@@ -38,12 +25,7 @@ def _is_left_alone(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     if code is None or AUTOGRAPH in code.co_names or AUTOGRAPH in code.co_freevars:
         return False
-    return _MARK in function.__globals__ or code in _translated_codes
-
-
-def is_translated_code(function: types.FunctionType) -> bool:
-    """Return whether the code of a function was translated, in place or with its whole module."""
-    return _MARK in function.__globals__ or function.__code__ in _translated_codes
+    return is_of_translated_module(function) or is_translated_code(function)
 
 
 def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:

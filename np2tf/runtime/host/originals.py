@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from np2tf.runtime.environment import tensorflow_import
+from np2tf.runtime.environment.translated_code import note_original
 from np2tf.runtime.replacement import watched_loop, watching
 from np2tf.tnp._front.fast_flags import fast_flags, when_host_changes
 from np2tf.tnp._front.operand_kinds import surroundings
@@ -58,8 +59,10 @@ def add_originals(originals: Originals, names: dict[str, Any]) -> None:
         names[name] = below_numpy(path)
     for translation, original, _ in originals.pairs:
         _codes[id(translation)] = translation, original
+        note_original(original)
     for translation, watched_code in originals.watched_codes:
         _watched_codes[id(translation)] = translation, watched_code
+        note_original(watched_code)
     watched_loop.add_loops(originals.loops)
 
 

@@ -27,7 +27,9 @@ from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._indexing.boolean_masks import where_mask
 from np2tf.tnp._masked.elementwise import elementwise
 from np2tf.tnp._masked.operations import apply_to_selections
+from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp._operands.differentiated_values import any_followed
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp._operands.widened_storage import accept_either_dtype
@@ -104,8 +106,13 @@ class Ufunc:
             return call_numpy(self.numpy, args, kwargs)
         staging = not tf.executing_eagerly()
         if not staging and raises_floating_point_errors():
-            counts.host += 1
-            return call_numpy(self.numpy, self._promote(args, kwargs), kwargs)
+            promoted_args = self._promote(args, kwargs)
+            if not any_followed(args):
+                counts.host += 1
+                return call_numpy(self.numpy, promoted_args, kwargs)
+            # NumPy raises the errors, and TensorFlow computes what can be differentiated.
+            options = {name: to_numpy(value) for name, value in kwargs.items() if name != "out"}
+            call_with_protocol(self.numpy, promoted_args, options, may_leave=True)
         try:
             result = self._on_tensors(args, **kwargs)
         except RaggedError:

@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 from numpy._core.umath import _extobj_contextvar  # type: ignore[attr-defined]
 
-#: The setting at the start of a process: NumPy only warns.
-_INITIAL = _extobj_contextvar.get()
+
+def _only_warns() -> bool:
+    return {*np.geterr().values()} <= {"ignore", "warn"}
+
+
+#: The usual setting: NumPy only warns. None if this module is imported while errors are raised.
+_INITIAL = _extobj_contextvar.get() if _only_warns() else None
 _settings: dict[int, tuple[Any, bool]] = {}
 
 
@@ -24,5 +29,5 @@ def raises_floating_point_errors() -> bool:
         if len(_settings) > 100:
             _settings.clear()
         # The setting is kept with the result, so that no other setting gets its id.
-        entry = _settings[id(setting)] = (setting, not {*np.geterr().values()} <= {"ignore", "warn"})
+        entry = _settings[id(setting)] = (setting, not _only_warns())
     return entry[1]
