@@ -194,6 +194,14 @@ class JittedFunction:
     def __kwdefaults__(self) -> Any:
         return self.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
 
+    @property
+    def __closure__(self) -> Any:
+        return self.__wrapped__.__closure__  # type: ignore[attr-defined]
+
+    @property
+    def __builtins__(self) -> Any:
+        return self.__wrapped__.__builtins__  # type: ignore[attr-defined]
+
     # -- information for users -------------------------------------------------------------------------------
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:

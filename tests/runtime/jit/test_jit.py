@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import types
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -455,3 +456,19 @@ def test_counts():
     f(np.ones(3))
     f(np.ones(3))
     assert counts.compiled == before + 2
+
+
+def test_a_jitted_function_has_the_attributes_of_functions():
+    """Programs copy functions by their attributes."""
+
+    def scaled(x, *, by: float = 2.0):
+        return tnp.sum(x) * by * offset
+
+    offset = 3.0
+    jitted = np2tf.jit(scaled)
+    assert [name for name in dir(scaled) if not hasattr(jitted, name)] == []
+    copy = types.FunctionType(
+        jitted.__code__, jitted.__globals__, "copy", jitted.__defaults__, jitted.__closure__
+    )
+    copy.__kwdefaults__ = jitted.__kwdefaults__
+    assert copy(np.ones(3)) == jitted(np.ones(3)) == 18.0
