@@ -195,3 +195,43 @@ def test_np2tf_loaded_where_errors_are_raised() -> None:
         spec.loader.exec_module(module)
         assert module.raises_floating_point_errors()
     assert not module.raises_floating_point_errors()
+
+
+class Labelled:
+    """An array of another class, as pandas has: NumPy's functions ask the class what to do."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, values):
+        self.values = np.array(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def written(key, value):
+    """Return the sum of the squares of an array with new elements."""
+
+    def function(x):
+        result = np.zeros(3)
+        result[:] = x
+        result[key] = value
+        return np.sum(result**2)
+
+    return function
+
+
+@pytest.mark.parametrize(
+    ("function", "derivative"),
+    [
+        (lambda x: np.sum(x[Labelled([True, False, True])] ** 2), [2.4, 0.0, 6.8]),
+        (lambda x: np.sum(x[Labelled([2, 2])]), [0.0, 0.0, 2.0]),
+        (lambda x: np.sum(x[np.ma.array([0, 1], mask=[0, 1])]), [1.0, 1.0, 0.0]),
+        (written(Labelled([True, True, False]), 3.0), [0.0, 0.0, 6.8]),
+        (written(slice(2), Labelled([1.0, 2.0])), [0.0, 0.0, 6.8]),
+        (written(Labelled([0]), Labelled([1])), [0.0, 4.6, 6.8]),
+    ],
+)
+def test_arrays_of_other_classes_as_indices(function: Callable[[Any], Any], derivative: list[float]) -> None:
+    """NumPy reads indices and assigned values of any class as arrays."""
+    np.testing.assert_allclose(np2tf.grad(function)(X), derivative, rtol=1e-12)

@@ -25,7 +25,7 @@ from np2tf.tnp._indexing.selection_keys import get_from_selection, mask_behind, 
 from np2tf.tnp._indexing.selection_writes import write_repeated, write_selection
 from np2tf.tnp._masked.selected_arrays import guard_gradient, selected_array, selection_of
 from np2tf.tnp._masked.selection import mask_selection
-from np2tf.tnp._operands.conversion import convert_assigned, to_numpy
+from np2tf.tnp._operands.conversion import convert_assigned, to_numpy, without_class
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._slicing.reversed_slices import make_forward
@@ -267,6 +267,7 @@ def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
     kind = type(value)
     if kind is int or kind is float:
         return tf.constant(np.asarray(value, target_dtype))
+    value = without_class(value)
     if not picks:
         refuse_unfit(value, target_dtype)
     elif isinstance(value, np.generic):

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.staging import ShapeNeededError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_scalar
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
-from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.conversion import as_tensor, without_class
 from np2tf.tnp._tensor.symint import SymInt
 
 FULL = slice(None)
@@ -118,7 +118,7 @@ def _index_array(part: Any) -> Any:
     if isinstance(part, (list, tuple)):
         index = _sequence_to_index(part)
     else:
-        index = as_tensor(part)
+        index = as_tensor(without_class(part))
     if index.shape.rank is None:
         raise ShapeNeededError("an index of unknown rank")
     if index.dtype == tf.bool:

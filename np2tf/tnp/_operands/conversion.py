@@ -142,6 +142,19 @@ def is_numpy_subclass(value: Any) -> bool:
     return kind is not np.ndarray and kind is not np.memmap and issubclass(kind, np.ndarray)
 
 
+def without_class(value: Any) -> Any:
+    """Return an index, or a value that is assigned, as NumPy reads it from an array of another class.
+
+    NumPy asks no class what to do there: `x[series]` means `x[np.asarray(series)]`. While staging, the array
+    of such an object is not an input of the trace, and the object stays.
+    """
+    kind = type(value)
+    if kind is np.ndarray or is_array(value) or kind in arrays_of_rows or isinstance(value, np.generic):
+        return value
+    asks = hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")
+    return np.asarray(value) if asks and tf.executing_eagerly() else value
+
+
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
     """Return `tensor` in another dtype, converted as ``ndarray.astype`` converts it."""
     target_dtype = tf_dtype(dtype)
