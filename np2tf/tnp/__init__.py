@@ -41,13 +41,13 @@ __array_namespace_info__ = _numpy.__array_namespace_info__
 __array_api_version__ = _numpy.__array_api_version__
 __all__ = list(_numpy.__all__)
 
+for _name in ("linalg", "fft", "random", "polynomial"):
+    globals()[_name] = importlib.import_module(f"{__name__}.{_name}")
 for _name in _HOST_MODULES:
     _module = _host_module(f"numpy.{_name}", f"{__name__}.{_name}")
     if "." not in _name:
         globals()[_name] = _module
 emath = _host_module("numpy.lib.scimath", f"{__name__}.emath")
-for _name in ("linalg", "fft", "random", "polynomial"):
-    globals()[_name] = importlib.import_module(f"{__name__}.{_name}")
 
 
 def _follow_floats(floats: str) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 from np2tf.tnp._front import front
 from np2tf.tnp._front.rebound_names import StandsForNumPys, rebound, value_of, watch
+
+#: Name -> module, for all modules of np2tf that replace one of NumPy and have no file.
+_modules: dict[str, HostModule] = {}
 
 
 def provide(value: Any, qualified_name: str) -> Any:
@@ -49,12 +53,13 @@ class HostModule(StandsForNumPys):
         if name.startswith("__") and name != "__all__":
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         module = importlib.import_module(self.__dict__["_numpy_name"])
+        sys.modules.setdefault(self.__name__, self)
         watch(module, self)
         if f"{module.__name__}.{name}" in rebound.values:
             return program_binding(f"{module.__name__}.{name}")
         if name == "__all__":
             return getattr(module, "__all__", [key for key in dir(module) if not key.startswith("_")])
-        submodule = sys.modules.get(f"{self.__name__}.{name}")
+        submodule = _modules.get(f"{self.__name__}.{name}")
         value = submodule or provide(getattr(module, name), f"{module.__name__}.{name}")
         self.__dict__[name] = value
         return value
@@ -64,11 +69,35 @@ class HostModule(StandsForNumPys):
 
 
 def host_module(numpy_name: str, name: str) -> ModuleType:
-    """Return the module `name` of np2tf that replaces NumPy's `numpy_name`, and make it importable."""
-    module = sys.modules.get(name)
+    """Return the module `name` of np2tf that replaces NumPy's `numpy_name`, and make it importable.
+
+    The module is not in `sys.modules` before NumPy's module is: a program that asks each module there for a
+    name, in a loop over `sys.modules`, would load NumPy's module in the middle of the loop.
+    """
+    if name in sys.modules:
+        return sys.modules[name]
+    module = _modules.get(name)
     if module is None:
-        module = sys.modules[name] = HostModule(numpy_name, name)
+        module = _modules[name] = HostModule(numpy_name, name)
+        if numpy_name in sys.modules:
+            sys.modules[name] = module
     return module
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Imports the modules that have no file."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self, is_package=True) if fullname in _modules else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do nothing: the names are made at the first access."""
+
+
+sys.meta_path.append(_Finder())
 
 
 def missing_names(namespace: dict[str, Any], numpy_name: str) -> Callable[[str], Any]:

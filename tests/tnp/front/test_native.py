@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import functools
+import importlib
 import operator
+import pickle
+import sys
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -161,3 +165,19 @@ def test_the_most_used_functions_are_native() -> None:
     numerical = [name for name in names if name not in NOT_NUMERICAL]
     assert len(numerical) >= WANTED
     assert all(provided(f"numpy.{name}") == "native" for name in numerical[:WANTED])
+
+
+def test_a_loop_over_the_loaded_modules_loads_none() -> None:
+    """Programs ask each loaded module for a name, and a module of `tnp` loads NumPy's to answer."""
+    modules = [module for module in sys.modules.values() if isinstance(module, HostModule)]
+    assert modules
+    assert [module for module in modules if vars(module)["_numpy_name"] not in sys.modules] == []
+
+
+@pytest.mark.parametrize("name", ["ma", "char", "testing", "lib.stride_tricks", "emath", "random.mtrand"])
+def test_modules_without_a_file_are_imported(name: str) -> None:
+    """By name, as NumPy's are."""
+    module = importlib.import_module(f"np2tf.tnp.{name}")
+    assert sys.modules[f"np2tf.tnp.{name}"] is module
+    assert pickle.loads(pickle.dumps(module)) is module
+    assert functools.reduce(getattr, name.split("."), tnp) is module
