@@ -35,6 +35,22 @@ class NumpyImport:
     """The module of a from-import."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Referent:
+    """The object that the name of a scope refers to."""
+
+    name: str | None
+    """NumPy's name; None if the name is ambiguous."""
+    or_none: bool = False
+    """True if the name may also be None."""
+    assigned_from: cst.Name | None = None
+    """The `numpy` of `np = numpy`."""
+
+
+_NO_REFERENT = _Referent(None)
+"""That of a name that is never NumPy's."""
+
+
 @dataclass(eq=False)
 class Imports:
     """The names under which this file uses NumPy."""
@@ -54,6 +70,7 @@ class Imports:
     """The name that the file already gives to `np2tf.tnp`, if it imports it at its top level."""
     _of_alias: dict[cst.CSTNode, str] = field(default_factory=dict)
     _resolutions: dict[cst.CSTNode, str | None] = field(default_factory=dict)
+    _referents: dict[tuple[Scope, str], _Referent] = field(default_factory=dict)
     _star_modules: list[str] = field(default_factory=list)
 
     @classmethod
@@ -189,37 +206,41 @@ class Imports:
         return type(up) not in _NAMES_ONLY
 
     def _bound_name(self, use: cst.Name, owner: Scope) -> str | None:
-        bindings = owner.bindings[use.value]
-        names = {self._of_alias.get(binding) for binding in bindings}
-        may_be_none = len(names) > 1 or names == {None}
-        if may_be_none:
-            names = self._names_unless_none(use, bindings)
-        if names <= {None}:
+        key = (owner, use.value)
+        referent = self._referents.get(key)
+        if referent is None:
+            referent = self._referents[key] = self._referent_of(owner.bindings[use.value])
+        if referent is _NO_REFERENT:
             return None
-        if len(names) == 1 and not self._may_be_unbound(owner, use):
-            if not may_be_none or self._is_start_of_chain(use):
-                return names.pop()
+        if referent.name is not None and not self._may_be_unbound(owner, use):
+            if referent.assigned_from is not None:
+                self.assigned_from[use] = referent.assigned_from
+            if not referent.or_none or self._is_start_of_chain(use):
+                return referent.name
             if asks_for_none(use, self.parents):
                 self.tests_for_none[use] = use.value
                 return None
-        if use not in bindings:
+        if use not in owner.bindings[use.value]:
             self.ambiguous[use] = use.value
         return None
 
-    def _names_unless_none(self, use: cst.Name, bindings: list[cst.CSTNode]) -> set[str | None]:
-        """Return what a name refers to where it is not None.
+    def _referent_of(self, bindings: list[cst.CSTNode]) -> _Referent:
+        """Return what a name with these bindings refers to.
 
         `np.sin` raises an exception where `np` is None, so it is NumPy's function wherever it has a value.
         """
         values = [binding for binding in bindings if not binds_nothing(binding, self.parents)]
-        if len(values) == len(bindings):
-            return {self._of_alias.get(binding) for binding in bindings}
         names = {self._of_alias.get(binding) for binding in values}
-        modules = [name for name in map(self._assigned_module, values) if name is not None]
-        if modules and len(modules) == len(values):
-            self.assigned_from[use] = modules[0]
-            names = {"numpy"}
-        return names if names <= {"numpy"} else {*names, None}
+        or_none = len(values) < len(bindings)
+        if or_none:
+            modules = [self._assigned_module(binding) for binding in values]
+            if modules and None not in modules:
+                return _Referent("numpy", or_none, modules[0])
+            if names != {"numpy"}:
+                names.add(None)
+        if names <= {None}:
+            return _NO_REFERENT
+        return _Referent(names.pop() if len(names) == 1 else None, or_none)
 
     def _assigned_module(self, binding: cst.CSTNode) -> cst.Name | None:
         """Return the name `numpy` in the binding `np = numpy` of a module that imports `numpy`."""

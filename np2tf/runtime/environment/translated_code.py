@@ -6,6 +6,7 @@ an original makes are not translated either.
 
 from __future__ import annotations
 
+import threading
 import types
 from weakref import WeakSet
 
@@ -17,6 +18,7 @@ _translated_codes: WeakSet[types.CodeType] = WeakSet()
 _original_codes: dict[int, types.CodeType] = {}
 #: Originals whose code is not there yet: a program that uses no transform never looks.
 _new_originals: list[types.CodeType] = []
+_lock = threading.Lock()
 _MARK = next(iter(NAMES))
 
 
@@ -46,9 +48,9 @@ def is_of_translated_module(function: types.FunctionType) -> bool:
 
 
 def _is_original(code: types.CodeType) -> bool:
-    while _new_originals:
-        _add(_new_originals[-1])
-        _new_originals.pop()
+    with _lock:
+        while _new_originals:
+            _add(_new_originals.pop())
     return id(code) in _original_codes
 
 
