@@ -54,9 +54,20 @@ def called_package() -> str | None:
             if not _PACKAGE_FILES.search(path):
                 return name
             module = frame.f_globals.get("__name__", "").partition("._")[0]
-            name = f"{module}.{getattr(frame.f_code, 'co_qualname', frame.f_code.co_name)}"
+            name = f"{module}.{_qualified_name(frame)}"
         frame = frame.f_back
     return name
+
+
+def _qualified_name(frame: FrameType) -> str:
+    """Return the name of a frame's function, with that of its class before it."""
+    code = frame.f_code
+    if sys.version_info >= (3, 11):
+        return code.co_qualname
+    # Python 3.10 knows no more of code than its name.
+    if code.co_varnames[:1] == ("self",) and "self" in frame.f_locals:
+        return f"{type(frame.f_locals['self']).__qualname__}.{code.co_name}"
+    return code.co_name
 
 
 def _location(is_passed_over: Callable[[str], bool]) -> tuple[str, int] | None:
