@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -178,29 +179,12 @@ class JittedFunction:
         """Return the class of functions, so that `inspect.isfunction` accepts the object."""
         return types.FunctionType
 
-    @property
-    def __code__(self) -> Any:
-        return self.__wrapped__.__code__  # type: ignore[attr-defined]
-
-    @property
-    def __globals__(self) -> Any:
-        return self.__wrapped__.__globals__  # type: ignore[attr-defined]
-
-    @property
-    def __defaults__(self) -> Any:
-        return self.__wrapped__.__defaults__  # type: ignore[attr-defined]
-
-    @property
-    def __kwdefaults__(self) -> Any:
-        return self.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
-
-    @property
-    def __closure__(self) -> Any:
-        return self.__wrapped__.__closure__  # type: ignore[attr-defined]
-
-    @property
-    def __builtins__(self) -> Any:
-        return self.__wrapped__.__builtins__  # type: ignore[attr-defined]
+    __code__ = property(operator.attrgetter("__wrapped__.__code__"))
+    __globals__ = property(operator.attrgetter("__wrapped__.__globals__"))
+    __defaults__ = property(operator.attrgetter("__wrapped__.__defaults__"))
+    __kwdefaults__ = property(operator.attrgetter("__wrapped__.__kwdefaults__"))
+    __closure__ = property(operator.attrgetter("__wrapped__.__closure__"))
+    __builtins__ = property(operator.attrgetter("__wrapped__.__builtins__"))
 
     # -- information for users -------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
 from np2tf.tnp._operands.path_dependent import single_kind
-from np2tf.tnp._operands.promotion import default_dtype, kind_of, result_type, tf_dtype
+from np2tf.tnp._operands.promotion import default_dtype, has_array_protocol, kind_of, result_type, tf_dtype
 from np2tf.tnp._operands.value_range import check_fits, refuse_unfit
 from np2tf.tnp._tensor.casts import to_half, to_signed, to_unsigned
 from np2tf.tnp._tensor.storage import current_scope, resolve_stand_ins
@@ -151,8 +151,7 @@ def without_class(value: Any) -> Any:
     kind = type(value)
     if kind is np.ndarray or is_array(value) or kind in arrays_of_rows or isinstance(value, np.generic):
         return value
-    asks = hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")
-    return np.asarray(value) if asks and tf.executing_eagerly() else value
+    return np.asarray(value) if has_array_protocol(kind) and tf.executing_eagerly() else value
 
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
@@ -214,7 +213,7 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
         return tf.stack([convert_assigned(item, item_dtype) for item in value])
     if kind in arrays_of_rows:
         raise RaggedError(OF_ROWS)
-    if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
+    if has_array_protocol(kind):
         raise ArrayClassError.of(kind=kind.__name__)
     array = np.asarray(to_numpy(value), dtype)
     if is_unsupported_dtype(array.dtype):

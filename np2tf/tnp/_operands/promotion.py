@@ -131,11 +131,16 @@ def promotion_kind(operand: Any) -> Kind:
         return result_type_of(kinds_of_items(operand))
     if cls in arrays_of_rows:
         raise RaggedError(OF_ROWS)
-    if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
+    if has_array_protocol(cls):
         raise ArrayClassError.of(kind=cls.__name__)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
         return next(base for base in (int, float, complex) if isinstance(operand, base))
     return np.asarray(operand).dtype
+
+
+def has_array_protocol(kind: type) -> bool:
+    """Return whether NumPy's functions ask a class what to do with its objects."""
+    return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")
 
 
 def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
