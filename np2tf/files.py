@@ -133,7 +133,7 @@ def is_module(path: Path) -> bool:
     return path.suffix not in (SUFFIX, *SUFFIXES)
 
 
-def facts_of(outcome: Outcome) -> Facts | None:
+def facts_of(outcome: Outcome, options: Options) -> Facts | None:
     """Return the facts of a file, even if nothing in it can be translated; None if its translation has
     failed.
     """
@@ -141,7 +141,7 @@ def facts_of(outcome: Outcome) -> Facts | None:
         return outcome.facts
     path = str(outcome.path)
     try:
-        return Facts.of(Source.of(outcome.before, path).module, path)
+        return Facts.of(Source.of(outcome.before, path).module, path, options.reexports)
     except (SourceError, RecursionError):
         return None
 
@@ -157,7 +157,7 @@ def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
 
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
     """Return the fates of a file's functions that have loops or compute with arrays."""
-    facts = facts_of(outcome) if "def " in outcome.before else None
+    facts = facts_of(outcome, options) if "def " in outcome.before else None
     return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from np2tf.linking.reexports import Reexport
+
 LINE_LENGTH = 99
 """The default limit for the length of lines that the translator makes."""
 
@@ -38,5 +40,7 @@ class Options:
     """The names of this file that other files of the project read, where NumPy's names stay bound; `*` means
     all names.
     """
+    reexports: tuple[Reexport, ...] = ()
+    """The names of NumPy that this file imports from other files of the project."""
     target: str = "np2tf"
     """What the translation runs on: `np2tf`, or `tf` for TensorFlow alone."""

@@ -90,12 +90,13 @@ def translate(source: Source, options: Options) -> Result:
         SourceError: if the file cannot be parsed.
     """
     before = source.original
-    if not options.everything and not is_candidate(source.text, source.program):
+    is_asked_for = options.everything or options.reexports
+    if not is_asked_for and not is_candidate(source.text, source.program):
         return Result(before)
     report = Report.of(source.path, source.text)
     forget()
     try:
-        facts = Facts.of(source.module, source.path)
+        facts = Facts.of(source.module, source.path, options.reexports)
         if options.target == "np2tf":
             has_work = imports.has_translations(facts, options.passed_on) or control.has_staged_functions(
                 facts, options

@@ -25,6 +25,7 @@ from np2tf.files import (
     translated_bytes,
 )
 from np2tf.linking.acting_functions import LinkedProject
+from np2tf.linking.reexports import Reexport, reexports_of
 from np2tf.linking.summary import ModuleSummary
 from np2tf.options import Options
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
@@ -63,7 +64,7 @@ def linked_report(project: LinkedProject, summary: ModuleSummary, text: str) -> 
 
 def summary_of_plain(path: str, text: str, options: Options) -> ModuleSummary | None:
     """Return the summary of a file in which nothing can be translated; None if it cannot be parsed."""
-    facts = facts_of(Outcome(Path(path), Path(path).parent, text))
+    facts = facts_of(Outcome(Path(path), Path(path).parent, text), options)
     return summarise(facts, text, path, options) if facts is not None else None
 
 
@@ -102,11 +103,22 @@ class Project:
         Args:
             jobs: the number of processes that translate files. This process joins their summaries.
         """
-        tasks = [(path, root, self._options_of(path), self._contents.get(path)) for path, root in self._files]
+        files = [(path, self._data(position)) for position, (path, _) in enumerate(self._files)]
+        reexports = reexports_of(files)
+        tasks = [
+            (
+                path,
+                root,
+                _options_with(self._options_of(path), reexports.get(path, ())),
+                self._contents.get(path),
+            )
+            for path, root in self._files
+        ]
         work = partial(_read_group, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
-        positions = translation_groups([(path, options) for path, _, options, _ in tasks], self._data)
+        options_by_file = [(path, options) for path, _, options, _ in tasks]
+        positions = translation_groups(options_by_file, lambda position: files[position][1])
         groups = [[tasks[position] for position in group] for group in positions]
         facts_by_file: dict[Path, _FileFacts] = {}
         with closing(in_order(work, _crash_results, groups, max(1, min(jobs, len(groups))))) as results:
@@ -190,6 +202,10 @@ class Project:
         """Yield the files without anything to translate that derive a class from a class of this name."""
         head = re.compile(rf"^class \w+\([^)]*\b{name}\b", re.MULTILINE)
         return (path for path, text in self._plain.items() if head.search(text))
+
+
+def _options_with(options: Options, reexports: tuple[Reexport, ...]) -> Options:
+    return replace(options, reexports=reexports) if reexports else options
 
 
 def _read_group(tasks: Sequence[_Task], with_fates: bool) -> list[_FileFacts]:

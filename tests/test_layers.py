@@ -37,7 +37,7 @@ FLOOR = (
     "np2tf.garbage",
 )
 TREE = ("np2tf.tree", *FLOOR)
-FACTS = ("np2tf.facts", "np2tf.linking.summary", *TREE)
+FACTS = ("np2tf.facts", *within("np2tf.linking", "summary", "reexports"), *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", *REWRITES)
 RIGHT_FLOOR = (
@@ -123,7 +123,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.suppressions": (),
     "np2tf.diagnostics": ("np2tf.rules", "np2tf.suppressions"),
     "np2tf.coverage": ("np2tf.rules",),
-    "np2tf.options": (),
+    "np2tf.options": ("np2tf.linking.reexports",),
     "np2tf.configuration": ("np2tf.options", *FLOOR),
     "np2tf.disk": ("np2tf.configuration", "np2tf.options", *FLOOR),
     "np2tf.candidates": (),
@@ -134,7 +134,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.pytree": ("np2tf.pytree",),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
-    **stacked("np2tf.facts", ("module", "dataflow"), ("np2tf.linking.summary", *TREE)),
+    **stacked("np2tf.facts", ("module", "dataflow"), FACTS[1:]),
     "np2tf.facts": FACTS,
     "np2tf.rewrites.planning": FACTS,
     "np2tf.rewrites.mutation": ("np2tf.rewrites.planning", "np2tf.options", *FACTS),
@@ -165,7 +165,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *within("np2tf.imports.cache", "store", "files", "fingerprint"),
         *TRANSLATE,
     ),
-    "np2tf.linking.summary": (),
+    **dict.fromkeys(within("np2tf.linking", "summary", "reexports"), ()),
     "np2tf.linking": ("np2tf.linking", "np2tf.linking.summary"),
     "np2tf.project": (
         *("np2tf.files", "np2tf.disk", "np2tf.linking", "np2tf.notebooks"),

@@ -25,6 +25,7 @@ from np2tf.conversion.unchanged_files import UnchangedFiles
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.discovery import FoundFile
 from np2tf.disk.outcome import problem
+from np2tf.linking.reexports import Reexport, Reexports, read_file, reexports_of
 from np2tf.options import Options
 
 
@@ -164,13 +165,18 @@ def _tasks(
             unread.append(TaskResult(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
-    names = passed_on((task.path, task.data) for task in tasks)
+    contents = [(task.path, task.data) for task in tasks]
+    names, reexports = passed_on(contents), reexports_of(contents)
     return [
-        replace(task, options=replace(task.options, passed_on=names[task.path]))
-        if task.path in names
-        else task
-        for task in tasks
+        _with_names(task, names.get(task.path, ()), reexports.get(task.path, ())) for task in tasks
     ], unread
+
+
+def _with_names(task: Task, passed_on: tuple[str, ...], reexports: tuple[Reexport, ...]) -> Task:
+    """Return a task with the names of NumPy that its file and other files import from one another."""
+    if not passed_on and not reexports:
+        return task
+    return replace(task, options=replace(task.options, passed_on=passed_on, reexports=reexports))
 
 
 def _standard_input(
@@ -178,7 +184,10 @@ def _standard_input(
 ) -> list[Task]:
     path = Path(choices["stdin_filename"] or "<stdin>")
     options = replace(configurations.of(path).options(), docs=choices["docs"])
-    task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
+    data = sys.stdin.buffer.read()
+    reexports = Reexports(read_file).of(path, data) if choices["stdin_filename"] is not None else ()
+    task = Task(path, Path(), data, options, choices["safe"], delivery.patch)
+    task = _with_names(task, (), reexports)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, TaskResult(path, []))
         return []

@@ -15,6 +15,7 @@ from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
 from np2tf.files import outcome_of
 from np2tf.garbage import not_collecting
+from np2tf.linking.reexports import reexports_of
 from np2tf.options import Options
 from np2tf.pipeline import Result, result_of
 from np2tf.rewrites.planning.plan import Plan
@@ -46,11 +47,13 @@ def translate_together(sources: Sequence[Source], roots: Sequence[str]) -> list[
 
 def _translation(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
     files = [(source.path, root) for source, root in zip(sources, roots)]
+    reexports = reexports_of([(Path(source.path), source.text.encode()) for source in sources])
     foreign_files: frozenset[str] = frozenset()
     while True:
         program = Program(files, foreign_files)
         for source in sources:  # Facts hand out unused names, so that each attempt needs new facts.
-            add_module(program, Facts.of(source.module, source.path), source.path)
+            names = reexports.get(Path(source.path), ())
+            add_module(program, Facts.of(source.module, source.path, names), source.path)
         follow(program)
         reports = {source.path: Report.of(source.path, source.text) for source in sources}
         refused_files = {

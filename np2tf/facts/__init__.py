@@ -5,6 +5,7 @@ May import its own folders, `tree` and the floor. Nothing here edits a tree or a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeVar, cast
@@ -19,6 +20,7 @@ from np2tf.facts.module.kinds import Kind, Kinds
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.positions import Positions, told_by
 from np2tf.facts.module.scopes import Scope, Scopes
+from np2tf.linking.reexports import Reexport
 from np2tf.tree.walk import arrange
 
 __all__ = ["Facts", "Imports", "Instances", "Kind", "Kinds", "Parents", "Scope", "Scopes"]
@@ -47,15 +49,21 @@ class Facts:
     _positions: Positions
 
     @classmethod
-    def of(cls, module: cst.Module, path: str = "") -> Facts:
-        """Analyse a module. `path` is the path of its file, if it is a file."""
+    def of(cls, module: cst.Module, path: str = "", reexports: Sequence[Reexport] = ()) -> Facts:
+        """Analyse a module.
+
+        Args:
+            module: the tree of the module.
+            path: the path of its file, if it is a file.
+            reexports: the names of NumPy that it imports from other files.
+        """
         nodes, numbers = arrange(module)
         by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
         for node in nodes:
             by_class.setdefault(type(node), []).append(node)
         parents = Parents(nodes, numbers)
         scopes = Scopes(module)
-        imports = Imports.of(module, scopes, parents)
+        imports = Imports.of(module, scopes, parents, reexports)
         attributes = cast("list[cst.Attribute]", by_class.get(cst.Attribute, []))
         instances = Instances(attributes, scopes, parents)
         kinds, compiler_nodes = Kinds(scopes, imports, parents), read_by_compilers(module)

@@ -79,7 +79,11 @@ class KeptImports:
         return any(alias in self._tnp_bindings for alias in numpy_import.aliases)
 
     def alias(self, alias: cst.ImportAlias) -> bool:
-        """Return whether one imported name stays."""
+        """Return whether one imported name stays. A name from another file stays: its import runs that
+        file.
+        """
+        if alias in self._facts.imports.of_other_files:
+            return True
         is_unused = self.is_unused(alias)
         unused_module = is_unused and isinstance(self._facts.parents[alias], cst.Import)
         is_left = is_unused and self._is_translation

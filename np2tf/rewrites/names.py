@@ -85,10 +85,10 @@ def report_only(facts: Facts, report: Report) -> None:
 
 def _report_import(facts: Facts, report: Report, numpy_import: NumpyImport) -> None:
     """Report the imported names that np2tf does not know."""
-    if numpy_import.star and facts.imports.other_stars:
+    if numpy_import.star and numpy_import.module in MODULES and facts.imports.other_stars:
         report.add("NP2TF005", *facts.place(numpy_import.node), module=numpy_import.module)
     for alias in numpy_import.aliases if type(numpy_import.node) is cst.ImportFrom else ():
-        full = f"{numpy_import.module}.{alias.evaluated_name}"
+        full = facts.imports.qualified_binding(alias) or ""
         if full not in MODULES and full.split(".")[1] not in ON_NUMPY and rules.find(full) is None:
             report.add("NP2TF002", *facts.place(alias), name=full)
 

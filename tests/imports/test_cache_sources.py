@@ -102,6 +102,29 @@ def test_other_options_have_translations_of_their_own(source: Path):
     assert sources.Sources(kept, Options(jit=False)).find(str(source), seen) is None
 
 
+def test_a_file_that_binds_a_name_of_numpy_counts_too(source: Path):
+    """A translation that takes a name of another file for NumPy's is made again when this file changes."""
+    origin = source.with_name("origin_of_names.py")
+    origin.write_text("import numpy as np\n")
+    source.write_text("from origin_of_names import np\n\n\ndef f(x):\n    return np.sum(x) + 1\n")
+
+    def reads_tnp() -> bool:
+        code = store.translation(str(source), lambda name: source.read_bytes(), Options()).code
+        return code is not None and "tnp" in code.co_names
+
+    assert reads_tnp()
+    new_process()
+    cached_translation = store.translation(str(source), lambda name: b"not read", Options())
+    assert cached_translation.code is not None
+    for text in ("import math as np\n", None):
+        new_process()
+        if text is None:
+            origin.unlink()
+        else:
+            origin.write_text(text)
+        assert not reads_tnp()
+
+
 def test_what_is_said_is_kept(source: Path):
     source.write_bytes(b"import numpy as np\nnp.no_such_name\nx = np.zeros(3)\n")
     first = store.translation(str(source), lambda name: source.read_bytes(), Options())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import types
 import warnings
 from collections.abc import Iterator
@@ -26,8 +27,10 @@ def only_shell() -> Iterator[InteractiveShell]:
     settings = Config()
     settings.HistoryManager.enabled = False
     before = warnings.formatwarning
+    main = sys.modules["__main__"]  # a shell puts its own module there
     yield InteractiveShell.instance(config=settings)
     InteractiveShell.clear_instance()
+    sys.modules["__main__"] = main
     warnings.formatwarning = before
 
 

@@ -73,6 +73,38 @@ FILES = {
             y[0] = np.sum(x)
             return y + plain.np.ones(3) + float64(la.norm(x)) + t.np.ones(3)
         ''',
+    "asks.py": """
+        import sys
+        from .compat import np
+        from .tried import np as xp
+
+        def total(x):
+            if np is None:
+                return sum(x)
+            if not np or xp is None:
+                return None
+            y = np.zeros(2)
+            for i in range(2):
+                y[i] = xp.sum(x) + len(x)
+            return y
+
+        def module(x):
+            return x is np
+        """,
+    "common.py": """
+        import numpy as np
+        from numpy import linalg, pi, sum
+
+        def double(x):
+            return np.multiply(x, 2)
+        """,
+    "by_star.py": """
+        from .plain import *
+        from .common import *
+
+        def work(x):
+            return sum(double(np.abs(x))) + linalg.norm(x) + pi + one[0]
+        """,
     "alias.py": """
         import numpy as np
         import numpy
@@ -147,7 +179,7 @@ FILES = {
         from pk.open_star import *
         from pk.named import norm, arr
         import pk.alias as al
-        from pk import compat, named, optional, star, tried, typed, uses
+        from pk import asks, by_star, compat, named, optional, star, tried, typed, uses
 
         def work(x):
             s = np.cumsum(x)
@@ -162,6 +194,7 @@ FILES = {
         print(total(arange(3)).tolist(), sin(0.0), mean_of(x), cumsum(x).tolist(), star.__all__, named.use(x))
         print([getattr(star, name) is not None for name in star.__all__], named.linalg.det(np.eye(2)))
         print(typed.scaled(x).tolist(), typed.hints(), typed.scaled.__doc__)
+        print(asks.total(x).tolist(), asks.module(x), asks.module(compat.np), by_star.work(x))
         print([list(optional.filled(container, (1, 2))) for container in (list, np.array, np.ndarray, max)])
         """,
 }
@@ -193,7 +226,7 @@ def ran(folder: Path, *words: str) -> str:
 def test_the_project_does_what_it_did(project: Path) -> None:
     """Converted, and run by `np2tf run`."""
     expected = ran(project, "-m", "pk")
-    assert expected.count("\n") == 8
+    assert expected.count("\n") == 9
     assert ran(project / "out", "-m", "pk") == expected
     assert ran(project, str(ROOT / "cli.py"), "run", "-m", "pk") == expected
 
@@ -214,6 +247,14 @@ def test_it_is_translated(project: Path) -> None:
     assert "issubclass(container, numpy.ndarray)" in texts["optional.py"]
     assert "    if np is None or container is list:\n" in texts["optional.py"]
     assert "tnp.fromiter(values, float) if tnp.array == container else tnp.zeros(3)" in texts["optional.py"]
+    assert texts["uses.py"].count("from .plain import np, float64, la\n") == 1
+    assert "np2tf.call(tnp.float64)(tnp.linalg.norm(x))" in texts["uses.py"]
+    assert "    if np is None:\n        return np2tf.sum(x)\n" in texts["asks.py"]
+    assert "    if not np or tnp is None:\n" in texts["asks.py"]
+    assert "    y = tnp.zeros(2)\n" in texts["asks.py"]
+    assert texts["asks.py"].startswith("import sys\nfrom .compat import np\nfrom np2tf import tnp\n")
+    assert texts["by_star.py"].startswith("from .plain import *\nfrom np2tf import tnp\n")
+    assert "(tnp.abs(x))) + tnp.linalg.norm(x) + tnp.pi + one[0]\n" in texts["by_star.py"]
     assert 'xp.sum(x) + getattr(tnp, "mean")(x)' in texts["alias.py"]
     assert "    return getattr(tnp, name)(x)\n\n@tnp.vectorize\n" in texts["alias.py"]
     assert texts["alias.py"].startswith("from np2tf import tnp\n")

@@ -73,6 +73,14 @@ TRANSLATED: dict[str, Files] = {
             "from pack import ops\nimport pack\nimport pack.ops as o",
         ),
     },
+    "names of NumPy from other modules": {
+        "compat.py": "import numpy as np\n\n\ndef double(x):\n    return np.multiply(x, 2.0)\n",
+        "origin.py": "from compat import np as xp, double as twice\n\n\ndef half(x):\n"
+        "    return xp.divide(x, 2.0) + twice(x)\n",
+        "work.py": "from numpy import sin\nfrom compat import np, double\nfrom origin import (\n"
+        "    half,\n)\n\n\ndef f(x):\n    return np.cos(double(x)) + half(x) + sin(x)\n",
+        "program.py": main_of("return f(np.ones(3))", "from work import f"),
+    },
     "modules that stay on Python": {
         **PACKAGE,
         "program.py": main_of(
@@ -114,6 +122,21 @@ TRANSLATED: dict[str, Files] = {
 }
 #: Project -> for each refused module the code.
 REFUSED: dict[str, tuple[Files, dict[str, str]]] = {
+    "an attribute of another module that is NumPy's": (
+        {
+            "compat.py": "import numpy as np\n\n\ndef double(x):\n    return np.multiply(x, 2.0)\n",
+            "program.py": main_of("return compat.np.sin(np.ones(3))", "import compat"),
+        },
+        {"program.py": "NP2TF607", "compat.py": "NP2TF610"},
+    ),
+    "a name of NumPy's that one module passes to another": (
+        {
+            "compat.py": "import numpy as np\n\nSIZE = np.ones(3)\n",
+            "between.py": "from compat import np\n",
+            "program.py": main_of("return np.sin(SIZE)", "from between import np\nfrom compat import SIZE"),
+        },
+        {"between.py": "NP2TF603", "program.py": "NP2TF610"},
+    ),
     "a write to an array of another module": (
         {**PACKAGE, "program.py": main_of("WEIGHTS[0] = 1\nreturn 1", "from pack.ops import WEIGHTS")},
         {"program.py": "NP2TF604", "pack/__init__.py": "NP2TF610"},

@@ -5,6 +5,7 @@ redefinition.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -13,6 +14,7 @@ from np2tf import rules
 from np2tf.facts.module.optional_imports import asks_for_none, assigned_name, binds_nothing
 from np2tf.facts.module.parents import Parents
 from np2tf.facts.module.scopes import Scope, Scopes
+from np2tf.linking.reexports import Reexport
 from np2tf.tree.names import dotted_name, root_of
 from np2tf.tree.walk import walk
 
@@ -25,7 +27,7 @@ _NAMES_ONLY = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class NumpyImport:
-    """An `import` or `from … import` statement that imports NumPy."""
+    """An `import` or `from … import` statement that imports NumPy, also by way of another file."""
 
     node: cst.Import | cst.ImportFrom
     aliases: tuple[cst.ImportAlias, ...]
@@ -68,21 +70,30 @@ class Imports:
     """True if the file also has a star import from a module other than NumPy."""
     tnp_name: str | None = None
     """The name that the file already gives to `np2tf.tnp`, if it imports it at its top level."""
+    of_other_files: dict[cst.CSTNode, Reexport] = field(default_factory=dict)
+    """The aliases that import NumPy's names from other files of the project."""
     _of_alias: dict[cst.CSTNode, str] = field(default_factory=dict)
     _resolutions: dict[cst.CSTNode, str | None] = field(default_factory=dict)
     _referents: dict[tuple[Scope, str], _Referent] = field(default_factory=dict)
     _star_modules: list[str] = field(default_factory=list)
+    _star_names: dict[str, str] = field(default_factory=dict)
+    """NumPy's names that star imports from other files of the project bind, with their qualified names."""
 
     @classmethod
-    def of(cls, module: cst.Module, scopes: Scopes, parents: Parents) -> Imports:
-        """Find the imports of a module."""
+    def of(
+        cls, module: cst.Module, scopes: Scopes, parents: Parents, reexports: Sequence[Reexport] = ()
+    ) -> Imports:
+        """Find the imports of a module; `reexports` are the names of NumPy that other files have for it."""
         self = cls(scopes, parents)
+        by_place = {(reexport.module, reexport.name): reexport for reexport in reexports}
         for node in walk(module):
             kind = type(node)
             if kind is cst.Import:
                 self._plain(node)  # type: ignore[arg-type]
             elif kind is cst.ImportFrom:
                 self._from(node)  # type: ignore[arg-type]
+                if by_place:
+                    self._from_other_file(node, by_place)  # type: ignore[arg-type]
         return self
 
     @property
@@ -177,6 +188,28 @@ class Imports:
                 self._of_alias[alias] = f"{module}.{alias.evaluated_name}"
             self.statements.append(NumpyImport(node, tuple(node.names), module=module))
 
+    def _from_other_file(self, node: cst.ImportFrom, reexports: Mapping[tuple[str, str], Reexport]) -> None:
+        """Record the names of NumPy in `from .compat import np` at the top of the module."""
+        module = "." * len(node.relative) + ((dotted_name(node.module) or "") if node.module else "")
+        if not self.scopes.of(node).is_module:
+            return
+        if isinstance(node.names, cst.ImportStar):
+            names = {
+                reexport.name: reexport.qualified_name
+                for reexport in reexports.values()
+                if reexport.by_star and reexport.module == module
+            }
+            self._star_names.update(names)
+            if names:
+                self.statements.append(NumpyImport(node, (), star=True, module=module))
+            return
+        aliases = [alias for alias in node.names if (module, alias.evaluated_name) in reexports]
+        for alias in aliases:
+            reexport = self.of_other_files[alias] = reexports[module, alias.evaluated_name]
+            self._of_alias[alias] = reexport.qualified_name
+        if aliases:
+            self.statements.append(NumpyImport(node, tuple(aliases), module=module))
+
     # -- resolving
     # -----------------------------------------------------------------------------------------------
 
@@ -231,7 +264,7 @@ class Imports:
         """
         values = [binding for binding in bindings if not binds_nothing(binding, self.parents)]
         names = {self._of_alias.get(binding) for binding in values}
-        or_none = len(values) < len(bindings)
+        or_none = len(values) < len(bindings) or any(map(self._may_be_none, values))
         if or_none:
             modules = [self._assigned_module(binding) for binding in values]
             if modules and None not in modules:
@@ -241,6 +274,10 @@ class Imports:
         if names <= {None}:
             return _NO_REFERENT
         return _Referent(names.pop() if len(names) == 1 else None, or_none)
+
+    def _may_be_none(self, binding: cst.CSTNode) -> bool:
+        reexport = self.of_other_files.get(binding)
+        return reexport is not None and reexport.or_none
 
     def _assigned_module(self, binding: cst.CSTNode) -> cst.Name | None:
         """Return the name `numpy` in the binding `np = numpy` of a module that imports `numpy`."""
@@ -263,6 +300,8 @@ class Imports:
         return owner.is_class and owner.parent is not None and owner.parent.owner_of(use.value) is not None
 
     def _from_star(self, name: str) -> str | None:
+        if name in self._star_names:
+            return self._star_names[name]
         if self.other_stars:
             return None
         for module in reversed(self._star_modules):

@@ -10,9 +10,9 @@ from hashlib import blake2b
 from importlib.util import MAGIC_NUMBER
 
 #: The version of the cache's format.
-FORMAT = 8
+FORMAT = 9
 #: The folders of the translator in the package; in a checkout they change without a new version.
-_PARTS = ("operators", "tree", "facts", "rewrites", "imports")
+_PARTS = ("operators", "tree", "facts", "linking", "rewrites", "imports")
 _TOP = frozenset(
     {
         *("pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py"),

@@ -87,14 +87,15 @@ def _serialize(translation: Translation) -> bytes:
         findings,
         tuple(translation.originals),
         translation.summary,
+        translation.dependencies,
     )
     return marshal.dumps(value)
 
 
 def _read(data: bytes | memoryview) -> Translation:
-    code, own_code, key, finding_tuples, originals, summary = marshal.loads(data)
+    code, own_code, key, finding_tuples, originals, summary, dependencies = marshal.loads(data)
     findings = tuple(map(Finding._make, finding_tuples))
-    return Translation(code, findings, "", key, Originals._make(originals), own_code, summary)
+    return Translation(code, findings, "", key, Originals._make(originals), own_code, summary, dependencies)
 
 
 class Sources:
@@ -107,7 +108,9 @@ class Sources:
         self._new: dict[str, dict[str, tuple[FileState, bytes]]] = {}
 
     def find(self, path: str, state: FileState | None) -> Translation | None:
-        """Return the translation of a file, if the file has not changed since the translation was made."""
+        """Return the translation of a file, if neither the file nor a file that it depends on has changed
+        since the translation was made.
+        """
         folder, name = _apart(path)
         contents = self._folders.get(folder)
         if contents is None:
@@ -115,11 +118,17 @@ class Sources:
                 del self._folders[next(iter(self._folders))]
             contents = self._folders[folder] = self._folder(folder)
         blob = None if state is None else contents.get(name, state)
-        return None if blob is None else _read(blob)
+        if blob is None:
+            return None
+        translation = _read(blob)
+        is_current = all(FileState.of(path) == state for path, state in translation.dependencies)
+        return translation if is_current else None
 
     def remember(self, path: str, state: FileState | None, translation: Translation) -> None:
         """Record the translation of a file that had the status `state` before it was read."""
         if state is None or not state.is_settled:
+            return
+        if not all(FileState(*there).is_settled for _, there in translation.dependencies):
             return
         if not self._new:
             atexit.register(self.write)

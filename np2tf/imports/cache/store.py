@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from np2tf.imports.cache.files import Cache
 from np2tf.imports.cache.fingerprint import key_of
 from np2tf.imports.cache.sources import FileState, Sources
 from np2tf.imports.reporting.findings import Finding, Originals, Translation, warn
+from np2tf.linking.reexports import Reexports, read_file
 
 if TYPE_CHECKING:
     from np2tf.options import Options
@@ -70,7 +73,7 @@ def prepare(options: Options) -> None:
 
 def translation(
     path: str,
-    read_file: Callable[[str], bytes],
+    read_data: Callable[[str], bytes],
     options: Options,
     own_code: Callable[[], CodeType | None] = lambda: None,
 ) -> Translation:
@@ -78,27 +81,44 @@ def translation(
 
     Args:
         path: the source file.
-        read_file: returns the bytes of a file; its OSError reaches the caller.
+        read_data: returns the bytes of a file; its OSError reaches the caller.
         options: the options of the translation.
         own_code: compiles the untranslated module. It is called if there is nothing to translate, so that the
             code is stored with the translations and not in a further file; its errors reach the caller.
     """
     disk_cache = cache()
     if disk_cache is None:
-        data = read_file(path)
+        data = read_data(path)
+        options, _ = _with_reexports(data, path, options)
         return _deserialize(data, path, options, key_of(data, path, options))
     sources = _sources(disk_cache, options)
     state = FileState.of(path)
     result = sources.find(path, state)
     if result is None:
-        data = read_file(path)
-        if is_candidate(data.decode(errors="replace")):
-            result = _kept_or_made(disk_cache, data, path, options)
+        data = read_data(path)
+        options, dependencies = _with_reexports(data, path, options)
+        if options.reexports or is_candidate(data.decode(errors="replace")):
+            result = _kept_or_made(disk_cache, data, path, options)._replace(dependencies=dependencies)
         else:
             result = Translation(None, (), own_code=own_code())
         if _is_lasting(result):
             sources.remember(path, state, result)
     return result
+
+
+def _with_reexports(
+    data: bytes, path: str, options: Options
+) -> tuple[Options, tuple[tuple[str, tuple[int, ...]], ...]]:
+    """Return the options with the names of NumPy that a module imports from other modules, and the status of
+    the files that bind them.
+    """
+    reexports = Reexports(read_file)
+    names = reexports.of(Path(path), data)
+    if not names:
+        return options, ()
+    states = {str(file): FileState.of(str(file)) for file in reexports.parsed_files}
+    dependencies = tuple((file, tuple(state)) for file, state in states.items() if state is not None)
+    return replace(options, reexports=names), dependencies
 
 
 def _kept_or_made(cache: Cache, data: bytes, path: str, options: Options) -> Translation:
@@ -129,7 +149,7 @@ def _sources(cache: Cache, options: Options) -> Sources:
 
 
 def _deserialize(data: bytes, path: str, options: Options, key: str) -> Translation:
-    if not is_candidate(data.decode(errors="replace")):
+    if not options.reexports and not is_candidate(data.decode(errors="replace")):
         return Translation(None, ())
     from np2tf.imports.code.translation import translation_of
 

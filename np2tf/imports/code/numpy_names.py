@@ -7,7 +7,10 @@ annotations in strings are looked up in the module.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from np2tf.linking.reexports import Reexport
+from np2tf.runtime.environment.reexported_names import CHECK
 
 
 def keep_names(source: ast.Module, translation: ast.Module) -> None:
@@ -23,8 +26,35 @@ def keep_names(source: ast.Module, translation: ast.Module) -> None:
         for index in range(len(body) - 1, -1, -1):
             tnp = _tnp_of(body[index])
             if tnp is not None:
-                bindings = [_make_binding(name, tnp + path, body[index]) for name, path in names]
+                bindings = [_statement(f"{name} = {tnp}{path}", body[index]) for name, path in names]
                 body[index + 1 : index + 1] = [*stars, *bindings]
+
+
+def check_reexports(translation: ast.Module, reexports: Sequence[Reexport]) -> None:
+    """Add a check below each import of a name that is NumPy's in another file: the program may have bound
+    another object to it.
+    """
+    by_place = {(reexport.module, reexport.name): reexport for reexport in reexports}
+    for body in _bodies(translation) if by_place else ():
+        for index in range(len(body) - 1, -1, -1):
+            statement = body[index]
+            if not isinstance(statement, ast.ImportFrom):
+                continue
+            module = "." * statement.level + (statement.module or "")
+            names = {
+                alias.asname or alias.name: by_place.get((module, alias.name)) for alias in statement.names
+            }
+            if _is_star(statement):
+                names = {
+                    reexport.name: reexport
+                    for reexport in reexports
+                    if reexport.by_star and reexport.module == module
+                }
+            body[index + 1 : index + 1] = [
+                _statement(f"{CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})", statement)
+                for name, reexport in names.items()
+                if reexport is not None
+            ]
 
 
 def _lost_names(source: ast.Module, translation: ast.Module) -> list[tuple[str, str]]:
@@ -111,8 +141,8 @@ def _tnp_of(statement: ast.stmt) -> str | None:
     return next((alias.asname or alias.name for alias in statement.names if alias.name == "tnp"), None)
 
 
-def _make_binding(name: str, path: str, near: ast.stmt) -> ast.stmt:
-    binding = ast.parse(f"{name} = {path}").body[0]
-    for node in ast.walk(binding):
+def _statement(text: str, near: ast.stmt) -> ast.stmt:
+    statement = ast.parse(text).body[0]
+    for node in ast.walk(statement):
         ast.copy_location(node, near)
-    return binding
+    return statement

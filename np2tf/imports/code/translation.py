@@ -12,7 +12,7 @@ import warnings
 
 from np2tf.imports.code.boundaries import add_boundaries
 from np2tf.imports.code.lines import SourceMap
-from np2tf.imports.code.numpy_names import keep_names
+from np2tf.imports.code.numpy_names import check_reexports, keep_names
 from np2tf.imports.code.source_code import jitted_lines, originals_of
 from np2tf.imports.loops.functions import loops_of
 from np2tf.imports.loops.watched_code import watch_translation
@@ -33,6 +33,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         if not result.changed:
             return Translation(None, findings, summary=summary)
         tree, original = tree_of(source, result)
+        check_reexports(tree, options.reexports)
         add_boundaries(tree, original, result.compiler_functions)
         loops = loops_of(ast.parse(source.text), source.text, path)
         watch_translation(tree, loops, jitted_lines(tree), result.compiler_functions)

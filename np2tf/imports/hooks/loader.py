@@ -71,11 +71,11 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         if not self.translated:
             return {}
         _follow_program()
-        from np2tf.runtime.environment import raw_tensors
+        from np2tf.runtime.environment import raw_tensors, reexported_names
         from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
         from np2tf.runtime.host import originals
 
-        names = dict(raw_tensors.NAMES)
+        names = {**raw_tensors.NAMES, **reexported_names.NAMES}
         if self.originals is not None:
             originals.add_originals(self.originals, names)
         return names

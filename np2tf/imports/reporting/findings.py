@@ -102,6 +102,8 @@ class Translation(NamedTuple):
     """The summary of its functions for other modules (`np2tf.linking`), pickled because few processes read
     it.
     """
+    dependencies: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """The files that bind the names of NumPy which the module imports from them, with the status of each."""
 
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:

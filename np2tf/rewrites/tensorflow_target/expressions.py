@@ -101,7 +101,7 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
         return _read(node, read_attribute(node, base, frame), frame)
     if base.modules:
         member = world.program.member(base, name) if len(base.modules) == 1 else None
-        if member is None:
+        if member is None or world.program.is_numpys(base, name):
             return world.refuse(node, "NP2TF607", name=world.facts.code(node))
         return _read(node, member, frame)
     if base.only("module"):

@@ -25,6 +25,7 @@ def follow_import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
     of_numpy = {alias for statement in world.facts.imports.statements for alias in statement.aliases}
     for alias in node.names:
         if alias in of_numpy:
+            _record_origin(node, alias, frame)
             continue
         world.forget(alias)
         value = _plain_import(alias, frame) if isinstance(node, cst.Import) else _member(node, alias, frame)
@@ -66,6 +67,15 @@ def _member(node: cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> Value
         return None
     is_number = module_name in ("math", "cmath") and name in _NUMBERS
     return plain("float") if is_number else plain("function", "other")
+
+
+def _record_origin(node: cst.Import | cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> None:
+    """Record the module of the program from which a file imports a name of NumPy's."""
+    world = frame.world
+    if isinstance(node, cst.ImportFrom) and alias in world.facts.imports.of_other_files:
+        module = world.program.module(_module_name(node), world.file)
+        if module is not None:
+            world.program.record_import(world.file, module, alias)
 
 
 def _module_below(module: str, name: str) -> str:

@@ -76,6 +76,13 @@ class Program:
             return plain("function", "other")
         return value
 
+    def is_numpys(self, module: Value, name: str) -> bool:
+        """Return whether a module imports an attribute from NumPy: its translation does not have it."""
+        (file,) = module.modules
+        facts = self.worlds[file].facts
+        bindings = facts.scopes.module.bindings.get(name, ())
+        return any(facts.imports.qualified_binding(binding) is not None for binding in bindings)
+
     def record_import(self, file: str, module: Value, node: cst.CSTNode) -> None:
         """Record that a file reads names of a module."""
         (imported_file,) = module.modules

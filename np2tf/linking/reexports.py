@@ -1,0 +1,386 @@
+"""NumPy's names that a file imports from other files of its program: `from .compat import np`.
+
+Only files are read; nothing is executed. A name counts if every binding of it at the top of its file is an
+import of the same object of NumPy, or None where NumPy cannot be imported. Files that bind names in ways that
+their text does not show, such as `globals()`, have no such names.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Reexport(NamedTuple):
+    """A name of NumPy that a file imports from another file.
+
+    Attributes:
+        module: the module as the import spells it, with its leading dots.
+        name: the name in that module.
+        qualified_name: the object's name in NumPy, such as `numpy` or `numpy.linalg.norm`.
+        or_none: whether the name is None where NumPy cannot be imported.
+        by_star: whether `from module import *` imports it.
+    """
+
+    module: str
+    name: str
+    qualified_name: str
+    or_none: bool = False
+    by_star: bool = False
+
+
+class _NumpyName(NamedTuple):
+    """The object of NumPy that a name refers to, and whether the name may be None."""
+
+    qualified_name: str
+    or_none: bool
+
+
+class _Binding(NamedTuple):
+    """One value that a statement gives to a name.
+
+    Attributes:
+        kind: "import" of the object `name`, "from" the module `module`, the "name" of another variable,
+            "none", or "other".
+    """
+
+    kind: str
+    name: str = ""
+    module: str = ""
+
+
+class _TopNames(NamedTuple):
+    """The names at the top of a module.
+
+    Attributes:
+        bindings: all bindings of each name.
+        exports: the names that `import *` reads; None if the text does not show them.
+    """
+
+    bindings: dict[str, set[_Binding]]
+    exports: Set[str] | None
+
+
+_Path = frozenset[tuple[Path, str]]
+_OTHER_VALUE, _NO_VALUE = _Binding("other"), _Binding("none")
+#: The start of `from NAME import`, and the names up to the end of the line or of the parentheses.
+_FROM = re.compile(
+    rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\#;]|\\\r?\n)*)", re.MULTILINE
+)
+_STAR = re.compile(rb"^([ \t]*)from[ \t]+([\w.]+)[ \t]+import[ \t]*\(?[ \t]*\*", re.MULTILINE)
+_COMMENT = re.compile(rb"#[^\n]*")
+_OF_NUMPY = re.compile(
+    rb"^[ \t]*(?:from[ \t]+numpy\b|import[ \t][^\n]*(?<![\w.])numpy\b)[^\n]*", re.MULTILINE
+)
+_DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
+_ASSIGNMENT = re.compile(rb"^[ \t]*(\w+)[^=\n]*=[ \t]*(?:numpy|_?np)\b", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
+_OWNER_OR_CALLEE = re.compile(rb"\b(\w+)[.(]")
+#: Names that are looked up also in files which are not given.
+_USUAL_NAMES = frozenset({b"np", b"numpy"})
+#: Names by which a file may bind its own names without a statement that says so.
+_REBINDING = frozenset({"exec", "globals", "locals", "vars", "__dict__", "modules"})
+
+
+class Reexports:
+    """Finds the names of NumPy that files import from other files. Each file is read and parsed once.
+
+    Args:
+        read_data: returns the bytes of a file; None if there is no such file.
+    """
+
+    def __init__(self, read_data: Callable[[Path], bytes | None]) -> None:
+        self._read_data = cache(read_data)
+        self._top_names: dict[Path, _TopNames | None] = {}
+        self._defined_names: dict[Path, frozenset[bytes]] = {}
+
+    @property
+    def parsed_files(self) -> list[Path]:
+        """The files that the results depend on."""
+        return list(self._top_names)
+
+    def of(self, path: Path, data: bytes) -> tuple[Reexport, ...]:
+        """Return the names of NumPy that a file with these bytes imports from other files."""
+        reexports = {
+            (module, name): Reexport(module, name, *numpy_name)
+            for module, names in from_imports(data)
+            for name in names
+            if (numpy_name := self._object_of_import(path, module, name, frozenset())) is not None
+        }
+        return (*reexports.values(), *self._by_stars(path, data))
+
+    def _by_stars(self, path: Path, data: bytes) -> Iterator[Reexport]:
+        """Yield the names that `import *` imports, if the text shows the names of each such import."""
+        reexports: dict[str, Reexport | None] = {}
+        for indent, name in _STAR.findall(data) if b"*" in data else ():
+            module = name.decode("utf-8", "replace")
+            file = self._file_of(path, module) if not indent else None
+            top_names = self._top_names_of(file) if file is not None else None
+            if file is None or top_names is None or top_names.exports is None:
+                return
+            for export in top_names.exports:
+                numpy_name = self._object_of_name(file, export, frozenset())
+                is_clear = numpy_name is not None and not numpy_name.or_none
+                reexports[export] = (
+                    Reexport(module, export, numpy_name.qualified_name, by_star=True)  # type: ignore[union-attr]
+                    if is_clear
+                    else None
+                )
+        yield from (reexport for reexport in reexports.values() if reexport is not None)
+
+    # -- names -----------------------------------------------------------------------------------------------
+
+    def _object_of_import(self, path: Path, module: str, name: str, path_so_far: _Path) -> _NumpyName | None:
+        """Return the object of NumPy that a file imports by a name from a module."""
+        file = self._file_of(path, module)
+        if file is None or self._has_submodule(file, name):
+            return None
+        return self._object_of_name(file, name, path_so_far)
+
+    def _object_of_name(self, file: Path, name: str, path_so_far: _Path) -> _NumpyName | None:
+        """Return the object of NumPy that a name at the top of a file refers to."""
+        if (file, name) in path_so_far or name.encode() in self._definitions(file):
+            return None
+        top_names = self._top_names_of(file)
+        bindings = top_names.bindings.get(name, set()) if top_names is not None else set()
+        values = bindings - {_NO_VALUE}
+        numpy_names = [
+            self._object_of_binding(file, binding, path_so_far | {(file, name)}) for binding in values
+        ]
+        qualified_names = {value.qualified_name if value is not None else None for value in numpy_names}
+        if len(qualified_names) != 1 or None in qualified_names:
+            return None
+        (qualified_name,) = qualified_names
+        or_none = _NO_VALUE in bindings or any(value.or_none for value in numpy_names if value is not None)
+        is_clear = qualified_name is not None and (not or_none or qualified_name == "numpy")
+        return _NumpyName(qualified_name, or_none) if is_clear else None  # type: ignore[arg-type]
+
+    def _object_of_binding(self, file: Path, binding: _Binding, path_so_far: _Path) -> _NumpyName | None:
+        if binding.kind == "import":
+            return _NumpyName(binding.name, False) if binding.name.split(".")[0] == "numpy" else None
+        if binding.kind == "name":
+            return self._object_of_name(file, binding.name, path_so_far)
+        if binding.kind == "from":
+            return self._object_of_import(file, binding.module, binding.name, path_so_far)
+        return None
+
+    def _definitions(self, file: Path) -> frozenset[bytes]:
+        """Return the names of a file's functions and classes. Parsing the file takes longer."""
+        if file not in self._defined_names:
+            self._defined_names[file] = frozenset(_DEFINITION.findall(self._read_data(file) or b""))
+        return self._defined_names[file]
+
+    def _top_names_of(self, file: Path) -> _TopNames | None:
+        """Return the names at the top of a file; None if its text does not show them."""
+        if file not in self._top_names:
+            data = self._read_data(file)
+            self._top_names[file] = _parse_top_names(data) if data is not None else None
+        return self._top_names[file]
+
+    # -- files -----------------------------------------------------------------------------------------------
+
+    def _file_of(self, path: Path, module: str) -> Path | None:
+        """Return the file of a module of the same program."""
+        parts = module.lstrip(".")
+        level = len(module) - len(parts)
+        names = parts.split(".") if parts else []
+        if level:
+            folder = path.parent
+            for _ in range(level - 1):
+                folder = folder.parent
+        elif names[0] in sys.stdlib_module_names or names[0] == "numpy":
+            return None
+        else:
+            folder = self._import_folder(path.parent)
+        for name in names[:-1]:
+            folder = folder / name
+        if not names:
+            return self._first_file(folder / "__init__.py")
+        return self._first_file(folder / names[-1] / "__init__.py", folder / f"{names[-1]}.py")
+
+    def _import_folder(self, folder: Path) -> Path:
+        """Return the folder where Python finds absolute imports: the first without `__init__.py`."""
+        while self._first_file(folder / "__init__.py") is not None and folder.parent != folder:
+            folder = folder.parent
+        return folder
+
+    def _has_submodule(self, file: Path, name: str) -> bool:
+        """Return whether a package has a module of this name, which an import binds in the package."""
+        if file.name != "__init__.py":
+            return False
+        return self._first_file(file.parent / name / "__init__.py", file.parent / f"{name}.py") is not None
+
+    def _first_file(self, *files: Path) -> Path | None:
+        return next((file for file in files if self._read_data(file) is not None), None)
+
+
+def reexports_of(files: Sequence[tuple[Path, bytes]]) -> dict[Path, tuple[Reexport, ...]]:
+    """Return the names of NumPy that files of one program import from one another.
+
+    Args:
+        files: the files with their bytes. Files that they import from and that are not among them are read.
+    """
+    contents = dict(files)
+    numpy_names = _USUAL_NAMES.union(*(_names_of_numpy(data) for _, data in files))
+    program = Reexports(lambda path: contents[path] if path in contents else read_file(path))
+    by_file = {
+        path: reexports
+        for path, data in files
+        if _imports_one_of(numpy_names, data) and (reexports := program.of(path, data))
+    }
+    names = {reexport.name for reexports in by_file.values() for reexport in reexports}
+    rebound = {name for name in names if any(_assigns_attribute(name, data) for _, data in files)}
+    return {
+        path: tuple(reexport for reexport in reexports if reexport.name not in rebound)
+        for path, reexports in by_file.items()
+    }
+
+
+def read_file(path: Path) -> bytes | None:
+    """Return the bytes of a file; None if there is no such file."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def from_imports(data: bytes) -> Iterator[tuple[str, list[str]]]:
+    """Yield the module, with its leading dots, and the names of each `from … import` in a file's bytes."""
+    for dots, module, clause in _FROM.findall(data) if b"from" in data else ():
+        items = _COMMENT.sub(b"", clause).strip(b"() \t\r\n").replace(b"\\", b" ").split(b",")
+        names = [words[0].decode("utf-8", "replace") for words in map(bytes.split, items) if words]
+        yield (dots + module).decode("utf-8", "replace"), names
+
+
+def _names_of_numpy(data: bytes) -> set[bytes]:
+    """Return the words of a file's imports of NumPy, among them all names that the imports bind."""
+    if b"numpy" not in data:
+        return set()
+    words = {word for line in _OF_NUMPY.findall(data) for word in _WORD.findall(line)}
+    clauses = (match[3] for match in _FROM.finditer(data) if match[2].split(b".")[0] == b"numpy")
+    words.update(word for clause in clauses for word in _WORD.findall(clause))
+    return words.union(_ASSIGNMENT.findall(data)) - {b"as", b"from", b"import"}
+
+
+def _imports_one_of(names: Set[bytes], data: bytes) -> bool:
+    """Return whether a file may import one of these names from another file, and use it."""
+    if not any(name in data for name in names):
+        return False
+    wanted_names = {name.decode("utf-8", "replace") for name in names}
+    if any(not wanted_names.isdisjoint(imported_names) for _, imported_names in from_imports(data)):
+        return True
+    return _STAR.search(data) is not None and not names.isdisjoint(_OWNER_OR_CALLEE.findall(data))
+
+
+def _assigns_attribute(name: str, data: bytes) -> bool:
+    """Return whether a file assigns an attribute of this name, which may be a module's."""
+    word = name.encode()
+    pattern = rb"\.%s[ \t]*=[^=]|\bsetattr\([^)\n]*[\"']%s[\"']" % (word, word)
+    return word in data and re.search(pattern, data) is not None
+
+
+def _parse_top_names(data: bytes) -> _TopNames | None:
+    """Return the names at the top of a module; None if the text does not show them."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    bindings: dict[str, set[_Binding]] = {}
+    for node in ast.walk(tree):
+        if getattr(node, "id", "") in _REBINDING or getattr(node, "attr", "") in _REBINDING:
+            return None
+        if isinstance(node, ast.Global):
+            bindings.update({name: {_OTHER_VALUE} for name in node.names})
+    has_star = False
+    for statement in _top_statements(tree.body):
+        if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+            if statement.level or statement.module != "numpy":
+                return None
+            has_star = True
+            continue
+        for name, binding in _bindings(statement):
+            bindings.setdefault(name, set()).add(binding)
+    exports = _exports(tree) if "__all__" in bindings else _public_names(bindings)
+    return _TopNames(bindings, None if has_star and "__all__" not in bindings else exports)
+
+
+def _public_names(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name in names if not name.startswith("_"))
+
+
+def _exports(tree: ast.Module) -> frozenset[str] | None:
+    """Return the names in `__all__`; None if it is not one list of strings."""
+    mentions = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "__all__"]
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and statement.targets == mentions:
+            try:
+                return frozenset(ast.literal_eval(statement.value))
+            except ValueError:
+                return None
+    return None
+
+
+def _top_statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a module's own scope."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        for part in ("body", "orelse", "finalbody"):
+            yield from _top_statements(getattr(statement, part, ()))
+        for block in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            yield from _top_statements(block.body)
+
+
+def _bindings(statement: ast.stmt) -> Iterator[tuple[str, _Binding]]:
+    """Yield the names that one statement binds, without the statements in it."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            root = alias.name.partition(".")[0]
+            yield alias.asname or root, _Binding("import", alias.name if alias.asname else root)
+    elif isinstance(statement, ast.ImportFrom):
+        module = "." * statement.level + (statement.module or "")
+        for alias in statement.names:
+            binding = _Binding("from", alias.name, module)
+            if module.split(".")[0] == "numpy":
+                binding = _Binding("import", f"{module}.{alias.name}")
+            yield alias.asname or alias.name, binding
+    elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield statement.name, _OTHER_VALUE
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                yield target.id, _assignment(statement.value)
+            else:
+                yield from _other_bindings(target)
+        yield from _other_bindings(statement.value)
+    else:
+        yield from _other_bindings(statement)
+
+
+def _assignment(value: ast.expr | None) -> _Binding:
+    if value is None or (isinstance(value, ast.Constant) and value.value is None):
+        return _NO_VALUE
+    return _Binding("name", value.id) if isinstance(value, ast.Name) else _OTHER_VALUE
+
+
+def _other_bindings(node: ast.AST | None) -> Iterator[tuple[str, _Binding]]:
+    """Yield the names that a loop, `with`, `except`, `match`, `del` or `:=` binds, and the attributes that a
+    statement assigns: they may be attributes of the module itself.
+    """
+    nodes = [node] if node is not None else []
+    while nodes:
+        inner = nodes.pop()
+        nodes += [child for child in ast.iter_child_nodes(inner) if not isinstance(child, ast.stmt)]
+        if not isinstance(getattr(inner, "ctx", None), ast.Load):
+            names = [getattr(inner, field, None) for field in ("id", "attr", "name", "rest")]
+            yield from ((name, _OTHER_VALUE) for name in names if isinstance(name, str))

@@ -1,0 +1,39 @@
+"""Checks at import that the names of NumPy which a module gets from other modules are NumPy's.
+
+The translator has read it in the files of these modules (`np2tf.linking.reexports`). A program may still
+bind another object, by `compat.np = other` before the module is imported.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from np2tf import tnp
+
+#: The name of `check` in translated modules.
+CHECK = "_np2tf_check_reexport"
+
+
+def check(value: object, qualified_name: str, or_none: bool) -> None:
+    """Raise ImportError if an imported object is not the object of NumPy that the translation uses.
+
+    Args:
+        value: the imported object.
+        qualified_name: the name of the object in NumPy, such as `numpy` or `numpy.linalg.norm`.
+        or_none: whether the object may be None.
+    """
+    if value is None and or_none:
+        return
+    path = qualified_name.partition(".")[2]
+    objects = [attrgetter(path)(module) if path else module for module in (np, tnp)]
+    if not any(value is numpy_object for numpy_object in objects):
+        raise ImportError(f"a name that other files import as {qualified_name} is {value!r}")
+
+
+#: The globals of translated modules. The value is not a function, because programs list the functions of
+#: modules.
+NAMES: dict[str, Any] = {CHECK: partial(check)}
