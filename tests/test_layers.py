@@ -161,11 +161,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.documents": TRANSLATE,
     "np2tf.files": ("np2tf.notebooks", "np2tf.documents", "np2tf.disk", *TRANSLATE),
     "np2tf.conversion": (
-        *("np2tf.files", "np2tf.disk", "np2tf.options", "np2tf.linking.summary"),
+        *("np2tf.files", "np2tf.disk", "np2tf.options"),
+        *within("np2tf.linking", "summary", "import_lines", "reexports"),
         *within("np2tf.imports.cache", "store", "files", "fingerprint"),
         *TRANSLATE,
     ),
-    **dict.fromkeys(within("np2tf.linking", "summary", "reexports"), ()),
+    **dict.fromkeys(within("np2tf.linking", "summary", "import_lines"), ()),
+    "np2tf.linking.reexports": ("np2tf.linking.import_lines",),
     "np2tf.linking": ("np2tf.linking", "np2tf.linking.summary"),
     "np2tf.project": (
         *("np2tf.files", "np2tf.disk", "np2tf.linking", "np2tf.notebooks"),

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from np2tf.linking.import_lines import from_imports, names_of_numpy
+
 
 class Reexport(NamedTuple):
     """A name of NumPy that a file imports from another file.
@@ -69,21 +71,11 @@ class _TopNames(NamedTuple):
 
 _Path = frozenset[tuple[Path, str]]
 _OTHER_VALUE, _NO_VALUE = _Binding("other"), _Binding("none")
-#: The start of `from NAME import`, and the names up to the end of the line or of the parentheses.
-_FROM = re.compile(
-    rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\#;]|\\\r?\n)*)", re.MULTILINE
-)
 _STAR = re.compile(rb"^([ \t]*)from[ \t]+([\w.]+)[ \t]+import[ \t]*\(?[ \t]*\*", re.MULTILINE)
-_COMMENT = re.compile(rb"#[^\n]*")
-_OF_NUMPY = re.compile(
-    rb"^[ \t]*(?:from[ \t]+numpy\b|import[ \t][^\n]*(?<![\w.])numpy\b)[^\n]*", re.MULTILINE
-)
 _DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
-_ASSIGNMENT = re.compile(rb"^[ \t]*(\w+)[^=\n]*=[ \t]*(?:numpy|_?np)\b", re.MULTILINE)
-_WORD = re.compile(rb"\w+")
 _OWNER_OR_CALLEE = re.compile(rb"\b(\w+)[.(]")
 #: Names that are looked up also in files which are not given.
-_USUAL_NAMES = frozenset({b"np", b"numpy"})
+_USUAL_NAMES = frozenset({"np", "numpy"})
 #: Names by which a file may bind its own names without a statement that says so.
 _REBINDING = frozenset({"exec", "globals", "locals", "vars", "__dict__", "modules"})
 
@@ -110,7 +102,7 @@ class Reexports:
         reexports = {
             (module, name): Reexport(module, name, *numpy_name)
             for module, names in from_imports(data)
-            for name in names
+            for name, _ in names
             if (numpy_name := self._object_of_import(path, module, name, frozenset())) is not None
         }
         return (*reexports.values(), *self._by_stars(path, data))
@@ -227,7 +219,7 @@ def reexports_of(files: Sequence[tuple[Path, bytes]]) -> dict[Path, tuple[Reexpo
         files: the files with their bytes. Files that they import from and that are not among them are read.
     """
     contents = dict(files)
-    numpy_names = _USUAL_NAMES.union(*(_names_of_numpy(data) for _, data in files))
+    numpy_names = _USUAL_NAMES.union(*(names_of_numpy(data) for _, data in files))
     program = Reexports(lambda path: contents[path] if path in contents else read_file(path))
     by_file = {
         path: reexports
@@ -250,32 +242,17 @@ def read_file(path: Path) -> bytes | None:
         return None
 
 
-def from_imports(data: bytes) -> Iterator[tuple[str, list[str]]]:
-    """Yield the module, with its leading dots, and the names of each `from … import` in a file's bytes."""
-    for dots, module, clause in _FROM.findall(data) if b"from" in data else ():
-        items = _COMMENT.sub(b"", clause).strip(b"() \t\r\n").replace(b"\\", b" ").split(b",")
-        names = [words[0].decode("utf-8", "replace") for words in map(bytes.split, items) if words]
-        yield (dots + module).decode("utf-8", "replace"), names
-
-
-def _names_of_numpy(data: bytes) -> set[bytes]:
-    """Return the words of a file's imports of NumPy, among them all names that the imports bind."""
-    if b"numpy" not in data:
-        return set()
-    words = {word for line in _OF_NUMPY.findall(data) for word in _WORD.findall(line)}
-    clauses = (match[3] for match in _FROM.finditer(data) if match[2].split(b".")[0] == b"numpy")
-    words.update(word for clause in clauses for word in _WORD.findall(clause))
-    return words.union(_ASSIGNMENT.findall(data)) - {b"as", b"from", b"import"}
-
-
-def _imports_one_of(names: Set[bytes], data: bytes) -> bool:
+def _imports_one_of(names: Set[str], data: bytes) -> bool:
     """Return whether a file may import one of these names from another file, and use it."""
-    if not any(name in data for name in names):
+    if not any(name.encode() in data for name in names):
         return False
-    wanted_names = {name.decode("utf-8", "replace") for name in names}
-    if any(not wanted_names.isdisjoint(imported_names) for _, imported_names in from_imports(data)):
-        return True
-    return _STAR.search(data) is not None and not names.isdisjoint(_OWNER_OR_CALLEE.findall(data))
+    is_star = False
+    for statement in from_imports(data):
+        imported_names = {name for name, _ in statement.names}
+        if not names.isdisjoint(imported_names):
+            return True
+        is_star |= "*" in imported_names
+    return is_star and any(name.decode() in names for name in set(_OWNER_OR_CALLEE.findall(data)))
 
 
 def _assigns_attribute(name: str, data: bytes) -> bool:

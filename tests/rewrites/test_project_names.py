@@ -339,18 +339,18 @@ def test_which_names_are_read(tmp_path: Path) -> None:
     """In every form of an import; none of other modules."""
     texts = {
         "a/__init__.py": "import numpy as np\n",
-        "a/b.py": "import numpy\nimport numpy as np\n",
+        "a/b.py": "import numpy\nimport numpy as np\nfrom numpy import (\n    w,\n    x as y,\n)\n",
         "a/c.py": "from . import np\nfrom .b import (\n    np as xp,  # why\n    numpy,\n)\n",
         "d.py": "import a.b as e\nfrom a import b as g\ne.x; g.y; h.z\nfrom a.b import \\\n    w\n",
         "f.py": "from a.b import *\nimport numpy as np\n",
         "g.py": "from numpy import np2\nx = f\n",
-        "b.py": "import numpy as np\n",
-        "a/h/b.py": "import numpy as np\nfrom ..c import np\n",
+        "b.py": "import numpy as np\nfrom numpy import x\ny = numpy\n",
+        "a/h/b.py": "import numpy as np\nfrom ..c import np\nfrom numpy import *\n",
         "a/h/__init__.py": "from .b import other\nfrom h.b import further\nfrom ... import d\n",
     }
     files = [(tmp_path / name, text.encode()) for name, text in texts.items()]
     assert {str(path.relative_to(tmp_path)): names for path, names in passed_on(files).items()} == {
-        "a/__init__.py": ("b", "np"),
+        "a/__init__.py": ("np",),
         "a/b.py": ("*", "np", "numpy", "w", "x", "y"),
         "b.py": ("x", "y"),
         "a/h/b.py": ("further", "other", "x", "y"),
