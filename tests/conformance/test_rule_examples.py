@@ -84,7 +84,7 @@ def listed(mode: str, dtype: str, evaluated: list[Point]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("mode", ["host", "eager", "graph", "xla"])
+@pytest.mark.parametrize("mode", ["host", "eager", pytest.param("graph", marks=pytest.mark.long), "xla"])
 @pytest.mark.filterwarnings("ignore")
 def test_examples_give_what_numpy_gives(mode: str, dtype: str) -> None:
     """One function per chapter; what differs is what is listed."""

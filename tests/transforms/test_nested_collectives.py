@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from selections import in_turn
 from transform_judge import differences
 
 import np2tf
@@ -60,8 +61,11 @@ def test_the_meaning() -> None:
     np.testing.assert_allclose(np2tf.jit(nested(outer), tier="compile")(A), wanted)
 
 
-@pytest.mark.parametrize("routes", [("batches", "loop"), ("loop",), ()], ids=["batches", "loop", "alone"])
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    ("function", "routes"),
+    in_turn(FUNCTIONS, [(), ("loop",), ("batches", "loop")]),
+    ids=lambda part: part.__name__ if callable(part) else "-".join(part) or "alone",
+)
 def test_as_lanes(function: Any, routes: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = nested(function)(A)
     monkeypatch.setattr(together, "ROUTES", routes)

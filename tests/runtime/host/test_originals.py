@@ -151,10 +151,10 @@ shown.append(originals())
     ("after", "remaining"),
     [
         ("", ALL),
-        ("import numpy, np2tf.tnp.linalg", ALL),
+        pytest.param("import numpy, np2tf.tnp.linalg", ALL, marks=pytest.mark.long),
         ("import tensorflow", []),
-        ("from tensorflow import keras", []),
-        ("importlib.import_module('tensorflow')", []),
+        pytest.param("from tensorflow import keras", [], marks=pytest.mark.long),
+        pytest.param("importlib.import_module('tensorflow')", [], marks=pytest.mark.long),
         ("np2tf.device_put([1.0])", []),
     ],
 )
