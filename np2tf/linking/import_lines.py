@@ -22,11 +22,15 @@ class FromImport(NamedTuple):
     names: list[tuple[str, str]]
 
 
+#: The start of a line, up to a statement that may stand behind `try:` or `;`.
+_START = rb"^[ \t]*(?:\w[^\n#'\"]*[:;][ \t]*)?"
+#: The rest of a statement, which may go on in the next line.
+_REST = rb"(?:[^\n\\#;]|\\\r?\n)*"
 _FROM = re.compile(
-    rb"^[ \t]*from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\#;]|\\\r?\n)*)", re.MULTILINE
+    _START + rb"from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|" + _REST + rb")", re.MULTILINE
 )
 _COMMENT = re.compile(rb"#[^\n]*")
-_IMPORT_OF_NUMPY = re.compile(rb"^[ \t]*import[ \t]([^\n]*(?<![\w.])numpy\b[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(_START + rb"import[ \t]+(" + _REST + rb")", re.MULTILINE)
 _ASSIGNMENT = re.compile(rb"^[ \t]*(\w+)[^=\n]*=[ \t]*(?:numpy|_?np)[ \t\r]*(?:[;#]|$)", re.MULTILINE)
 _NAME = re.compile(rb"(?<![\w.])\w+")
 
@@ -60,7 +64,7 @@ def names_of_numpy(data: bytes) -> set[str]:
     """
     if b"numpy" not in data:
         return set()
-    clauses = [match[1] for match in in_lines(_IMPORT_OF_NUMPY, b"numpy", data)]
+    clauses = [match[1] for match in in_lines(_IMPORT, b"import", data) if b"numpy" in match[1]]
     names = {name.decode("utf-8", "replace") for clause in clauses for name in _NAME.findall(clause)}
     names.update(match[1].decode("utf-8", "replace") for match in in_lines(_ASSIGNMENT, b"np", data))
     names.update(match[1].decode("utf-8", "replace") for match in in_lines(_ASSIGNMENT, b"numpy", data))

@@ -84,7 +84,7 @@ class Reexports:
     """Finds the names of NumPy that files import from other files. Each file is read and parsed once.
 
     Args:
-        read_data: returns the bytes of a file; None if there is no such file.
+        read_data: returns the bytes of a file, whose path is absolute; None if there is no such file.
     """
 
     def __init__(self, read_data: Callable[[Path], bytes | None]) -> None:
@@ -99,11 +99,13 @@ class Reexports:
 
     def of(self, path: Path, data: bytes) -> tuple[Reexport, ...]:
         """Return the names of NumPy that a file with these bytes imports from other files."""
+        path = path.absolute()
         reexports = {
             (module, name): Reexport(module, name, *numpy_name)
             for module, names in from_imports(data)
             for name, _ in names
-            if (numpy_name := self._object_of_import(path, module, name, frozenset())) is not None
+            if name != "*"
+            and (numpy_name := self._object_of_import(path, module, name, frozenset())) is not None
         }
         return (*reexports.values(), *self._by_stars(path, data))
 
@@ -218,7 +220,7 @@ def reexports_of(files: Sequence[tuple[Path, bytes]]) -> dict[Path, tuple[Reexpo
     Args:
         files: the files with their bytes. Files that they import from and that are not among them are read.
     """
-    contents = dict(files)
+    contents = {path.absolute(): data for path, data in files}
     numpy_names = _USUAL_NAMES.union(*(names_of_numpy(data) for _, data in files))
     program = Reexports(lambda path: contents[path] if path in contents else read_file(path))
     by_file = {

@@ -113,6 +113,9 @@ def test_without_numpy(package: str) -> None:
         (np.linalg, "numpy.linalg", False),
         (tnp.linalg.norm, "numpy.linalg.norm", False),
         (None, "numpy", True),
+        (np.exceptions.AxisError, "numpy.exceptions.AxisError", False),
+        (np.testing.assert_allclose, "numpy.testing.assert_allclose", False),
+        (np.linalg.LinAlgError, "numpy.linalg.LinAlgError", False),
     ],
 )
 def test_check(value: object, name: str, or_none: bool) -> None:

@@ -100,6 +100,18 @@ def test_modules(tmp_path: Path, line: str, module: str | None) -> None:
     assert reexports == ((Reexport(module, "np", "numpy"),) if module is not None else ())
 
 
+def test_relative_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path is relative to the current folder, which may be in a package."""
+    written(tmp_path, compat="import numpy as np\n")
+    folder = tmp_path / "pk" / "sub"
+    folder.mkdir()
+    (folder / "compat.py").write_text("import math as np\n")
+    (folder / "user.py").write_text("from ..compat import np\n")
+    monkeypatch.chdir(folder)
+    files = [(path, path.read_bytes()) for path in (Path("compat.py"), Path("user.py"))]
+    assert reexports_of(files) == {Path("user.py"): (Reexport("..compat", "np", "numpy"),)}
+
+
 def test_a_submodule_hides_a_name_of_its_package(tmp_path: Path) -> None:
     written(tmp_path, __init__="import numpy as np\n", np="")
     user = tmp_path / "pk" / "user.py"

@@ -6,8 +6,7 @@ bind another object, by `compat.np = other` before the module is imported.
 
 from __future__ import annotations
 
-from functools import partial
-from operator import attrgetter
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from np2tf import tnp
 
 #: The name of `check` in translated modules.
 CHECK = "_np2tf_check_reexport"
+_ABSENT = object()
 
 
 def check(value: object, qualified_name: str, or_none: bool) -> None:
@@ -28,10 +28,15 @@ def check(value: object, qualified_name: str, or_none: bool) -> None:
     """
     if value is None and or_none:
         return
-    path = qualified_name.partition(".")[2]
-    objects = [attrgetter(path)(module) if path else module for module in (np, tnp)]
-    if not any(value is numpy_object for numpy_object in objects):
+    path = qualified_name.split(".")[1:]
+    numpy_object, tnp_object = (reduce(_attribute, path, module) for module in (np, tnp))
+    # Names that tnp does not have are not translated.
+    if tnp_object is not _ABSENT and value is not tnp_object and value is not numpy_object:
         raise ImportError(f"a name that other files import as {qualified_name} is {value!r}")
+
+
+def _attribute(owner: object, name: str) -> object:
+    return getattr(owner, name, _ABSENT)
 
 
 #: The globals of translated modules. The value is not a function, because programs list the functions of
