@@ -115,15 +115,14 @@ class DiscoveredLoop:
         return None
 
     def _discover(self, likely: Likely) -> LoopAnalysis:
-        no_forms: list[Carried | None] = [None] * len(self.leaves)
         guess = likely.forms(self.leaves)
-        if guess != no_forms:
+        if any(guess):
             try:
                 return self._analyse(guess)
             except StagingError as error:
                 if isinstance(error, _NOT_OF_THE_GUESS):
                     raise
-        return self._analyse(no_forms)
+        return self._analyse([None] * len(self.leaves))
 
     def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
         """Return the analysis in which the forms are right, starting from a guess."""

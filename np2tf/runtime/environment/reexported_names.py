@@ -6,7 +6,7 @@ bind another object, by `compat.np = other` before the module is imported.
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,15 +28,18 @@ def check(value: object, qualified_name: str, or_none: bool) -> None:
     """
     if value is None and or_none:
         return
-    path = qualified_name.split(".")[1:]
-    numpy_object, tnp_object = (reduce(_attribute, path, module) for module in (np, tnp))
+    numpy_object, tnp_object = _attribute(np, qualified_name), _attribute(tnp, qualified_name)
     # Names that tnp does not have are not translated.
     if tnp_object is not _ABSENT and value is not tnp_object and value is not numpy_object:
         raise ImportError(f"a name that other files import as {qualified_name} is {value!r}")
 
 
-def _attribute(owner: object, name: str) -> object:
-    return getattr(owner, name, _ABSENT)
+def _attribute(module: object, qualified_name: str) -> object:
+    """Return the object with a qualified name below NumPy in `module`, which stands for NumPy."""
+    value = module
+    for name in qualified_name.split(".")[1:]:
+        value = getattr(value, name, _ABSENT)
+    return value
 
 
 #: The globals of translated modules. The value is not a function, because programs list the functions of
