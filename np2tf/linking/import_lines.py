@@ -25,12 +25,12 @@ class FromImport(NamedTuple):
 #: The start of a line, up to a statement that may stand behind `try:` or `;`.
 _START = rb"^[ \t]*(?:\w[^\n#'\"]*[:;][ \t]*)?"
 #: The rest of a statement, which may go on in the next line.
-_REST = rb"(?:[^\n\\#;]|\\\r?\n)*"
+_CLAUSE = rb"(?:[^\n\\#;]|\\\r?\n)*"
 _FROM = re.compile(
-    _START + rb"from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|" + _REST + rb")", re.MULTILINE
+    _START + rb"from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(\([^)]*\)|" + _CLAUSE + rb")", re.MULTILINE
 )
 _COMMENT = re.compile(rb"#[^\n]*")
-_IMPORT = re.compile(_START + rb"import[ \t]+(" + _REST + rb")", re.MULTILINE)
+_IMPORT = re.compile(_START + rb"import[ \t]+(" + _CLAUSE + rb")", re.MULTILINE)
 _ASSIGNMENT = re.compile(rb"^[ \t]*(\w+)[^=\n]*=[ \t]*(?:numpy|_?np)[ \t\r]*(?:[;#]|$)", re.MULTILINE)
 _NAME = re.compile(rb"(?<![\w.])\w+")
 
