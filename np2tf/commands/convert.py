@@ -18,14 +18,13 @@ from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import TARGETS
 from np2tf.conversion.file_batch import convert_files
-from np2tf.conversion.passed_on import passed_on
+from np2tf.conversion.shared_names import with_shared_names
 from np2tf.conversion.tasks import Task, TaskResult
 from np2tf.conversion.trees import TargetError, copy, targets
 from np2tf.conversion.unchanged_files import UnchangedFiles
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.discovery import FoundFile
 from np2tf.disk.outcome import problem
-from np2tf.linking.reexports import Reexport, Reexports, read_file, reexports_of
 from np2tf.options import Options
 
 
@@ -165,18 +164,7 @@ def _tasks(
             unread.append(TaskResult(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
-    contents = [(task.path, task.data) for task in tasks]
-    names, reexports = passed_on(contents), reexports_of(contents)
-    return [
-        _with_names(task, names.get(task.path, ()), reexports.get(task.path, ())) for task in tasks
-    ], unread
-
-
-def _with_names(task: Task, passed_on: tuple[str, ...], reexports: tuple[Reexport, ...]) -> Task:
-    """Return a task with the names of NumPy that its file and other files import from one another."""
-    if not passed_on and not reexports:
-        return task
-    return replace(task, options=replace(task.options, passed_on=passed_on, reexports=reexports))
+    return with_shared_names(tasks), unread
 
 
 def _standard_input(
@@ -184,14 +172,11 @@ def _standard_input(
 ) -> list[Task]:
     path = Path(choices["stdin_filename"] or "<stdin>")
     options = replace(configurations.of(path).options(), docs=choices["docs"])
-    data = sys.stdin.buffer.read()
-    reexports = Reexports(read_file).of(path, data) if choices["stdin_filename"] is not None else ()
-    task = Task(path, Path(), data, options, choices["safe"], delivery.patch)
-    task = _with_names(task, (), reexports)
+    task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, TaskResult(path, []))
         return []
-    return [task]
+    return with_shared_names([task]) if choices["stdin_filename"] else [task]
 
 
 def _copy_files(files: list[FoundFile], out: Path) -> list[TaskResult]:

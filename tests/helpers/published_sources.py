@@ -25,6 +25,8 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from np2tf import files
+from np2tf.conversion.shared_names import with_shared_names
+from np2tf.conversion.tasks import Task
 from np2tf.files import translated_bytes
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
@@ -135,11 +137,11 @@ def main(folder: str, number: int | None = None, target: str = "np2tf") -> None:
     paths = sorted(path for path in root.rglob("*.py"))
     if number is not None:
         paths = paths[:: max(1, len(paths) // number)]
-    sources = [(path, path.read_bytes()) for path in paths]
-    options = Options(target=target)  # type: ignore[arg-type]
+    options = Options(target=target)
+    tasks = with_shared_names([Task(path, root, path.read_bytes(), options) for path in paths])
     recorder = files.translate = Recorder()  # type: ignore[assignment]
     watch = Watch(str(root))
-    told = [checked(data, path, root, options, recorder) for path, data in sources]
+    told = [checked(task.data, task.path, root, task.options, recorder) for task in tasks]
     whole = {
         "counts": sum((one["counts"] for one in told), Counter()),
         "problems": [problem for one in told for problem in one["problems"]],

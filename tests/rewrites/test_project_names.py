@@ -12,6 +12,7 @@ import pytest
 from command_runner import CliRunner
 
 from np2tf import Options, convert
+from np2tf.commands.check import check
 from np2tf.commands.convert import convert as command
 from np2tf.conversion.passed_on import passed_on
 
@@ -265,6 +266,24 @@ def test_it_is_translated(project: Path) -> None:
     assert texts["open_star.py"].startswith("from numpy import *\nfrom np2tf import tnp\n")
     assert "tnp.linalg.norm(tnp.array(x, dtype=tnp.float64))" in texts["named.py"]
     assert '__all__ = ["norm", "arr", "linalg"]' in texts["named.py"]
+
+
+def test_standard_input(project: Path) -> None:
+    """A program from standard input gets the names that the file at its place would get."""
+    file = project / "pk" / "by_star.py"
+    words = ["-", "--stdin-filename", str(file)]
+    done = CliRunner().invoke(command, words, input=file.read_text())
+    assert "tnp.abs(x)" in done.output
+    assert "tnp" not in CliRunner().invoke(command, ["-"], input=file.read_text()).output
+
+
+def test_findings(project: Path) -> None:
+    """`np2tf check` tells of a wrong name where its module is another file's NumPy."""
+    file = project / "pk" / "wrong.py"
+    file.write_text("from .plain import np\n\nvalue = np.no_such_name\n")
+    done = CliRunner().invoke(check, ["--format", "concise", str(file)])
+    file.unlink()
+    assert "wrong.py:3:9: NP2TF002" in done.output
 
 
 def test_annotations_and_docs(project: Path) -> None:
