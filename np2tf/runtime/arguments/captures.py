@@ -32,6 +32,7 @@ from np2tf.runtime.introspection.code_names import (
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.places import Place, attribute, closure_variable, defaults, definition, entry
 from np2tf.runtime.introspection.property_setters import has_side_effects
+from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.runtime.introspection.user_objects import (
     ANY_ATTRIBUTE,
     class_members,
@@ -189,7 +190,7 @@ class Dependencies:
 
     def follows(self, function: Any) -> bool:
         """Return whether the values that a function, and the function it wraps, read are known."""
-        inner = getattr(function, "__wrapped__", None)
+        inner = wrapped_function(function)
         if inner is not None and not self.follows(inner):
             return False
         return type(function) is not types.FunctionType or id(function) in self._function_ids
@@ -233,7 +234,7 @@ class Dependencies:
     def _collect(self, function: Any) -> None:
         if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
             return  # its counterpart is traced
-        inner = getattr(function, "__wrapped__", None)
+        inner = wrapped_function(function)
         if inner is not None:
             self._collect(inner)
         if type(function) is not types.FunctionType or id(function) in self._function_ids:
@@ -269,7 +270,7 @@ class Dependencies:
 
     def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
         self._copies_objects |= touches_any_attribute(value)
-        if type(value) is types.FunctionType or hasattr(value, "__wrapped__"):
+        if type(value) is types.FunctionType or wrapped_function(value) is not None:
             if not is_foreign(getattr(value, "__module__", None)) and not is_of_library(value):
                 self._collect(value)
             for name in (names or set()) & getattr(value, "__dict__", {}).keys():
@@ -314,7 +315,7 @@ def dependencies_of(function: Any) -> Dependencies:
     """Return the dependencies of a function that is an argument, found again if a function that it calls
     changes.
     """
-    function = getattr(function, "__wrapped__", function)
+    function = wrapped_function(function) or function
     if type(function) is not types.FunctionType or is_made_anew(function):
         # The result refers to the function, so functions made for each call would never be freed from a
         # table.
@@ -328,12 +329,11 @@ def dependencies_of(function: Any) -> Dependencies:
 
 def functions_among(values: list[Any]) -> list[Any]:
     """Return the functions and classes among these values: if one changes, the read values may change."""
-    kinds, module = (types.FunctionType, types.MethodType, type), types.ModuleType
+    kinds = (types.FunctionType, types.MethodType, type)
     return [
         getattr(value, "__func__", value)
         for value in values
-        # Asking a module for an attribute is slow if it makes its attributes on demand.
-        if isinstance(value, kinds) or (not isinstance(value, module) and hasattr(value, "__wrapped__"))
+        if isinstance(value, kinds) or wrapped_function(value) is not None
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.arguments.value_kinds import BY_IDENTITY, BY_VALUE
+from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.tnp._array.ndarray import is_array, storage_of
 from np2tf.tnp._front.front import Function
 from np2tf.tnp._tensor.storage import current_scope
@@ -38,6 +39,6 @@ def _is_known(value: Any, depth: int) -> bool:
     if is_array(value):
         scope, birth = current_scope(), storage_of(value).birth
         return scope is not None and birth is not None and birth.trace is scope.trace
-    if isinstance(value, _CONSTANTS) or hasattr(value, "__wrapped__"):
+    if isinstance(value, _CONSTANTS) or wrapped_function(value) is not None:
         return True
     return type(value) is tuple and depth > 0 and all(_is_known(item, depth - 1) for item in value)

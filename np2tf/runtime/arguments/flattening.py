@@ -14,6 +14,7 @@ from np2tf.pytree.registry import DEEPEST
 from np2tf.runtime.arguments.captures import current, dependencies_of, functions_among, is_made_anew
 from np2tf.runtime.arguments.signature import Signature, number_key
 from np2tf.runtime.arguments.value_kinds import BY_IDENTITY, BY_VALUE, IMMUTABLE, kind_of
+from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.structures.number_list import number_type
@@ -164,7 +165,7 @@ _BY_NAME = (types.ModuleType, types.BuiltinFunctionType, np.ufunc, type(np.sum),
 
 def _is_opaque(value: Any) -> bool:
     """Return whether a value is a class, function or module, whose dependencies `captures` follows."""
-    if isinstance(value, BY_IDENTITY) or hasattr(value, "__wrapped__"):
+    if isinstance(value, BY_IDENTITY) or wrapped_function(value) is not None:
         return True
     module = type(value).__module__
     if module.startswith("scipy.stats._"):  # a probability distribution

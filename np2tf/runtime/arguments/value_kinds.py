@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from np2tf.pytree.containers import PARTIAL, SLICE, TUPLE
 from np2tf.runtime.environment.raw_tensors import variables
+from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.runtime.introspection.user_objects import is_instance
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.constant_sets import is_constant_set
@@ -56,7 +57,7 @@ def _kind_of(value: Any) -> str:
         return "partial"
     if kind is logging.Logger:
         return "logger"
-    if isinstance(value, (*BY_VALUE, *BY_IDENTITY)) or hasattr(value, "__wrapped__"):
+    if isinstance(value, (*BY_VALUE, *BY_IDENTITY)) or wrapped_function(value) is not None:
         return "constant"
     if kind is list or kind is dict or kind is slice:
         return kind.__name__

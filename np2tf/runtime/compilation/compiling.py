@@ -121,7 +121,7 @@ class Compiler(CompiledCode):
         start = time.perf_counter()
         try:
             call = self._preparation.prepare(args, kwargs)
-        except StagingError as error:
+        except Exception as error:  # also of the program's code, such as a property of an argument
             return self.run_unjitted(error, args, kwargs)
         if not call.signature.arrays and not names_numpy(call.captured_values):
             # The arguments are numbers, strings and lists, so this is no function over arrays.

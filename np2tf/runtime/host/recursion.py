@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from np2tf.runtime.introspection.code_names import codes_within
+from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.staging import RecursionLimitError
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _names_of_called(function: Callable[..., Any]) -> set[str]:
         names |= own_names
         space = pending_function.__globals__  # type: ignore[attr-defined]
         for name in own_names & space.keys():
-            callee = getattr(space[name], "__wrapped__", space[name])
+            callee = wrapped_function(space[name]) or space[name]
             if type(callee) is types.FunctionType and id(callee) not in ids:
                 ids.add(id(callee))
                 stack.append(callee)

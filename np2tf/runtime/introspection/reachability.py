@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from np2tf.pytree.containers import ANY_SET
 from np2tf.pytree.registry import SEARCHED_CONTAINERS
+from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.runtime.introspection.user_objects import attributes, is_foreign, is_instance
 from np2tf.tnp._array.ndarray import is_array
 
@@ -55,8 +56,8 @@ class ReachableObjects:
         elif is_instance(value):
             self.instances.append(value)
             yield from attributes(value).values()
-        elif hasattr(value, "__wrapped__"):
-            yield value.__wrapped__
+        elif (function := wrapped_function(value)) is not None:
+            yield function
         elif hasattr(value, "__dict__") and not _is_foreign(value):
             self.other_objects.append(value)
             yield from vars(value).values()

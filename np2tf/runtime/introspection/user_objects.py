@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from np2tf.pytree.containers import METHOD, Container
 from np2tf.pytree.registry import DEEPEST, STRUCTURES
+from np2tf.runtime.introspection.stored_attributes import stored_attribute, wrapped_function
 from np2tf.staging import ReturnedValueError
 
 #: Packages whose objects are never taken apart, because the effects of their methods are not visible.
@@ -204,10 +205,12 @@ def functions_of(member: Any) -> Iterator[Any]:
         yield from (accessor for accessor in (member.fget, member.fset) if accessor is not None)
     elif isinstance(member, (staticmethod, classmethod)):
         yield member.__func__
-    elif type(member) is types.FunctionType or hasattr(member, "__wrapped__"):
+    elif type(member) is types.FunctionType or wrapped_function(member) is not None:
         yield member
-    elif type(getattr(member, "func", None)) is types.FunctionType:  # functools.cached_property
-        yield member.func
+    elif (
+        type(function := stored_attribute(member, "func")) is types.FunctionType
+    ):  # functools.cached_property
+        yield function
 
 
 #: Objects that consist of their attributes.

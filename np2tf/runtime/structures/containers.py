@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from np2tf.pytree.registry import Path
+from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.runtime.structures.carried_values import STATE
 from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.tnp._array.sequences import StackableSequence
@@ -75,4 +76,4 @@ def _closure_values(functions: Iterable[Any], seen_ids: set[int]) -> Iterator[An
                 continue
             if (function.__module__ or "").partition(".")[0] != "np2tf":  # its lists are not the user's
                 yield value
-            yield from _closure_values((value, getattr(value, "__wrapped__", None)), seen_ids)
+            yield from _closure_values((value, wrapped_function(value)), seen_ids)
