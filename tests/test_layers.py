@@ -81,7 +81,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
 RUNTIME_FOLDERS: dict[str, tuple[str, ...]] = {
     "xla": (),
     "introspection": (),
-    "structures": (),
+    "structures": ("introspection",),
     "environment": (),
     "decisions": ("environment", "xla"),
     "replacement": ("decisions", "environment", "introspection"),
