@@ -31,7 +31,6 @@ _FROM = re.compile(
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _IMPORT = re.compile(_START + rb"import[ \t]+(" + _CLAUSE + rb")", re.MULTILINE)
-_ASSIGNMENT = re.compile(rb"^[ \t]*(\w+)[^=\n]*=[ \t]*(?:numpy|_?np)[ \t\r]*(?:[;#]|$)", re.MULTILINE)
 _NAME = re.compile(rb"(?<![\w.])\w+")
 
 
@@ -66,8 +65,6 @@ def names_of_numpy(data: bytes) -> set[str]:
         return set()
     clauses = [match[1] for match in in_lines(_IMPORT, b"import", data) if b"numpy" in match[1]]
     names = {name.decode("utf-8", "replace") for clause in clauses for name in _NAME.findall(clause)}
-    names.update(match[1].decode("utf-8", "replace") for match in in_lines(_ASSIGNMENT, b"np", data))
-    names.update(match[1].decode("utf-8", "replace") for match in in_lines(_ASSIGNMENT, b"numpy", data))
     for statement in from_imports(data):
         if statement.module.split(".")[0] == "numpy":
             names.update(name for names in statement.names for name in names)

@@ -48,8 +48,8 @@ class _Binding(NamedTuple):
     """One value that a statement gives to a name.
 
     Attributes:
-        kind: "import" of the object `name`, "from" the module `module`, the "name" of another variable,
-            "none", or "other".
+        kind: "import" of the object `name`, "from" the module `module`, "none", or "other". The translation
+            of `np = numpy` binds `tnp`, so that assigned names are "other".
     """
 
     kind: str
@@ -158,8 +158,6 @@ class Reexports:
     def _object_of_binding(self, file: Path, binding: _Binding, path_so_far: _Path) -> _NumpyName | None:
         if binding.kind == "import":
             return _NumpyName(binding.name, False) if binding.name.split(".")[0] == "numpy" else None
-        if binding.kind == "name":
-            return self._object_of_name(file, binding.name, path_so_far)
         if binding.kind == "from":
             return self._object_of_import(file, binding.module, binding.name, path_so_far)
         return None
@@ -349,7 +347,7 @@ def _bindings(statement: ast.stmt) -> Iterator[tuple[str, _Binding]]:
 def _assignment(value: ast.expr | None) -> _Binding:
     if value is None or (isinstance(value, ast.Constant) and value.value is None):
         return _NO_VALUE
-    return _Binding("name", value.id) if isinstance(value, ast.Name) else _OTHER_VALUE
+    return _OTHER_VALUE
 
 
 def _other_bindings(node: ast.AST | None) -> Iterator[tuple[str, _Binding]]:

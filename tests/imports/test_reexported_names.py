@@ -7,6 +7,7 @@ import math
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +27,7 @@ try:
     import numpy as np
 except ImportError:
     np = None
+
 """,
     "work": """
 from .compat import norm, np as xp
@@ -47,8 +49,11 @@ def total(x):
     for i in range(3):
         y[i] = np.sum(x) * i
     return y
+
+def is_numpys(x):
+    return type(x) in (list, np.ndarray), type(x) is np.ndarray, isinstance(x, np.ndarray)
 """,
-    "common": "import numpy as np\n",
+    "common": "import numpy as np\nONE = np.ones(1)\n",
 }
 
 
@@ -82,6 +87,12 @@ def test_names_that_may_be_none_are_asked_for(package: str) -> None:
     program = loaded(f"{package}.work")
     assert program.is_there() is True
     assert program.xp is np
+
+
+def test_classes_are_numpys(package: str) -> None:
+    """Where the other module has `tnp` in NumPy's place, because it is translated, too."""
+    assert loaded(f"{package}.common").np is tnp
+    assert loaded(f"{package}.by_star").is_numpys(np.ones(2)) == (True, True, True)
 
 
 @pytest.mark.parametrize(("module", "origin"), [("work", "compat"), ("by_star", "common")])
@@ -119,7 +130,8 @@ def test_without_numpy(package: str) -> None:
     ],
 )
 def test_check(value: object, name: str, or_none: bool) -> None:
-    check(value, name, or_none)
+    numpys = check(value, name, or_none)
+    assert numpys is (None if value is None else reduce(getattr, name.split(".")[1:], np))
 
 
 @pytest.mark.parametrize(("value", "name"), [(None, "numpy"), (math, "numpy"), (np.cos, "numpy.sin")])

@@ -363,7 +363,7 @@ def test_which_names_are_read(tmp_path: Path) -> None:
         "d.py": "import a.b as e\nfrom a import b as g\ne.x; g.y; h.z\nfrom a.b import \\\n    w\n",
         "f.py": "from a.b import *\nimport numpy as np\n",
         "g.py": "from numpy import np2\nx = f\n",
-        "b.py": "import numpy as np\nfrom numpy import x\ny = numpy\n",
+        "b.py": "import numpy as np\nfrom numpy import x, y\n",
         "a/h/b.py": "import numpy as np\nfrom ..c import np\nfrom numpy import *\n",
         "a/h/__init__.py": "from .b import other\nfrom h.b import further\nfrom ... import d\n",
     }

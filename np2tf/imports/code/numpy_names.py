@@ -32,7 +32,7 @@ def keep_names(source: ast.Module, translation: ast.Module) -> None:
 
 def check_reexports(translation: ast.Module, reexports: Sequence[Reexport]) -> None:
     """Add a check below each import of a name that is NumPy's in another file: the program may have bound
-    another object to it.
+    another object to it. Uses that stay on NumPy need NumPy's object, where the other module has `tnp`'s.
     """
     by_place = {(reexport.module, reexport.name): reexport for reexport in reexports}
     for body in _bodies(translation) if by_place else ():
@@ -51,7 +51,9 @@ def check_reexports(translation: ast.Module, reexports: Sequence[Reexport]) -> N
                     if reexport.by_star and reexport.module == module
                 }
             body[index + 1 : index + 1] = [
-                _statement(f"{CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})", statement)
+                _statement(
+                    f"{name} = {CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})", statement
+                )
                 for name, reexport in names.items()
                 if reexport is not None
             ]

@@ -18,20 +18,25 @@ CHECK = "_np2tf_check_reexport"
 _ABSENT = object()
 
 
-def check(value: object, qualified_name: str, or_none: bool) -> None:
-    """Raise ImportError if an imported object is not the object of NumPy that the translation uses.
+def check(value: object, qualified_name: str, or_none: bool) -> object:
+    """Return NumPy's object for an imported object, which is NumPy's or the object of `tnp` in its place.
 
     Args:
         value: the imported object.
         qualified_name: the name of the object in NumPy, such as `numpy` or `numpy.linalg.norm`.
         or_none: whether the object may be None.
+
+    Raises:
+        ImportError: if the program has bound another object to the name.
     """
     if value is None and or_none:
-        return
+        return None
     numpy_object, tnp_object = _attribute(np, qualified_name), _attribute(tnp, qualified_name)
-    # Names that tnp does not have are not translated.
-    if tnp_object is not _ABSENT and value is not tnp_object and value is not numpy_object:
+    if tnp_object is _ABSENT:  # the name is not translated
+        return value
+    if value is not tnp_object and value is not numpy_object:
         raise ImportError(f"a name that other files import as {qualified_name} is {value!r}")
+    return numpy_object
 
 
 def _attribute(module: object, qualified_name: str) -> object:
