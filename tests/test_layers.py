@@ -167,7 +167,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *TRANSLATE,
     ),
     **dict.fromkeys(within("np2tf.linking", "summary", "import_lines"), ()),
-    "np2tf.linking.reexports": ("np2tf.linking.import_lines",),
+    "np2tf.tree.python_trees": (),
+    "np2tf.linking.reexports": ("np2tf.linking.import_lines", "np2tf.tree.python_trees"),
     "np2tf.linking": ("np2tf.linking", "np2tf.linking.summary"),
     "np2tf.project": (
         *("np2tf.files", "np2tf.disk", "np2tf.linking", "np2tf.notebooks"),

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from np2tf.options import Options
+from np2tf.tree.python_trees import python_tree
 
 _IMPORT = re.compile(rb"(?:from|import)\s+([\w.]+)")
 
@@ -79,7 +79,7 @@ def _parts(path: Path) -> tuple[str, ...]:
 
 def _imports(path: Path, data: bytes) -> Iterator[tuple[str, ...]]:
     """Return the last parts of the names of the modules that a file may import."""
-    tree = _tree(data)
+    tree = python_tree(data)
     if tree is None:
         for name in _IMPORT.findall(data):
             yield tuple(name.decode().strip(".").split("."))
@@ -97,12 +97,3 @@ def _imports(path: Path, data: bytes) -> Iterator[tuple[str, ...]]:
             if inside:
                 yield inside
             yield from ((*inside, alias.name) for alias in node.names if alias.name != "*")
-
-
-def _tree(data: bytes) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

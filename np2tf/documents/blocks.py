@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from np2tf.tree.python_trees import python_tree
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 #: The words by which a fence names Python: python, {python}, {.python}, {code-block} python.
@@ -68,13 +69,10 @@ class Block:
 
 def is_python(text: str) -> bool:
     """Return whether a block can be translated together with other blocks."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return not any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
+    tree = python_tree(text)
+    return tree is not None and not any(
+        isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body
+    )
 
 
 def in_markdown(lines: Sequence[str]) -> Iterator[Block]:

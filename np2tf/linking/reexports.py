@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from np2tf.linking.import_lines import from_imports, names_of_numpy
+from np2tf.tree.python_trees import python_tree
 
 
 class Reexport(NamedTuple):
@@ -264,11 +264,8 @@ def _assigns_attribute(name: str, data: bytes) -> bool:
 
 def _parse_top_names(data: bytes) -> _TopNames | None:
     """Return the names at the top of a module; None if the text does not show them."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = python_tree(data)
+    if tree is None:
         return None
     bindings: dict[str, set[_Binding]] = {}
     for node in ast.walk(tree):
