@@ -15,7 +15,7 @@ from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
 from np2tf.files import outcome_of
 from np2tf.garbage import not_collecting
-from np2tf.linking.reexports import reexports_of
+from np2tf.linking.reexports import Reexport
 from np2tf.options import Options
 from np2tf.pipeline import Result, result_of
 from np2tf.rewrites.planning.plan import Plan
@@ -26,34 +26,38 @@ from np2tf.tree.memo import forget
 from np2tf.tree.source import Source, SourceError
 
 
-def translate_together(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
+def translate_together(
+    sources: Sequence[Source], roots: Sequence[str], reexports_of_sources: Sequence[Sequence[Reexport]]
+) -> list[Result]:
     """Translate modules that import one another.
 
     Args:
         sources: the modules.
         roots: for each module the folder that its file was found under.
+        reexports_of_sources: for each module the names of NumPy that it imports from other modules.
 
     Returns:
         For each module its translation, or the unchanged text with the reasons.
     """
     forget()
     try:
-        return _translation(sources, roots)
+        return _translation(sources, roots, reexports_of_sources)
     except RecursionError:
         return [
             Result(source.original, [Diagnostic("NP2TF903", source.path, 1, 1, ())]) for source in sources
         ]
 
 
-def _translation(sources: Sequence[Source], roots: Sequence[str]) -> list[Result]:
+def _translation(
+    sources: Sequence[Source], roots: Sequence[str], reexports_of_sources: Sequence[Sequence[Reexport]]
+) -> list[Result]:
     files = [(source.path, root) for source, root in zip(sources, roots)]
-    reexports = reexports_of([(Path(source.path), source.text.encode()) for source in sources])
     foreign_files: frozenset[str] = frozenset()
     while True:
         program = Program(files, foreign_files)
-        for source in sources:  # Facts hand out unused names, so that each attempt needs new facts.
-            names = reexports.get(Path(source.path), ())
-            add_module(program, Facts.of(source.module, source.path, names), source.path)
+        # Facts hand out unused names, so that each attempt needs new facts.
+        for source, reexports in zip(sources, reexports_of_sources):
+            add_module(program, Facts.of(source.module, source.path, reexports), source.path)
         follow(program)
         reports = {source.path: Report.of(source.path, source.text) for source in sources}
         refused_files = {
@@ -150,7 +154,9 @@ def _translated_together(
         except SourceError as error:
             outcomes[path] = Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     modules = [(file, file_options) for file, file_options in zip(files, options) if file[1] in sources]
-    results = translate_together(list(sources.values()), [str(root) for (_, _, root), _ in modules])
+    roots = [str(root) for (_, _, root), _ in modules]
+    reexports = [file_options.reexports for _, file_options in modules]
+    results = translate_together(list(sources.values()), roots, reexports)
     for ((data, path, root), file_options), result in zip(modules, results):
         outcomes[path] = outcome_of(sources[path], result, data, path, root, file_options, is_safe)
     wrong = next((outcome for outcome in outcomes.values() if outcome.crashed), None)

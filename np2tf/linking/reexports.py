@@ -120,12 +120,10 @@ class Reexports:
                 return
             for export in top_names.exports:
                 numpy_name = self._object_of_name(file, export, frozenset())
-                is_clear = numpy_name is not None and not numpy_name.or_none
-                reexports[export] = (
-                    Reexport(module, export, numpy_name.qualified_name, by_star=True)  # type: ignore[union-attr]
-                    if is_clear
-                    else None
-                )
+                if numpy_name is None or numpy_name.or_none:
+                    reexports[export] = None
+                else:
+                    reexports[export] = Reexport(module, export, numpy_name.qualified_name, by_star=True)
         yield from (reexport for reexport in reexports.values() if reexport is not None)
 
     # -- names -----------------------------------------------------------------------------------------------
@@ -143,17 +141,17 @@ class Reexports:
             return None
         top_names = self._top_names_of(file)
         bindings = top_names.bindings.get(name, set()) if top_names is not None else set()
-        values = bindings - {_NO_VALUE}
+        path_so_far |= {(file, name)}
         numpy_names = [
-            self._object_of_binding(file, binding, path_so_far | {(file, name)}) for binding in values
+            self._object_of_binding(file, binding, path_so_far) for binding in bindings - {_NO_VALUE}
         ]
-        qualified_names = {value.qualified_name if value is not None else None for value in numpy_names}
-        if len(qualified_names) != 1 or None in qualified_names:
+        known_names = [numpy_name for numpy_name in numpy_names if numpy_name is not None]
+        qualified_names = {numpy_name.qualified_name for numpy_name in known_names}
+        if len(known_names) < len(numpy_names) or len(qualified_names) != 1:
             return None
         (qualified_name,) = qualified_names
-        or_none = _NO_VALUE in bindings or any(value.or_none for value in numpy_names if value is not None)
-        is_clear = qualified_name is not None and (not or_none or qualified_name == "numpy")
-        return _NumpyName(qualified_name, or_none) if is_clear else None  # type: ignore[arg-type]
+        or_none = _NO_VALUE in bindings or any(numpy_name.or_none for numpy_name in known_names)
+        return None if or_none and qualified_name != "numpy" else _NumpyName(qualified_name, or_none)
 
     def _object_of_binding(self, file: Path, binding: _Binding, path_so_far: _Path) -> _NumpyName | None:
         if binding.kind == "import":

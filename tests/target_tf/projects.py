@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
+from pathlib import Path
 
 from small_programs import HELPERS, Maker
 
 from np2tf.conversion.programs import translate_together
+from np2tf.linking.reexports import reexports_of
 from np2tf.pipeline import Result
 from np2tf.tree.source import Source
 
@@ -241,7 +243,9 @@ def random_project(seed: int) -> Files:
 def for_tensorflow(files: Files) -> dict[str, Result]:
     """The translation of each module."""
     sources = [Source.of(text, path) for path, text in files.items()]
-    return dict(zip(files, translate_together(sources, ["."] * len(files))))
+    by_path = reexports_of([(Path(path), text.encode()) for path, text in files.items()])
+    reexports = [by_path.get(Path(path), ()) for path in files]
+    return dict(zip(files, translate_together(sources, ["."] * len(files), reexports)))
 
 
 def errors(results: dict[str, Result]) -> dict[str, list[str]]:

@@ -34,29 +34,30 @@ def check_reexports(translation: ast.Module, reexports: Sequence[Reexport]) -> N
     """Add a check below each import of a name that is NumPy's in another file: the program may have bound
     another object to it. Uses that stay on NumPy need NumPy's object, where the other module has `tnp`'s.
     """
-    by_place = {(reexport.module, reexport.name): reexport for reexport in reexports}
-    for body in _bodies(translation) if by_place else ():
+    for body in _bodies(translation) if reexports else ():
         for index in range(len(body) - 1, -1, -1):
             statement = body[index]
-            if not isinstance(statement, ast.ImportFrom):
-                continue
-            module = "." * statement.level + (statement.module or "")
-            names = {
-                alias.asname or alias.name: by_place.get((module, alias.name)) for alias in statement.names
-            }
-            if _is_star(statement):
-                names = {
-                    reexport.name: reexport
-                    for reexport in reexports
-                    if reexport.by_star and reexport.module == module
-                }
-            body[index + 1 : index + 1] = [
-                _statement(
-                    f"{name} = {CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})", statement
-                )
-                for name, reexport in names.items()
-                if reexport is not None
-            ]
+            if isinstance(statement, ast.ImportFrom):
+                body[index + 1 : index + 1] = [
+                    _statement(_check_text(name, reexport), statement)
+                    for name, reexport in _reexports_in(statement, reexports)
+                ]
+
+
+def _check_text(name: str, reexport: Reexport) -> str:
+    return f"{name} = {CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})"
+
+
+def _reexports_in(statement: ast.ImportFrom, reexports: Sequence[Reexport]) -> Iterator[tuple[str, Reexport]]:
+    """Yield the names that a statement binds to NumPy's objects from another file."""
+    module = "." * statement.level + (statement.module or "")
+    of_module = {reexport.name: reexport for reexport in reexports if reexport.module == module}
+    if _is_star(statement):
+        yield from ((name, reexport) for name, reexport in of_module.items() if reexport.by_star)
+    else:
+        for alias in statement.names:
+            if alias.name in of_module:
+                yield alias.asname or alias.name, of_module[alias.name]
 
 
 def _lost_names(source: ast.Module, translation: ast.Module) -> list[tuple[str, str]]:
