@@ -1,4 +1,4 @@
-"""The form of docstrings: sentences name their subject, and public functions tell their parameters."""
+"""The form of docstrings: public functions tell their parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -14,13 +13,6 @@ import np2tf
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "np2tf"
-#: First words that do not name the subject. ("Return whether x is y" is right, "Whether x is y" is not.)
-_UNNAMED = re.compile(
-    r"(What|Whether|Which|Who|How|Why|It|Its|They|Their|Those|These|That|This (is|was|are|has|does)"
-    r"|One (of|that|which|is)|The (one|other|others|same)|Ours|Theirs)\b"
-)
-#: The beginning of a sentence within a docstring that names nothing, either.
-_UNNAMED_WITHIN = re.compile(r"[.;:?!]\s+(What|Whether)\b")
 #: Decorators that make a function of NumPy's or SciPy's namespace.
 _MAKERS = frozenset({"op", "view", "writes", "native"})
 #: The decorator of such a function, and the function, which is public.
@@ -29,23 +21,6 @@ _LINK = re.compile(r"https://(numpy\.org/(doc|neps)|docs\.scipy\.org)/")
 _SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Attributes):$", re.MULTILINE)
 _TELLS = re.compile(r"https://|^(Args|Returns|Yields|Attributes):$", re.MULTILINE)
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-
-
-class Docstring(NamedTuple):
-    """A docstring, and the object that has it."""
-
-    node: _Documented
-    name: str
-    text: str
-
-
-def docstrings(tree: ast.Module) -> Iterator[Docstring]:
-    """Yield the docstrings of a module, its classes and its functions."""
-    for node in ast.walk(tree):
-        if isinstance(node, _Documented):
-            text = ast.get_docstring(node)
-            if text is not None:
-                yield Docstring(node, getattr(node, "name", "the module"), text)
 
 
 def parsed(file: Path) -> ast.Module:
@@ -59,35 +34,6 @@ def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
         yield node
         if isinstance(node, ast.If):
             yield from (*node.body, *node.orelse)
-
-
-def unnamed(tree: ast.Module) -> list[str]:
-    """Return the docstrings of a module whose first words do not name their subject."""
-    return [
-        f"{docstring.name}: {docstring.text.splitlines()[0]}"
-        for docstring in docstrings(tree)
-        if _UNNAMED.match(docstring.text) or _UNNAMED_WITHIN.search(docstring.text)
-    ]
-
-
-def folders() -> list[str]:
-    """Return the folders of the package that hold modules, relative to the repository."""
-    return sorted({file.parent.relative_to(ROOT).as_posix() for file in PACKAGE.rglob("*.py")})
-
-
-def unnamed_in(folder: str) -> list[str]:
-    """Return the docstrings in the modules of a folder whose first words do not name their subject."""
-    return [
-        f"{file.name}: {found}"
-        for file in sorted((ROOT / folder).glob("*.py"))
-        for found in unnamed(parsed(file))
-    ]
-
-
-@pytest.mark.parametrize("folder", folders())
-def test_docstrings_name_their_subject(folder: str) -> None:
-    """No docstring begins with "What", "Whether" or a pronoun."""
-    assert unnamed_in(folder) == []
 
 
 # -- functions of NumPy and SciPy ----------------------------------------------------------------------------
@@ -216,7 +162,7 @@ def test_public_names_tell_their_use(name: str) -> None:
 
 
 def test_the_rules_see_what_they_should() -> None:
-    """The rules find unnamed subjects, missing links and missing parameters."""
+    """The rules find missing links and missing parameters."""
     tree = ast.parse(
         '"""What it does."""\n'
         "class One:\n"
@@ -229,7 +175,6 @@ def test_the_rules_see_what_they_should() -> None:
         "def half(x):\n"
         '    """Return x. Whether it is right."""\n'
     )
-    assert [fault.partition(":")[0] for fault in unnamed(tree)] == ["the module", "One", "sum", "half"]
     function = tree.body[2]
     assert isinstance(function, ast.FunctionDef)
     assert is_of_namespace(function)
