@@ -275,8 +275,7 @@ class ConcreteFunction:
         ):
             function = self._polymorphic.get_concrete_function(*specs)
         self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
-        has_text = self.prints or any(spec.kind == "text" for spec in self._results)
-        self._call = ConcreteCall(function, self._draws.values, has_text)
+        self._call = ConcreteCall(function, self._draws.values)
         return function
 
     def _stage_array(self, k: int, array: Any, storage: Storage, numbers: Sequence[Any], trace: Trace) -> Any:

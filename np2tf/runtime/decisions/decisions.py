@@ -23,7 +23,7 @@ from np2tf.config import config
 from np2tf.counts import Fallback
 from np2tf.runtime.decisions.digests import digest_of_code
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, clock
-from np2tf.runtime.xla.compiler_options import with_loop_limit
+from np2tf.runtime.xla.compiler_options import with_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -299,7 +299,7 @@ def entry_name() -> str:
     main = sys.modules.get("__main__")
     program = getattr(main, "__file__", None)
     subject = os.path.abspath(program) if program else f"in {os.getcwd()}"
-    parts = (FORMAT, subject, _machine(), config.bounds, with_loop_limit(os.environ.get("XLA_FLAGS", "")))
+    parts = (FORMAT, subject, _machine(), config.bounds, with_options(os.environ.get("XLA_FLAGS", "")))
     return blake2b(repr(parts).encode("utf-8", "backslashreplace"), digest_size=20).hexdigest()
 
 

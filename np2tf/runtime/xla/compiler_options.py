@@ -1,4 +1,4 @@
-"""Options of XLA's compiler for CPUs that TensorFlow reads only from the environment, once per process."""
+"""Options of XLA's compiler that TensorFlow reads only from the environment, once per process."""
 
 from __future__ import annotations
 
@@ -13,21 +13,30 @@ import os
 LOOP_BYTES = 2**18
 _LIMIT = "xla_cpu_small_while_loop_byte_threshold"
 _EXTRA = "--xla_backend_extra_options="
+#: XLA's algebraic simplifier computes as if numbers were real: it multiplies by the reciprocal of a constant
+#: divisor, merges constants, takes `x * mask` for a selection and `abs(x) >= 0` for true, cancels factors,
+#: and drops roundings to float16. docs/floating-point.md shows which results that changed.
+_SIMPLIFIER = "algsimp"
+_DISABLED = "--xla_disable_hlo_passes="
 
 
-def with_loop_limit(flags: str) -> str:
-    """Return the value of XLA_FLAGS with the limit for loops. Settings of the user are kept."""
-    if _LIMIT in flags:
-        return flags
-    option = f"{_LIMIT}={LOOP_BYTES}"
-    parts = flags.split()
-    for k, part in enumerate(parts):
-        if part.startswith(_EXTRA):
-            parts[k] = f"{part},{option}"
-            return " ".join(parts)
-    return " ".join([*parts, f"{_EXTRA}{option}"])
+def with_options(flags: str) -> str:
+    """Return the value of XLA_FLAGS with the options that np2tf needs. Settings of the user are kept."""
+    flags = _with_part(flags, _DISABLED, _SIMPLIFIER, _SIMPLIFIER)
+    return _with_part(flags, _EXTRA, f"{_LIMIT}={LOOP_BYTES}", _LIMIT)
+
+
+def _with_part(flags: str, flag: str, part: str, unless: str) -> str:
+    """Return flags with a part added to the list that a flag has, unless the list has a setting already."""
+    settings = flags.split()
+    for k, setting in enumerate(settings):
+        if setting.startswith(flag):
+            has = any(item.partition("=")[0] == unless for item in setting[len(flag) :].split(","))
+            settings[k] = setting if has else f"{setting},{part}"
+            return " ".join(settings)
+    return " ".join([*settings, flag + part])
 
 
 def set_options() -> None:
     """Set the options, unless XLA has read them already."""
-    os.environ["XLA_FLAGS"] = with_loop_limit(os.environ.get("XLA_FLAGS", ""))
+    os.environ["XLA_FLAGS"] = with_options(os.environ.get("XLA_FLAGS", ""))

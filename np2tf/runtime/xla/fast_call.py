@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
+from np2tf.runtime.xla.graph_rewrites import exact_calls, without_rewrites
 from np2tf.tnp._array.ndarray import is_array
 
 
@@ -23,11 +23,9 @@ class ConcreteCall:
     Args:
         late: returns the tensors that are captured at the call, in the order in which the graph captures
             them.
-        shown: whether the values are shown as text, so that the last digit counts. Then TensorFlow must not
-            replace divisions by multiplications, or take common factors out of sums.
     """
 
-    def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]], shown: bool = False) -> None:
+    def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]]) -> None:
         self.function = function
         self._captures = list(function.graph.external_captures)
         self._late = late
@@ -35,25 +33,16 @@ class ConcreteCall:
         self._count = len(function.outputs)
         self._context = context.context()
         options = self._context.function_call_options.as_attrs()
-        if shown:
-            options["config_proto"] = _without_arithmetic_rewrites(options["config_proto"])
+        options["config_proto"] = without_rewrites(options["config_proto"])
         self._attributes = tuple(itertools.chain(*options.items()))
 
     def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
-        """Return the outputs of the function."""
+        """Return the outputs of the function, whose arithmetic nothing rewrites."""
         if record.could_possibly_record():
-            return self.function(*inputs)
+            with exact_calls():
+                return self.function(*inputs)
         operands = [*inputs, *self._captures, *self._late()]
         return execute.execute(self._name, self._count, operands, self._attributes, self._context)
-
-
-def _without_arithmetic_rewrites(serialized_config: bytes) -> bytes:
-    """Return a session's configuration in which no arithmetic is rewritten."""
-    settings = config_pb2.ConfigProto.FromString(serialized_config)
-    options = settings.graph_options.rewrite_options
-    off = rewriter_config_pb2.RewriterConfig.OFF
-    options.constant_folding = options.arithmetic_optimization = options.remapping = off
-    return settings.SerializeToString()
 
 
 def borrow_memory(array: np.ndarray) -> tf.Tensor:

@@ -1,4 +1,6 @@
-"""The option of XLA that np2tf sets: loops over small arrays become machine code of one piece."""
+"""The options of XLA that np2tf sets: loops over small arrays become machine code of one piece, and nothing
+simplifies arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,26 @@ from importlib.metadata import version
 
 import pytest
 
-from np2tf.runtime.xla.compiler_options import LOOP_BYTES, with_loop_limit
+from np2tf.runtime.xla.compiler_options import LOOP_BYTES, with_options
 
+_EXTRA, _SIMPLIFIER = "--xla_backend_extra_options=", "--xla_disable_hlo_passes=algsimp"
 _OURS = f"xla_cpu_small_while_loop_byte_threshold={LOOP_BYTES}"
 
 
 @pytest.mark.parametrize(
     ("flags", "expected"),
     [
-        ("", f"--xla_backend_extra_options={_OURS}"),
-        ("--xla_dump_to=/tmp/x", f"--xla_dump_to=/tmp/x --xla_backend_extra_options={_OURS}"),
-        ("--xla_backend_extra_options=a=1", f"--xla_backend_extra_options=a=1,{_OURS}"),
-        (f"--xla_backend_extra_options={_OURS[:-1]}", f"--xla_backend_extra_options={_OURS[:-1]}"),
+        ("", f"{_SIMPLIFIER} {_EXTRA}{_OURS}"),
+        ("--xla_dump_to=/tmp/x", f"--xla_dump_to=/tmp/x {_SIMPLIFIER} {_EXTRA}{_OURS}"),
+        (f"{_EXTRA}a=1", f"{_EXTRA}a=1,{_OURS} {_SIMPLIFIER}"),
+        (f"{_EXTRA}{_OURS[:-1]}", f"{_EXTRA}{_OURS[:-1]} {_SIMPLIFIER}"),
+        ("--xla_disable_hlo_passes=cse", f"--xla_disable_hlo_passes=cse,algsimp {_EXTRA}{_OURS}"),
+        ("--xla_disable_hlo_passes=cse,algsimp", f"--xla_disable_hlo_passes=cse,algsimp {_EXTRA}{_OURS}"),
     ],
 )
 def test_what_the_user_has_set_stays(flags: str, expected: str) -> None:
-    assert with_loop_limit(flags) == expected
-    assert with_loop_limit(expected) == expected
+    assert with_options(flags) == expected
+    assert with_options(expected) == expected
 
 
 @pytest.mark.skipif(

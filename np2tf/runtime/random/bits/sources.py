@@ -24,6 +24,7 @@ from np2tf.runtime.random.bits.words import (
     u64,
     wide,
 )
+from np2tf.runtime.xla.graph_rewrites import exact_calls
 
 _PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MT_SIZE, _MT_SHIFT = 624, 397
@@ -161,7 +162,8 @@ class Source:
             with tf.init_scope():
                 function = tf.function(run, autograph=False).get_concrete_function(*specs)
             _functions[function_key] = function
-        after = function(*arguments)
+        with exact_calls():
+            after = function(*arguments)
         self._enter(after[: len(state)])
         return list(after[len(state) :])
 

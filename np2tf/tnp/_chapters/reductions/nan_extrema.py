@@ -30,8 +30,18 @@ def reduce_extreme(name: str, x: tf.Tensor, axes: tuple[int, ...], keepdims: Any
 
 def _order_bits(bits: tf.Tensor) -> tf.Tensor:
     """Convert the bits of floats to integers of the same order, or back."""
-    highest = constant(np.iinfo(bits.dtype.as_numpy_dtype).max, bits)
-    return tf.where(bits >= 0, bits, tf.bitwise.bitwise_xor(bits, highest))
+    return tf.where(bits >= 0, bits, tf.bitwise.bitwise_xor(bits, constant(bits.dtype.max, bits)))
+
+
+def _order_keys(x: tf.Tensor) -> tf.Tensor:
+    """Return integers in the order of floats; NaN is the largest.
+
+    The integers decide what is NaN. LLVM takes ``where(is_nan(y), nan, y)`` for y, which is right but for the
+    sign: the square root of a negative number is a NaN whose integer is smaller than that of any number.
+    """
+    keys = _order_bits(tf.bitcast(x, BITS[x.dtype]))
+    infinity = np.array(np.inf, x.dtype.as_numpy_dtype).view(keys.dtype.as_numpy_dtype)
+    return tf.where(keys < constant(~infinity, keys), constant(keys.dtype.max, keys), keys)
 
 
 def _largest(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
@@ -39,9 +49,7 @@ def _largest(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
 
     @tf.custom_gradient
     def largest(x: tf.Tensor) -> Any:
-        # A NaN of positive sign replaces every NaN: NaNs of negative sign would be the smallest integers.
-        plain = tf.where(tf.math.is_nan(x), constant(np.nan, x), x)
-        keys = reduce_in_lanes(raw_max, tf.maximum, _order_bits(tf.bitcast(plain, BITS[x.dtype])), axes, True)
+        keys = reduce_in_lanes(raw_max, tf.maximum, _order_keys(x), axes, True)
         result = tf.bitcast(_order_bits(keys), x.dtype)
 
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
