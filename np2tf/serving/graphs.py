@@ -11,6 +11,7 @@ import tensorflow as tf
 from np2tf.imports.functions.jitted_functions import jitted_of
 from np2tf.runtime.compilation.open_trace import example, stage_open
 from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.xla.graph_rewrites import exact_calls
 from np2tf.runtime.xla.op_placement import ops_of
 from np2tf.staging import ExportError
 from np2tf.tnp._operands.conversion import as_tensor
@@ -39,7 +40,13 @@ class OpenGraph:
         self._variables_by_id: dict[int, tuple[Any, tf.Variable]] = {}
         self._call: tuple[PreparedCall, Callable[..., Any]] | None = None
         self._concrete_functions: dict[Any, Any] = {}
-        self.tf_function = tf.function(self._stage, autograph=False, jit_compile=jit_compile)
+        # Grappler rewrites a function that it puts into its caller as the caller's configuration says.
+        self.tf_function = tf.function(
+            self._stage,
+            autograph=False,
+            jit_compile=jit_compile,
+            experimental_attributes={"_noinline": True},
+        )
 
     def _stage(self, *tensors: tf.Tensor) -> Any:
         assert self._call is not None
@@ -72,8 +79,9 @@ class OpenGraph:
         function = tf.function(
             lambda *tensors: self._concrete_functions[_kinds(tensors)](*tensors), autograph=False
         )
-        for concrete in self._concrete_functions.values():
-            function.get_concrete_function(*concrete.structured_input_signature[0])
+        with exact_calls():
+            for concrete in self._concrete_functions.values():
+                function.get_concrete_function(*concrete.structured_input_signature[0])
         return function
 
     def _constant(self, array: Any) -> tf.Tensor:

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
-from np2tf.runtime.xla.graph_rewrites import exact_calls, without_rewrites
+from np2tf.runtime.xla.graph_rewrites import exact_call_options, exact_calls
 from np2tf.tnp._array.ndarray import is_array
 
 
@@ -32,9 +32,7 @@ class ConcreteCall:
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name
         self._count = len(function.outputs)
         self._context = context.context()
-        options = self._context.function_call_options.as_attrs()
-        options["config_proto"] = without_rewrites(options["config_proto"])
-        self._attributes = tuple(itertools.chain(*options.items()))
+        self._attributes = tuple(itertools.chain(*exact_call_options().as_attrs().items()))
 
     def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
         """Return the outputs of the function, whose arithmetic nothing rewrites."""

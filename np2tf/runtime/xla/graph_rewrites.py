@@ -15,27 +15,29 @@ from tensorflow.python.eager import context
 
 
 @cache
-def without_rewrites(serialized_config: bytes) -> bytes:
-    """Return a session's configuration in which no arithmetic is rewritten."""
+def _options_without_rewrites(
+    executor_type: str | None, serialized_config: bytes
+) -> context.FunctionCallOptions:
     settings = config_pb2.ConfigProto.FromString(serialized_config)
     options = settings.graph_options.rewrite_options
     off = rewriter_config_pb2.RewriterConfig.OFF
     options.constant_folding = options.arithmetic_optimization = options.remapping = off
-    return settings.SerializeToString()
+    return context.FunctionCallOptions(executor_type, settings)
+
+
+def exact_call_options() -> context.FunctionCallOptions:
+    """Return the options of a call, from here and now, in which no arithmetic is rewritten."""
+    options = context.context().function_call_options
+    return _options_without_rewrites(options.executor_type, options.config_proto_serialized)
 
 
 @contextmanager
 def exact_calls() -> Iterator[None]:
-    """Functions that are called within, also from a graph, are not rewritten."""
+    """Functions that are called within are not rewritten. A graph that is made within notes that in its calls."""
     here = context.context()
     before = here.function_call_options
-    here.function_call_options = _exact_options(before.executor_type, before.config_proto_serialized)
+    here.function_call_options = exact_call_options()
     try:
         yield
     finally:
         here.function_call_options = before
-
-
-@cache
-def _exact_options(executor_type: str | None, serialized_config: bytes) -> context.FunctionCallOptions:
-    return context.FunctionCallOptions(executor_type, without_rewrites(serialized_config))
