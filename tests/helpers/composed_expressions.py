@@ -260,12 +260,14 @@ def _lipschitz(ulps: float) -> Rule:
     return rule
 
 
-def _library_of_two(ulps: float) -> Rule:
-    """A function of the library of two exact numbers."""
+def _library_of_two(ulps: float, sums: bool = False) -> Rule:
+    """A function of the library of two exact numbers; `sums`: it adds them, so that it may be near zero."""
 
     def rule(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
         inexact, free = _anywhere(operands, np.shape(value))
-        error = np.where(_finite(value) & (np.asarray(value) != 0) & (np.asarray(value) != 1), ulps * _ulp(value), 0)
+        unit = np.maximum(_ulp(value), np.maximum(*(_ulp(k.array.astype(np.asarray(value).dtype)) for k in operands)) * sums)
+        certain = ~_finite(value) | (((np.asarray(value) == 0) | (np.asarray(value) == 1)) & (not sums))
+        error = np.where(certain, 0, ulps * unit)
         return error, free | inexact, np.zeros(np.shape(value), _WIDE)
 
     return rule
@@ -355,6 +357,8 @@ def _cast(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
         raise TypeError("a warning")
     if given.dtype.kind != "f":
         return zeros, x.free | (x.error > 0), zeros
+    if not wanted.ndim:
+        raise TypeError("np2tf leaves the conversion of numbers that do not fit to the host")
     if wanted.dtype.kind == "b":
         return zeros, x.free | ((x.error > 0) & (_size(given) <= x.error)), zeros
     limits = np.iinfo(wanted.dtype)
@@ -616,7 +620,8 @@ def _operations() -> Iterator[Operation]:
     for name in ("sin", "cos"):
         yield Operation(f"np.{name}({{}})", "f", "f", _lipschitz(LIBRARY_ULPS), 0.5)
     for name in ("hypot", "arctan2", "logaddexp"):
-        yield Operation(f"np.{name}({{}}, {{}})", "ff", "f", _library_of_two(LIBRARY_ULPS), 0.2)
+        rule = _library_of_two(LIBRARY_ULPS, sums=name == "logaddexp")
+        yield Operation(f"np.{name}({{}}, {{}})", "ff", "f", rule, 0.2)
     for name, weight in (("maximum", 1), ("minimum", 1), ("fmax", 0.4), ("fmin", 0.4)):
         yield Operation(f"np.{name}({{}}, {{}})", "ff", "f", _extreme_of_two, weight)
         yield Operation(f"np.{name}({{}}, {{}})", "fs", "f", _extreme_of_two, weight)

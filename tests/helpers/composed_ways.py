@@ -124,6 +124,7 @@ def differences(expressions: Sequence[Expression], way: str, seed: int = 0) -> l
 
 def _differences(expressions: Sequence[Expression], way: str, seed: int) -> Iterator[Difference]:
     first: list[np.ndarray] = []
+    exact: list[np.ndarray] = []
     found: dict[int, str] = {}
     with WAYS[way](expressions) as call, np.errstate(all="ignore"):
         for arrays, *numbers in CALLS:
@@ -131,14 +132,16 @@ def _differences(expressions: Sequence[Expression], way: str, seed: int) -> Iter
             results = [np.asarray(result) for result in call(_copied(given))]
             if way in _STRONG:
                 given |= {name: np.float64(given[name]) for name in NUMBERS}
-            for k, (expression, result) in enumerate(zip(expressions, results, strict=True)):
-                problem = expression.known(given).differs(result)
+            knowledge = [expression.known(given) for expression in expressions]
+            for k, (known, result) in enumerate(zip(knowledge, results, strict=True)):
+                problem = known.differs(result)
                 if problem is not None:
                     found.setdefault(k, f"{problem}; numbers {numbers}, arguments {seed + arrays}")
             if not first:
-                first = results
+                first, exact = results, [known.error == 0 for known in knowledge]
+        # The last call repeats the first. Where rounding may differ, fused products may have made it differ.
         for k, (before, after) in enumerate(zip(first, results)):
-            if before.shape != after.shape or not same(before, after, np.zeros(before.shape)).all():
+            if before.shape != after.shape or not (same(before, after, np.zeros(before.shape)) | ~exact[k]).all():
                 found.setdefault(k, "the same call gave another result")
     for k, text in found.items():
         yield Difference(expressions[k], way, text)

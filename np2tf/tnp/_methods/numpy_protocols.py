@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
     See https://numpy.org/neps/nep-0013-ufunc-overrides.html.
     """
     tnp_ufunc = UFUNCS.get(ufunc)
+    if not kwargs:
+        inputs = tuple(map(_number, inputs, _references(inputs)))
     if isinstance(kwargs.get("out"), tuple) and len(kwargs["out"]) == 1:
         kwargs["out"] = kwargs["out"][0]
     if tnp_ufunc is not None:
@@ -41,6 +44,30 @@ def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any)
     if implementation is not None:
         return implementation(*args, **kwargs)
     return call_numpy(getattr(func, "_implementation", func), args, kwargs)
+
+
+def _references(inputs: tuple[Any, ...]) -> list[int]:
+    return [getrefcount(value) for value in inputs]
+
+
+class _Probe:
+    """Counts the references to the array that NumPy makes of a scalar that it compares."""
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> int:
+        return _references(inputs)[0]
+
+
+#: NumPy makes an array without axes of a scalar left of a comparison, and keeps so many references to it.
+_OF_A_SCALAR: int = np.float64(0) < _Probe()  # type: ignore[assignment]
+
+
+def _number(value: Any, references: int) -> Any:
+    """Return an array without axes that NumPy has made of a scalar for this call as that scalar.
+
+    A trace takes a number for a constant, but an array that it does not know for an input that it has missed.
+    """
+    is_scalar = isinstance(value, np.ndarray) and not value.ndim and references <= _OF_A_SCALAR
+    return value[()] if is_scalar else value
 
 
 _protocol: Any
