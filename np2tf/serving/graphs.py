@@ -11,7 +11,6 @@ import tensorflow as tf
 from np2tf.imports.functions.jitted_functions import jitted_of
 from np2tf.runtime.compilation.open_trace import example, stage_open
 from np2tf.runtime.compilation.prepared_call import PreparedCall
-from np2tf.runtime.xla.graph_rewrites import exact_calls
 from np2tf.runtime.xla.op_placement import ops_of
 from np2tf.staging import ExportError
 from np2tf.tnp._operands.conversion import as_tensor
@@ -45,7 +44,7 @@ class OpenGraph:
             self._stage,
             autograph=False,
             jit_compile=jit_compile,
-            experimental_attributes={"_noinline": True},
+            experimental_attributes={"_noinline": True, "_tf_data_function": True},
         )
 
     def _stage(self, *tensors: tf.Tensor) -> Any:
@@ -79,9 +78,8 @@ class OpenGraph:
         function = tf.function(
             lambda *tensors: self._concrete_functions[_kinds(tensors)](*tensors), autograph=False
         )
-        with exact_calls():
-            for concrete in self._concrete_functions.values():
-                function.get_concrete_function(*concrete.structured_input_signature[0])
+        for concrete in self._concrete_functions.values():
+            function.get_concrete_function(*concrete.structured_input_signature[0])
         return function
 
     def _constant(self, array: Any) -> tf.Tensor:

@@ -60,6 +60,7 @@ def stage_open(
         id(array): tensor for array, tensor in zip(call.args[bound_count:], tensors, strict=True)
     }
     trace = Trace(xla=False)
+    trace.is_compiled_later = True
     trace.handles, trace.on_cpu = handles, device_kind() == "cpu"
     if signature.generators:
         raise ExportError("the function draws from a stream of random numbers, which belongs to this process")

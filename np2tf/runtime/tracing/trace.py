@@ -76,6 +76,7 @@ class Trace:
         at_once: whether the code that is being staged now stands for all iterations of a loop at once.
         throw_aways: the throw-away graphs of loops and branches that are being traced, the innermost last.
         is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
+        is_compiled_later: whether other code than np2tf's decides what compiles the graph.
         unknown_lengths: whether there are arrays whose lengths are known only at run time.
         calls: the calls of jitted functions that have been entered.
         follows: returns whether the names that a function reads are known, so that their values are inputs or
@@ -112,7 +113,7 @@ class Trace:
         self.attributes_are_named = False
         self.loops: list[str] = []
         self.throw_aways: list[ThrowAway] = []
-        self.unknown_lengths = self.is_foreign = is_foreign
+        self.unknown_lengths = self.is_foreign = self.is_compiled_later = is_foreign
         self.calls = TracedCalls()
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Storage(tf.constant(False))

@@ -14,9 +14,12 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope
 
 Function = Callable[..., Any]
+
+#: The optimiser of graphs knows nothing of the values of these operations.
+_OPAQUE = frozenset({"Placeholder", "PlaceholderWithDefault"})
 
 SIGNED_INTEGERS = (tf.int8, tf.int16, tf.int32, tf.int64)
 UNSIGNED_INTEGERS = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
@@ -130,7 +133,7 @@ def needs_derivatives() -> bool:
 
 def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
     """Return a number in the dtype of `like`."""
-    return tf.constant(value, like.dtype)
+    return hidden_from_others(tf.constant(value, like.dtype))
 
 
 def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> bool:
@@ -159,9 +162,22 @@ def hide_from_optimiser(x: tf.Tensor) -> tf.Tensor:
     return x if tf.executing_eagerly() else tf.raw_ops.PlaceholderWithDefault(input=x, shape=x.shape)
 
 
-def may_lose_nan() -> bool:
+def hidden_from_others(x: tf.Tensor) -> tf.Tensor:
+    """Return an operand of arithmetic, hidden from the optimiser of a graph that np2tf does not build.
+
+    There TensorFlow's arithmetic rewrites are on, and they need to see the operations or constants that the
+    operands are: it merges constants, takes common factors out of sums, makes ``x <= 0`` of ``~(x > 0)``.
+    """
+    if tf.executing_eagerly() or x.dtype.is_integer or x.op.type in _OPAQUE:
+        return x
+    scope = current_scope()
+    return hide_from_optimiser(x) if scope is None or scope.trace.is_foreign else x
+
+
+def xla_may_compile() -> bool:
     """Return whether XLA may compile the current code: on CPUs its maximum and minimum ignore NaN."""
-    return not tf.executing_eagerly() and (current_scope() is None or staging_for_xla())
+    scope = current_scope()
+    return not tf.executing_eagerly() and (scope is None or scope.trace.xla or scope.trace.is_compiled_later)
 
 
 def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
@@ -179,14 +195,14 @@ def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the larger of two numbers; NaN if one of them is NaN."""
-    if a.dtype.is_integer or not may_lose_nan():
+    if a.dtype.is_integer or not xla_may_compile():
         return tf.maximum(a, b)
     return tf.where(_prevails(a, b, tf.greater), a, b)
 
 
 def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the smaller of two numbers; NaN if one of them is NaN."""
-    if a.dtype.is_integer or not may_lose_nan():
+    if a.dtype.is_integer or not xla_may_compile():
         return tf.minimum(a, b)
     return tf.where(_prevails(a, b, tf.less), a, b)
 

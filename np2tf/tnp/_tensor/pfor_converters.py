@@ -26,7 +26,14 @@ def _bitcast(converter_input: Any) -> Any:
     return pfor.wrap(tf.bitcast(converter_input.stacked_input(0), converter_input.get_attr("type")), True)
 
 
+def _placeholder_with_default(converter_input: Any) -> Any:
+    """Convert PlaceholderWithDefault, which hides its operand from the optimiser of graphs."""
+    rows = converter_input.stacked_input(0)
+    return pfor.wrap(tf.raw_ops.PlaceholderWithDefault(input=rows, shape=rows.shape), True)
+
+
 def register() -> None:
     """Register the missing converters. A converter that TensorFlow already has stays."""
-    if not pfor._pfor_converter_registry.get("Bitcast"):
-        pfor.RegisterPFor("Bitcast")(_bitcast)
+    for name, convert in (("Bitcast", _bitcast), ("PlaceholderWithDefault", _placeholder_with_default)):
+        if not pfor._pfor_converter_registry.get(name):
+            pfor.RegisterPFor(name)(convert)

@@ -49,6 +49,8 @@ class TraceContext(Protocol):
         may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
         has_assumed: whether the code relies on assumptions about the data.
         root: the outermost scope; None before it has been entered.
+        is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
+        is_compiled_later: whether other code than np2tf's decides what compiles the graph.
         throw_aways: the throw-away graphs that are being traced, which tell what loops and branches do.
     """
 
@@ -58,6 +60,8 @@ class TraceContext(Protocol):
     handles: bool
     gradients: bool
     has_gaps: bool
+    is_foreign: bool
+    is_compiled_later: bool
     violations: Storage
     may_call_numpy: bool
     may_assume: bool

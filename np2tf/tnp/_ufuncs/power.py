@@ -12,14 +12,14 @@ from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, ufunc_loop
 from np2tf.tnp._tensor import elementary_functions as elementary
-from np2tf.tnp._tensor.dtype_dispatch import constant, hide_from_optimiser
+from np2tf.tnp._tensor.dtype_dispatch import constant
 from np2tf.tnp._ufuncs import complex_functions
 from np2tf.tnp._ufuncs import real as floats
 from np2tf.tnp._ufuncs.integer import nonnegative_power, positive_power
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
-    -1: lambda x: hide_from_optimiser(constant(1, x)) / x,
+    -1: lambda x: constant(1, x) / x,
     0: tf.ones_like,
     0.5: lambda x: (complex_functions if x.dtype.is_complex else floats).sqrt(x),
     1: tf.identity,

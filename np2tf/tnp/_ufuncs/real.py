@@ -16,11 +16,11 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     BITS,
     broadcast_together,
     constant,
-    hide_from_optimiser,
+    hidden_from_others,
     maximum,
-    may_lose_nan,
     minimum,
     needs_derivatives,
+    xla_may_compile,
 )
 from np2tf.tnp._ufuncs.derivatives import differentiate_by
 
@@ -203,7 +203,7 @@ def cbrt(x: tf.Tensor) -> tf.Tensor:
 
 def _propagate_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     """Return NaN where an operand is NaN, else `result`. XLA may lose a NaN that it knows while compiling."""
-    if not may_lose_nan():
+    if not xla_may_compile():
         return result
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)
 
@@ -326,7 +326,7 @@ def ldexp(x: tf.Tensor, exponent: tf.Tensor) -> tf.Tensor:
     third = tf.math.floordiv(exponent, tf.constant(3, tf.int64))
     factor = _power_of_2(third)
     # The product of the factors alone may overflow, so that no optimiser may reorder the multiplications.
-    product = hide_from_optimiser(hide_from_optimiser(tf.cast(x, tf.float64) * factor) * factor)
+    product = hidden_from_others(hidden_from_others(tf.cast(x, tf.float64) * factor) * factor)
     return tf.cast(product * _power_of_2(exponent - 2 * third), x.dtype)
 
 

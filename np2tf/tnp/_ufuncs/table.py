@@ -21,7 +21,6 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     apply_to_parts,
     constant,
     constant_function,
-    hide_from_optimiser,
     identity,
     kernel,
     power,
@@ -59,9 +58,9 @@ def _test(function: Function, of_integers: bool, complex: Function) -> Function:
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": kernel(tf.add, boolean=tf.logical_or),
-    "subtract": kernel(tf.subtract, unsigned=integers.subtract),
-    "multiply": kernel(tf.multiply, boolean=tf.logical_and),
+    "add": kernel(tf.add, boolean=tf.logical_or, complex=of_complex.add),
+    "subtract": kernel(tf.subtract, unsigned=integers.subtract, complex=of_complex.subtract),
+    "multiply": kernel(tf.multiply, boolean=tf.logical_and, complex=of_complex.multiply),
     "divide": kernel(_divide, complex=of_complex.divide),
     "floor_divide": kernel(real(floats.floor_divide), signed=integers.floor_divide),
     "remainder": kernel(real(floats.remainder), signed=integers.remainder),
@@ -84,7 +83,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     ),
     "square": kernel(tf.square, complex=of_complex.square),
     "reciprocal": kernel(
-        lambda x: hide_from_optimiser(constant(1, x)) / x,
+        lambda x: constant(1, x) / x,
         signed=integers.reciprocal,
         complex=of_complex.reciprocal,
     ),

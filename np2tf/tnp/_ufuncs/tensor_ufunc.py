@@ -33,6 +33,7 @@ from np2tf.tnp._operands.differentiated_values import any_followed
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp._operands.widened_storage import accept_either_dtype
+from np2tf.tnp._tensor.dtype_dispatch import hidden_from_others
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
@@ -188,7 +189,8 @@ class Ufunc:
         """Return the result as tensors of NumPy's result dtypes."""
         loop = ufunc_loop(self.numpy, tuple(map(promotion_kind, operands)), dtype, casting)
         tensors = [
-            as_tensor(operand, target_dtype) for operand, target_dtype in zip(operands, loop, strict=False)
+            hidden_from_others(as_tensor(operand, target_dtype))
+            for operand, target_dtype in zip(operands, loop, strict=False)
         ]
         result = self.implementation(*tensors)
         if self.nout == 1:

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._chapters.reductions.primitives import raw_max, raw_min, raw_sum
-from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, may_lose_nan
+from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, xla_may_compile
 from np2tf.tnp._tensor.lane_reductions import reduce_in_lanes
 from np2tf.tnp._tensor.pfor_converters import register
 
@@ -23,7 +23,7 @@ register()
 
 def reduce_extreme(name: str, x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
     """Return the "maximum" or "minimum" of real numbers over axes; NaN if one of them is NaN."""
-    if x.dtype.is_floating and may_lose_nan():
+    if x.dtype.is_floating and xla_may_compile():
         return _largest(x, axes, keepdims) if name == "maximum" else -_largest(-x, axes, keepdims)
     return (raw_max if name == "maximum" else raw_min)(x, axes, keepdims)
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from np2tf.tnp._operands.axis_arguments import length
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, constant, hidden_from_others
 from np2tf.tnp._tensor.lane_reductions import Reducer, reduce_in_lanes
 from np2tf.tnp._ufuncs.complex import isnan as complex_isnan
 from np2tf.tnp._ufuncs.products import total_product
@@ -118,5 +118,5 @@ def mean_dtype(x: tf.Tensor) -> np.dtype[Any]:
 
 def divide_by_count(total: tf.Tensor, by: Any) -> tf.Tensor:
     """Return `total` divided by a count, which is a number or an integer tensor; NaN for a count of 0."""
-    divisor = tf.constant(by, total.dtype) if isinstance(by, (int, float)) else cast(by, total.dtype)
-    return total / divisor
+    divisor = constant(by, total) if isinstance(by, (int, float)) else cast(by, total.dtype)
+    return total / hidden_from_others(divisor)

@@ -18,7 +18,7 @@ from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank_of, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, hidden_from_others
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._tensor.storage import staging_for_xla
@@ -108,7 +108,7 @@ def average(
         weights = tf.broadcast_to(weights, tf.shape(a))
         total = raw_sum(weights, axes, keepdims)
         _check_total(total)
-        result = raw_sum(cast(a, dtype) * weights, axes, keepdims) / total
+        result = raw_sum(cast(a, dtype) * weights, axes, keepdims) / hidden_from_others(total)
     return (result, tf.broadcast_to(total, tf.shape(result))) if returned else result
 
 

@@ -14,7 +14,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import difference_along, slice_along
 from np2tf.tnp._operands.axis_arguments import length, normalize_axes, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, hidden_from_others
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._tensor.storage import staging_for_xla
@@ -124,7 +124,7 @@ def _edge(
             else (slice_along(f, axis, 1, 2), slice_along(f, axis, 0, 1))
         )
         step = h if even else (h[-1] if last else h[0])
-        return cast(near - far, dtype) / as_tensor(step, dtype)
+        return cast(near - far, dtype) / hidden_from_others(as_tensor(step, dtype))
     if last:
         parts = slice_along(f, axis, -3, -2), slice_along(f, axis, -2, -1), slice_along(f, axis, -1, None)
     else:
@@ -158,7 +158,7 @@ def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtyp
         slice_along(f, axis, 2, None),
     )
     if even:
-        inner = cast(after - before, dtype) / as_tensor(2.0 * h, dtype)
+        inner = cast(after - before, dtype) / hidden_from_others(as_tensor(2.0 * h, dtype))
     else:
         a, b = h[:-1], h[1:]
         weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
