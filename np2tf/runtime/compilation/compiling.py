@@ -264,27 +264,35 @@ class Compiler(CompiledCode):
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
 
-        def retrace(trace: Callable[[Body, Sequence[Any]], None]) -> None:
-            with self._preparation.guard_captures(call):
-                trace(call.body(self._body_function, concrete_function.is_bounded), arrays)
+        def retrace(trace: Callable[[ConcreteFunction, Body, Sequence[Any]], None]) -> ConcreteFunction:
+            # Other threads may be running the code: it does not change, but is replaced.
+            with self._lock:
+                current = cache.find(call.signature)
+                if current is not None and current is not concrete_function:
+                    return current
+                new = concrete_function.copy()
+                with self._preparation.guard_captures(call):
+                    trace(new, call.body(self._body_function, new.is_bounded), arrays)
+                cache.replace(concrete_function, new)
+                return new
 
         if concrete_function.hides_gradients and is_recording():
-            retrace(concrete_function.retrace_for_gradients)
+            concrete_function = retrace(ConcreteFunction.retrace_for_gradients)
         try:
             result = _first_call(concrete_function, inputs) if is_new else concrete_function(*inputs)
         except tf.errors.OpError:
             if concrete_function.how != "xla" or not is_new:
                 raise
             # XLA refuses some graphs only when it compiles them, at the first call.
-            retrace(concrete_function.retrace_as_graph)
+            concrete_function = retrace(ConcreteFunction.retrace_as_graph)
             result = concrete_function(*inputs)
         except DiscardedCall:
             if not concrete_function.has_assumed:
                 raise
-            retrace(concrete_function.retrace_without_assumptions)
+            concrete_function = retrace(ConcreteFunction.retrace_without_assumptions)
             result = concrete_function(*inputs)
         except OutOfWords:
-            retrace(concrete_function.retrace_without_buffers)
+            concrete_function = retrace(ConcreteFunction.retrace_without_buffers)
             result = concrete_function(*inputs)
         if not concrete_function.is_plain:
             result = write_back(result, call.signature.holders)

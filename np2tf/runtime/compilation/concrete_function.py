@@ -4,6 +4,7 @@ changes.
 
 from __future__ import annotations
 
+import copy
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from np2tf.counts import counts
 from np2tf.garbage import not_collecting
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.compilation.results import ResultSpec, describe_result, rebuild_result
-from np2tf.runtime.compilation.write_back import write_all
+from np2tf.runtime.compilation.write_back import private_copies, write_all
 from np2tf.runtime.effects.output import Effect, Output, perform
 from np2tf.runtime.environment.call_context import is_recording
 from np2tf.runtime.environment.raw_tensors import raw
@@ -185,6 +186,12 @@ class ConcreteFunction:
             return "the shape of a result depends on data"
         ops = ops_of(self.function.graph)
         return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
+
+    def copy(self) -> ConcreteFunction:
+        """Return a copy to trace again, while other threads may be running this code."""
+        other = copy.copy(self)
+        other._open_arrays = copy.copy(self._open_arrays)
+        return other
 
     def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that the program makes the random bits itself, because it takes more words than a
@@ -358,9 +365,10 @@ class ConcreteFunction:
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         may_borrow = self._lends and not on_tensors
+        copies = private_copies(arrays, self.written_places)
         inputs = [
             input_of(self._open_arrays.pad(k, array) if k in self._open_arrays else array, may_borrow)
-            for k, array in enumerate(arrays)
+            for k, array in enumerate(copies.get(k, array) for k, array in enumerate(arrays))
         ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
         while True:
@@ -396,5 +404,6 @@ class ConcreteFunction:
         for place, k in enumerate(self.written_places):
             if k in self._open_arrays:
                 values[place] = self._open_arrays.crop(values[place], arrays[k])
-        write_all([arrays[k] for k in self.written_places], values)
+        before = [copies.get(k) for k in self.written_places]
+        write_all([arrays[k] for k in self.written_places], values, before)
         return self._rebuild(results)
