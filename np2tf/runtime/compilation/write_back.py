@@ -18,9 +18,8 @@ from np2tf.runtime.environment.concurrency import may_be_written_by_others
 from np2tf.runtime.environment.raw_tensors import variables
 from np2tf.tnp._array.ndarray import is_array, scalar
 
-
-#: Arrays that a call only reads are copied, too, up to this many bytes, if others may write to them: a compiled
-#: call may read an element several times, and must find one value each time.
+#: If others may write to them, arrays of up to this many bytes are copied although the call only reads them:
+#: it may read an element several times, and must find one value each time.
 COPIED_BYTES = 1 << 16
 #: Unsigned integers of these sizes tell whether the bits of two numbers differ.
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

@@ -1,8 +1,8 @@
 """Who else may write to the program's arrays and objects while a compiled call runs.
 
-In NumPy a statement writes the elements that it names. A compiled call writes at its end, so it must not write
-back elements that it has only read: another thread may have written them in the meantime, or another process
-if the memory is shared.
+In NumPy a statement writes the elements that it names. A compiled call writes at its end, so it must not
+write back elements that it has only read: another thread may have written them in the meantime, or another
+process if the memory is shared.
 """
 
 from __future__ import annotations
