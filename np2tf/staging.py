@@ -349,6 +349,20 @@ class TracingTimeError(StagingError):
     is_quiet = is_momentary = is_certain = True
 
 
+class PollingError(StagingError):
+    """A loop waits for what another thread, process or signal changes."""
+
+    code = "NP2TF568"
+    is_quiet = is_certain = True
+
+
+class LongCallError(StagingError):
+    """A compiled call keeps signals, or other threads and processes, waiting."""
+
+    code = "NP2TF569"
+    is_quiet = is_momentary = is_certain = True
+
+
 class ReboundNameError(StagingError):
     """A name of NumPy's has been bound anew by the program."""
 

@@ -29,12 +29,14 @@ from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.random.call_streams import OutOfWords
+from np2tf.runtime.replacement.replacement import replace_loops
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.structures.carried_values import check_returned
 from np2tf.runtime.tracing.trace import trace_of
 from np2tf.staging import (
     ErrstateError,
+    LongCallError,
     NotStagedError,
     PromotionError,
     StagingError,
@@ -239,6 +241,9 @@ class Compiler(CompiledCode):
         """
         try:
             return self._execute(concrete_function, is_new, cache, call, start)
+        except LongCallError as error:
+            with replace_loops():
+                return self.run_unjitted(error, call.args, call.kwargs)
         except (DiscardedCall, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self.handles_exceptions and uses_numpy_rules():  # … or handles it
@@ -259,6 +264,7 @@ class Compiler(CompiledCode):
 
         Raises:
             DiscardedCall: if NumPy must run the call; nothing has been written back.
+            LongCallError: likewise.
             OpError: likewise.
         """
         arrays = call.signature.arrays

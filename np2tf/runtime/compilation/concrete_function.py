@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.garbage import not_collecting
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.compilation.results import ResultSpec, describe_result, rebuild_result
+from np2tf.runtime.compilation.supervision import Supervision
 from np2tf.runtime.compilation.write_back import private_copies, write_all
 from np2tf.runtime.effects.output import Effect, Output, perform
 from np2tf.runtime.environment.call_context import is_recording
@@ -43,6 +45,7 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.strides import order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
+from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs
@@ -73,6 +76,7 @@ class ConcreteFunction:
         inputs: the numbers that are inputs; other numbers are constants of the code.
         is_plain: whether the caller gets a result unchanged.
         is_warm: whether it has run before.
+        may_run_on_host: whether the host may run a call that takes long.
         not_xla, not_xla_code: the reason why it is not one XLA program, if it is a graph, and the code of the
             reason, if it has one.
         loops: for each staged loop "xla" or "graph".
@@ -116,7 +120,7 @@ class ConcreteFunction:
         #: The code of loops with ops that XLA should not compile.
         self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
-        self.is_plain, self.is_warm = True, False
+        self.is_plain, self.is_warm, self.may_run_on_host = True, False, True
         self._gradients, self.hides_gradients, self.has_assumed = is_recording(), False, False
         self._buffers = self._assumes = True
         self._trace_for_device(body, arrays)
@@ -246,6 +250,9 @@ class ConcreteFunction:
             trace.deadline, trace.gradients = self._deadline, self._gradients
             trace.on_cpu = trace.may_call_numpy = device_kind() == "cpu"
             trace.may_assume = self._assumes
+            # An accelerator has memory of its own.
+            trace.may_be_stopped = not self._gradients and not surroundings.has_accelerator
+            trace.argument_tensors = set(map(id, tensors[: len(arrays)]))
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True
@@ -283,7 +290,10 @@ class ConcreteFunction:
             function = self._polymorphic.get_concrete_function(*specs)
         self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
         has_text = self.prints or any(spec.kind == "text" for spec in self._results)
-        self._call = ConcreteCall(function, self._draws.values, has_text)
+        has_callbacks = not xla and (self.prints or bool(self._draws.streams))
+        self._supervision = Supervision(
+            ConcreteCall(function, self._draws.values, has_text), runs_ahead=not has_callbacks
+        )
         return function
 
     def _stage_array(self, k: int, array: Any, storage: Storage, numbers: Sequence[Any], trace: Trace) -> Any:
@@ -350,6 +360,7 @@ class ConcreteFunction:
 
         Raises:
             DiscardedCall: no argument has been changed, and no random number drawn.
+            LongCallError: likewise.
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, holders, None)
@@ -371,12 +382,17 @@ class ConcreteFunction:
             for k, array in enumerate(copies.get(k, array) for k, array in enumerate(arrays))
         ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
+        has_alternative = self.may_run_on_host and config.jit != "strict"
+
+        def call() -> Sequence[tf.Tensor]:
+            return self._supervision.run(inputs, arrays, has_alternative)
+
         while True:
             effects: list[Effect] = []
             if self.prints:
-                outputs, effects = self._output.collect(lambda: self._call(inputs))
+                outputs, effects = self._output.collect(call)
             else:
-                outputs = self._call(inputs)
+                outputs = call()
             if not (self._may_fail and outputs[-1].numpy()):
                 break
             if streams is None or not streams.call_again(outputs[self._states]):

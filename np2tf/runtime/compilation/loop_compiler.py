@@ -14,7 +14,7 @@ from np2tf.runtime.compilation.concrete_function import DiscardedCall
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.jit.jitted_function import JittedFunction
-from np2tf.staging import TracingTimeError
+from np2tf.staging import LongCallError, TracingTimeError
 
 
 class Entry(NamedTuple):
@@ -128,7 +128,7 @@ class LoopCompiler(Compiler):
     ) -> Any:
         try:
             return self._execute(concrete_function, is_new, cache, call, time.perf_counter())
-        except (DiscardedCall, tf.errors.OpError):
+        except (DiscardedCall, LongCallError, tf.errors.OpError):
             return None
 
     def _advice(self, call: PreparedCall) -> bool | None:

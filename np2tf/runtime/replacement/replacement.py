@@ -15,8 +15,10 @@ See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type f
 from __future__ import annotations
 
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
 from time import perf_counter
@@ -347,6 +349,25 @@ class LoopRun:
         return seconds
 
 
+class _LongCalls(threading.local):
+    """The calls that this thread runs on the host because compiled code takes long for them."""
+
+    depth = 0
+
+
+_long_calls = _LongCalls()
+
+
+@contextmanager
+def replace_loops() -> Iterator[None]:
+    """Replace hot loops in the block in every tier, because whole functions are not compiled."""
+    _long_calls.depth += 1
+    try:
+        yield
+    finally:
+        _long_calls.depth -= 1
+
+
 def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
     """Return the compiler of a loop's function."""
     load()
@@ -357,7 +378,12 @@ def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
 
 def _is_possible() -> bool:
     """Return whether loops on the host may be compiled in the present context."""
-    if config.jit == "off" or config.tier != "auto" or not fast_flags.numpy or not uses_numpy_rules():
+    if (
+        config.jit == "off"
+        or (config.tier != "auto" and not _long_calls.depth)
+        or not fast_flags.numpy
+        or not uses_numpy_rules()
+    ):
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False

@@ -12,6 +12,7 @@ from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
+from np2tf.runtime.xla import stop_signs
 from np2tf.tnp._array.ndarray import is_array
 
 
@@ -30,6 +31,8 @@ class ConcreteCall:
     def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]], shown: bool = False) -> None:
         self.function = function
         self._captures = list(function.graph.external_captures)
+        places = [k for k, tensor in enumerate(self._captures) if tensor is stop_signs.UNSET]
+        self._stop_place = places[0] if places else None
         self._late = late
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name
         self._count = len(function.outputs)
@@ -39,11 +42,25 @@ class ConcreteCall:
             options["config_proto"] = _without_arithmetic_rewrites(options["config_proto"])
         self._attributes = tuple(itertools.chain(*options.items()))
 
-    def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
-        """Return the outputs of the function."""
+    @property
+    def can_be_stopped(self) -> bool:
+        """True if the function has loops that end at a stop sign."""
+        return self._stop_place is not None and not record.could_possibly_record()
+
+    def __call__(self, inputs: list[tf.Tensor], sign: tf.Tensor | None = None) -> Sequence[tf.Tensor]:
+        """Return the outputs of the function.
+
+        Args:
+            inputs: the operands.
+            sign: the stop sign of this call; its results mean nothing once the sign is set.
+        """
         if record.could_possibly_record():
             return self.function(*inputs)
-        operands = [*inputs, *self._captures, *self._late()]
+        captures = self._captures
+        if sign is not None and self._stop_place is not None:
+            captures = [*captures]
+            captures[self._stop_place] = sign
+        operands = [*inputs, *captures, *self._late()]
         return execute.execute(self._name, self._count, operands, self._attributes, self._context)
 
 
