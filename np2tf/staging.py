@@ -349,6 +349,13 @@ class TracingTimeError(StagingError):
     is_quiet = is_momentary = is_certain = True
 
 
+class TraceSizeError(StagingError):
+    """The graph of a function would become very large."""
+
+    code = "NP2TF567"
+    is_quiet = True
+
+
 class PollingError(StagingError):
     """A loop waits for what another thread, process or signal changes."""
 

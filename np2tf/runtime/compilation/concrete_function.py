@@ -29,6 +29,7 @@ from np2tf.runtime.structures.carried_values import flatten
 from np2tf.runtime.structures.staged_list import holds_lists, python_lists
 from np2tf.runtime.tracing.op_creation import table_of_operations
 from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.tracing.trace_limit import TraceLimit, limited
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
 from np2tf.runtime.xla.fast_call import ConcreteCall, input_of
@@ -285,6 +286,7 @@ class ConcreteFunction:
         with (
             not_collecting(),
             table_of_operations(),
+            limited(TraceLimit(self._deadline)),
             as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]),
         ):
             function = self._polymorphic.get_concrete_function(*specs)

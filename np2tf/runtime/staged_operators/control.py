@@ -25,7 +25,14 @@ from np2tf.runtime.structures.containers import (
 from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
+from np2tf.staging import (
+    ContainerChangeError,
+    LoopTypeError,
+    PollingError,
+    StagingError,
+    TraceSizeError,
+    TracingTimeError,
+)
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -279,8 +286,10 @@ def _in_python(
     state: Any,
     keep_going: Callable[..., Any] | None,
     length: int | None = None,
+    why: StagingError | None = None,
 ) -> Any:
-    iterator, size = iter(iterable), LoopSize(iterable, length)
+    """Run a loop as Python does; `why` is the reason for which it is no staged loop, if it could be one."""
+    iterator, size = iter(iterable), LoopSize(iterable, length, why)
     for item in iterator:
         if keep_going is not None:
             test = keep_going(*state)
@@ -342,11 +351,12 @@ def _staged_for(
             # The first iteration may replace None, or a number, by the array of all later iterations.
             may_settle = isinstance(error, LoopTypeError) and runs_once and first < _MAX_AHEAD
             if not may_settle:
-                if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
+                is_hopeless = isinstance(error, (TracingTimeError, TraceSizeError, PollingError))
+                if not isinstance(length, int) or length > MAX_UNROLL or is_hopeless:
                     raise
                 # The iterations before it have been made, with all that they write.
                 later_items = islice(iter(items), first, None)
-                return _in_python(later_items, step, state, keep_going, length - first)
+                return _in_python(later_items, step, state, keep_going, length - first, error)
         runs = runs_once or test(tf.constant(0, tf.int64), state)
         state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
         first += 1
