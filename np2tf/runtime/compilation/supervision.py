@@ -13,9 +13,10 @@ while the main thread waits: KeyboardInterrupt stops the call, which then has wr
 from __future__ import annotations
 
 import _thread
+import atexit
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import tensorflow as tf
@@ -36,6 +37,8 @@ from np2tf.staging import LongCallError
 LONGEST, PERIOD = 0.25, 0.05
 #: The thread that looks at the clock sleeps after this many looks that found no call.
 _IDLE = 20
+#: The end of the program waits so many seconds for the calls of its threads.
+_LAST_SECONDS = 2.0
 _Outputs = Sequence[tf.Tensor]
 
 
@@ -77,8 +80,48 @@ class _Timekeeper:
                     self._gate.acquire()
                 self._is_asleep, idle = False, 0
 
+    def stop_all(self) -> None:
+        """Set the signs of all calls."""
+        for sign in list(self._deadlines):
+            sign.set()
 
-_timekeeper = _Timekeeper()
+
+class _Exit:
+    """The end of the program, which threads of the program may outlive as daemons.
+
+    Python ends such a thread as soon as it leaves TensorFlow. That aborts the whole process, because
+    TensorFlow's frames cannot be left so. So the end waits until no thread is in a call, and later calls
+    never return.
+    """
+
+    def __init__(self) -> None:
+        self._threads: set[int] = set()
+        self._has_begun = False
+        atexit.register(self._begin)
+
+    @contextmanager
+    def delayed(self) -> Iterator[None]:
+        """Let the end of the program wait for the call in the block."""
+        while self._has_begun:
+            time.sleep(LONGEST)
+        thread = _thread.get_ident()
+        self._threads.add(thread)
+        try:
+            yield
+        finally:
+            self._threads.discard(thread)
+        while self._has_begun:
+            time.sleep(LONGEST)
+
+    def _begin(self) -> None:
+        self._has_begun = True
+        until = time.perf_counter() + _LAST_SECONDS
+        while self._threads and time.perf_counter() < until:
+            _timekeeper.stop_all()
+            time.sleep(0.001)
+
+
+_timekeeper, _exit = _Timekeeper(), _Exit()
 
 
 def start_thread(work: Callable[[], None]) -> None:
@@ -127,9 +170,17 @@ class Supervision:
         Raises:
             LongCallError: if the host should run the call.
         """
+        is_main = is_main_thread()
+        if not is_main:
+            with _exit.delayed():
+                return self._run(inputs, arrays, has_alternative, is_main)
+        return self._run(inputs, arrays, has_alternative, is_main)
+
+    def _run(
+        self, inputs: list[tf.Tensor], arrays: Sequence[Any], has_alternative: bool, is_main: bool
+    ) -> _Outputs:
         if not self._call.can_be_stopped:
             return self._call(inputs)
-        is_main = is_main_thread()
         others_wait = other_threads_run() or handles_signals() or any(map(_is_foreign, arrays))
         if not (others_wait or is_main):
             return self._call(inputs)
@@ -149,7 +200,7 @@ class Supervision:
         if outputs is not None:
             return outputs
         self.is_long = True
-        return self.run(inputs, arrays, has_alternative)
+        return self._run(inputs, arrays, has_alternative, is_main)
 
     def _in_time(self, inputs: list[tf.Tensor]) -> _Outputs | None:
         """Return the outputs; None if the call would take long."""

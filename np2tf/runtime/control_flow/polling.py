@@ -6,7 +6,8 @@ the call begins, so it would never end. Such a loop stays on the host.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dis
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +16,21 @@ from np2tf.staging import PollingError
 
 _CONJUNCTIONS = frozenset({"LogicalAnd"})
 _PASSED_ON = frozenset({"Identity", "Reshape", "Squeeze"})
+
+
+def reads_no_variable(test: Callable[..., Any]) -> bool:
+    """Return whether the test of a loop reads none of the loop's variables, which are its parameters."""
+    code = getattr(test, "__code__", None)
+    if code is None:
+        return False
+    parameters = {*code.co_varnames[: code.co_argcount]}
+    read = {
+        name
+        for instruction in dis.get_instructions(code)
+        if instruction.opname.startswith("LOAD")
+        for name in (instruction.argval if type(instruction.argval) is tuple else (instruction.argval,))
+    }
+    return not parameters & ({*code.co_cellvars} | read)
 
 
 class LoopGraphs:

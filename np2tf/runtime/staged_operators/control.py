@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import tensorflow as tf
@@ -12,6 +12,7 @@ from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
 from np2tf.runtime.control_flow.discovered_loop import EffectsInTest
 from np2tf.runtime.control_flow.loop_analysis import TripCount
+from np2tf.runtime.control_flow.polling import reads_no_variable
 from np2tf.runtime.control_flow.variables import Variables, parameters
 from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
 from np2tf.runtime.staged_operators.loop_size import LoopSize
@@ -164,12 +165,14 @@ def while_loop(
     See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
     size = LoopSize(None)
-    while True:
+    for rounds in count():
         test = keep_going(*state)
         if _staged_test(test) is not None:
             break
         if not test:
             return state
+        if rounds == MAX_UNROLL and size.is_staging and reads_no_variable(keep_going):
+            raise PollingError("the loop ends when its test changes, which the loop itself does not change")
         state = step(*state)
         size.note_iteration()
 

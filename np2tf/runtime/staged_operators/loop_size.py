@@ -22,6 +22,9 @@ MOST_OPS = 5000
 class LoopSize:
     """The operations of a loop that is being written out.
 
+    Attributes:
+        is_staging: whether it becomes a part of a graph.
+
     Args:
         iterable: the items of the loop.
         length: the number of items; None if it is not known.
@@ -31,8 +34,8 @@ class LoopSize:
 
     def __init__(self, iterable: Any, length: int | None = None, why: StagingError | None = None) -> None:
         self._why = why
-        self._is_staging = current_scope() is not None and not tf.executing_eagerly()
-        if not self._is_staging:
+        self.is_staging = current_scope() is not None and not tf.executing_eagerly()
+        if not self.is_staging:
             return
         if length is None and hasattr(type(iterable), "__len__"):
             length = len(iterable)
@@ -47,7 +50,7 @@ class LoopSize:
         Raises:
             StagingError: if the loop would have too many operations, and its arrays change their shapes.
         """
-        if not self._is_staging:
+        if not self.is_staging:
             return
         self._ends.append(self._count_ops())
         count = len(self._ends) - 1
