@@ -23,6 +23,7 @@ from np2tf.runtime.compilation.explanation import Explanation
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor, is_recording
+from np2tf.runtime.environment.concurrency import pass_on
 from np2tf.runtime.environment.unjitted_warning import tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import names_numpy
@@ -124,6 +125,7 @@ class Compiler(CompiledCode):
         try:
             call = self._preparation.prepare(args, kwargs)
         except Exception as error:  # also of the program's code, such as a property of an argument
+            pass_on(error)
             return self.run_unjitted(error, args, kwargs)
         if not call.signature.arrays and not names_numpy(call.captured_values):
             # The arguments are numbers, strings and lists, so this is no function over arrays.
@@ -146,6 +148,7 @@ class Compiler(CompiledCode):
         try:
             concrete_function, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
+            pass_on(error)
             return self.run_unjitted(error, args, kwargs, cache)
         return self._run(concrete_function, is_new, cache, call, time.perf_counter() if is_new else start)
 

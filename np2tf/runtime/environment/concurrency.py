@@ -50,6 +50,22 @@ def handles_signals() -> bool:
     )
 
 
+def pass_on(error: BaseException) -> None:
+    """Raise an error again if a handler of a signal has raised it, in the middle of np2tf's own work.
+
+    It is no failure of that work, but the program's way out of it.
+    """
+    handlers = [handler for number in _SIGNALS if callable(handler := _getsignal(number))]
+    codes = [getattr(getattr(handler, "func", handler), "__code__", None) for handler in handlers]
+    places = {(code.co_filename, code.co_firstlineno) for code in codes if code is not None}
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if (code.co_filename, code.co_firstlineno) in places:
+            raise error
+        traceback = traceback.tb_next
+
+
 def has_foreign_memory(array: np.ndarray) -> bool:
     """Return whether an array lies in memory that NumPy does not own: a mapped file, shared memory, a buffer
     of another library.
