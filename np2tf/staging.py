@@ -349,6 +349,27 @@ class TracingTimeError(StagingError):
     is_quiet = is_momentary = is_certain = True
 
 
+class TraceSizeError(StagingError):
+    """The graph of a function would become very large."""
+
+    code = "NP2TF567"
+    is_quiet = True
+
+
+class PollingError(StagingError):
+    """A loop waits for what another thread, process or signal changes."""
+
+    code = "NP2TF568"
+    is_quiet = is_certain = True
+
+
+class LongCallError(StagingError):
+    """A compiled call keeps signals, or other threads and processes, waiting."""
+
+    code = "NP2TF569"
+    is_quiet = is_momentary = is_certain = True
+
+
 class ReboundNameError(StagingError):
     """A name of NumPy's has been bound anew by the program."""
 

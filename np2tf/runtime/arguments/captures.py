@@ -10,7 +10,7 @@ import builtins
 import functools
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,6 +24,7 @@ from np2tf.runtime.introspection.code_names import (
     all_names,
     appending_attributes,
     assigned_attributes,
+    changed_names,
     codes_within,
     global_names,
     imported_modules,
@@ -106,6 +107,11 @@ class Dependencies:
             (name for name in candidates if any(name in assigned_attributes(code) for code in self._codes)),
             "",
         )
+
+    @property
+    def changed_names(self) -> frozenset[str]:
+        """The names that the code may bind again (`np2tf.runtime.introspection.code_names`)."""
+        return frozenset().union(*map(changed_names, self._codes))
 
     @functools.cached_property
     def assigned_attributes(self) -> frozenset[str]:
@@ -354,11 +360,19 @@ def current(all_readers: list[Place]) -> list[Any]:
     return [reader.value for reader in all_readers]
 
 
-def bind_again(all_readers: list[Place], before: list[Any]) -> bool:
-    """Bind every dependency to its former value, and return whether any had been rebound."""
+def bind_again(
+    all_readers: list[Place], before: list[Any], may_change: Callable[[str], bool] = lambda name: True
+) -> bool:
+    """Bind every dependency to its former value, and return whether any had been rebound.
+
+    Args:
+        all_readers: the places of the dependencies.
+        before: their former values.
+        may_change: whether the traced code may bind a name again; a name that it may not was bound by others.
+    """
     changed = False
     for reader, value in zip(all_readers, before, strict=True):
-        if reader.value is not value and reader.bind is not None:
+        if reader.value is not value and reader.bind is not None and may_change(reader.name):
             reader.bind(value)
             changed = True
     return changed

@@ -38,8 +38,20 @@ class NewObject(NamedTuple):
     state: dict[str, Any]
 
 
+class NewItems(NamedTuple):
+    """The items that a changed list or dict gets, by their keys, and the items that are appended to a list.
+
+    The other items are left alone, because other threads may write them in the meantime.
+    """
+
+    items: dict[Any, Any]
+    appended: list[Any]
+
+
 class Outcome(NamedTuple):
-    """The result of a trace: the function's result, and the new contents of changed arguments."""
+    """The result of a trace: the function's result, and the new contents of changed arguments: new items, all
+    items, or new attributes.
+    """
 
     result: Any
     changes: dict[int, Any]
@@ -133,6 +145,8 @@ class TracedArguments:
                 if missing_names:
                     raise AttributeChangeError.of(name=min(missing_names))
                 now = {name: value for name, value in now.items() if value is not before.get(name, _NO_VALUE)}
+            else:
+                now = _new_items(before, now)
             changes[place] = self._replace_arguments(now)
         return Outcome(self._replace_arguments(result), changes)
 
@@ -185,6 +199,18 @@ def _contents(twin: Any) -> Any:
     return dict(twin) if type(twin) is dict else attributes(twin)
 
 
+def _new_items(before: Any, now: Any) -> Any:
+    """Return the changes of a list or dict as new items, or all its items if some were removed or moved."""
+    if type(now) is list:
+        if len(now) < len(before):
+            return now
+        changed = {k: item for k, item in enumerate(now[: len(before)]) if item is not before[k]}
+        return NewItems(changed, now[len(before) :])
+    if list(now)[: len(before)] != list(before):
+        return now
+    return NewItems({key: item for key, item in now.items() if item is not before.get(key, _NO_VALUE)}, [])
+
+
 def same_contents(a: Any, b: Any) -> bool:
     """Return whether two lists or dicts hold the same objects, in the same order."""
     return (DICT if type(a) is dict else LIST).has_items_of(a, b)
@@ -211,7 +237,12 @@ def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
     for place, new in changes.items():
         holder = holders[place]
         container = STRUCTURES.find(holder)
-        if container is not None and container.fill is not None:
+        if type(new) is NewItems:
+            for key, item in new.items.items():
+                holder[key] = item
+            if new.appended:
+                holder.extend(new.appended)
+        elif container is not None and container.fill is not None:
             container.fill(holder, new)
         else:
             assign(holder, new)

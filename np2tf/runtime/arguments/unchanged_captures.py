@@ -6,33 +6,59 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from np2tf.pytree.containers import SET
+from np2tf.pytree.containers import SET, Container
 from np2tf.pytree.registry import DEEPEST
 from np2tf.runtime.arguments.capture_stand_ins import bind_stand_ins
 from np2tf.runtime.arguments.captures import bind_again, current
+from np2tf.runtime.environment.concurrency import other_threads_run
+from np2tf.runtime.introspection.code_names import ANYTHING, ITEMS
 from np2tf.runtime.introspection.places import Place
-from np2tf.runtime.introspection.user_objects import OBJECTS
+from np2tf.runtime.introspection.user_objects import INSTANCE, OBJECTS, attributes
 from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.staging import VariableChangeError
 
+_NO_VALUE = object()
+
 
 @contextmanager
-def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None]:
+def guard_captures(
+    captures: list[Place], sets: list[set[Any]], changed_names: frozenset[str]
+) -> Iterator[None]:
     """Undo and refuse a trace's changes of globals, closures and sets, which would not happen in every call.
 
-    Meanwhile they hold the arrays of the trace.
+    Meanwhile they hold the arrays of the trace. Changes that other threads make in the meantime stay.
+
+    Args:
+        captures: the places of the values that the function reads by name.
+        sets: the sets among its arguments.
+        changed_names: the names that the traced code may change.
     """
+    is_alone = not other_threads_run()
+
+    def may_change(name: Any) -> bool:
+        return is_alone or ANYTHING in changed_names or not isinstance(name, str) or name in changed_names
+
+    def is_ours(kind: Container, container: Any, before: Any) -> bool:
+        if kind is not INSTANCE:
+            return may_change(ITEMS)
+        old, new = attributes(before), attributes(container)
+        return any(
+            may_change(name)
+            for name in {*old, *new}
+            if old.get(name, _NO_VALUE) is not new.get(name, _NO_VALUE)
+        )
+
     with bind_stand_ins(captures):
         before = current(captures)
         guard = MutationGuard(
-            [*OBJECTS.reachable(before, DEEPEST), *((SET, constant_set) for constant_set in sets)]
+            [*OBJECTS.reachable(before, DEEPEST), *((SET, constant_set) for constant_set in sets)], is_ours
         )
         has_changes = False
         try:
             yield
         finally:
             has_changes = guard.restore()
-            has_changes = bind_again(captures, before) or has_changes
+            has_changes = bind_again(captures, before, may_change) or has_changes
     if has_changes:
         message = "a set, or a global or closure variable, is changed as no graph can change it"
         raise VariableChangeError(message)

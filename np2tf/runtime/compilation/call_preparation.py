@@ -18,6 +18,7 @@ from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.effects.appends import ListIsRead
+from np2tf.runtime.introspection.code_names import ANYTHING
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.staging import (
     ArgumentError,
@@ -123,8 +124,10 @@ class CallPreparation:
 
     def guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:
         """Return a guard of the values that a call reads by name, for the time of a trace."""
-        captures = self._dependencies.captures if self._dependencies is not None else []
-        return guard_captures([*captures, *call.signature.captures], call.signature.sets)
+        captures, changed_names = [], frozenset({ANYTHING})
+        if self._dependencies is not None:
+            captures, changed_names = self._dependencies.captures, self._dependencies.changed_names
+        return guard_captures([*captures, *call.signature.captures], call.signature.sets, changed_names)
 
     @property
     def names(self) -> set[str]:

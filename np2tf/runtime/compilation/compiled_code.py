@@ -197,6 +197,7 @@ class CompiledCode:
                     raise TracingTimeError("it has to be traced again") from error
                 return self._find_or_compile(cache, call)
             function.is_plain = call.is_plain
+            function.may_run_on_host = not self._keeps_rules
             cache.functions[cache.key(signature, inputs)] = function
             return function, True
 

@@ -23,18 +23,21 @@ from np2tf.runtime.compilation.explanation import Explanation
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor, is_recording
+from np2tf.runtime.environment.concurrency import pass_on
 from np2tf.runtime.environment.unjitted_warning import tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.runtime.random.call_streams import OutOfWords
+from np2tf.runtime.replacement.replacement import replace_loops
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.structures.carried_values import check_returned
 from np2tf.runtime.tracing.trace import trace_of
 from np2tf.staging import (
     ErrstateError,
+    LongCallError,
     NotStagedError,
     PromotionError,
     StagingError,
@@ -122,6 +125,7 @@ class Compiler(CompiledCode):
         try:
             call = self._preparation.prepare(args, kwargs)
         except Exception as error:  # also of the program's code, such as a property of an argument
+            pass_on(error)
             return self.run_unjitted(error, args, kwargs)
         if not call.signature.arrays and not names_numpy(call.captured_values):
             # The arguments are numbers, strings and lists, so this is no function over arrays.
@@ -144,6 +148,7 @@ class Compiler(CompiledCode):
         try:
             concrete_function, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
+            pass_on(error)
             return self.run_unjitted(error, args, kwargs, cache)
         return self._run(concrete_function, is_new, cache, call, time.perf_counter() if is_new else start)
 
@@ -239,6 +244,9 @@ class Compiler(CompiledCode):
         """
         try:
             return self._execute(concrete_function, is_new, cache, call, start)
+        except LongCallError as error:
+            with replace_loops():
+                return self.run_unjitted(error, call.args, call.kwargs)
         except (DiscardedCall, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self.handles_exceptions and uses_numpy_rules():  # … or handles it
@@ -259,32 +267,41 @@ class Compiler(CompiledCode):
 
         Raises:
             DiscardedCall: if NumPy must run the call; nothing has been written back.
+            LongCallError: likewise.
             OpError: likewise.
         """
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
 
-        def retrace(trace: Callable[[Body, Sequence[Any]], None]) -> None:
-            with self._preparation.guard_captures(call):
-                trace(call.body(self._body_function, concrete_function.is_bounded), arrays)
+        def retrace(trace: Callable[[ConcreteFunction, Body, Sequence[Any]], None]) -> ConcreteFunction:
+            # Other threads may be running the code: it does not change, but is replaced.
+            with self._lock:
+                current = cache.find(call.signature)
+                if current is not None and current is not concrete_function:
+                    return current
+                new = concrete_function.copy()
+                with self._preparation.guard_captures(call):
+                    trace(new, call.body(self._body_function, new.is_bounded), arrays)
+                cache.replace(concrete_function, new)
+                return new
 
         if concrete_function.hides_gradients and is_recording():
-            retrace(concrete_function.retrace_for_gradients)
+            concrete_function = retrace(ConcreteFunction.retrace_for_gradients)
         try:
             result = _first_call(concrete_function, inputs) if is_new else concrete_function(*inputs)
         except tf.errors.OpError:
             if concrete_function.how != "xla" or not is_new:
                 raise
             # XLA refuses some graphs only when it compiles them, at the first call.
-            retrace(concrete_function.retrace_as_graph)
+            concrete_function = retrace(ConcreteFunction.retrace_as_graph)
             result = concrete_function(*inputs)
         except DiscardedCall:
             if not concrete_function.has_assumed:
                 raise
-            retrace(concrete_function.retrace_without_assumptions)
+            concrete_function = retrace(ConcreteFunction.retrace_without_assumptions)
             result = concrete_function(*inputs)
         except OutOfWords:
-            retrace(concrete_function.retrace_without_buffers)
+            concrete_function = retrace(ConcreteFunction.retrace_without_buffers)
             result = concrete_function(*inputs)
         if not concrete_function.is_plain:
             result = write_back(result, call.signature.holders)

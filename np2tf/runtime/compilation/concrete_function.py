@@ -4,6 +4,7 @@ changes.
 
 from __future__ import annotations
 
+import copy
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -12,11 +13,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.garbage import not_collecting
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.compilation.results import ResultSpec, describe_result, rebuild_result
-from np2tf.runtime.compilation.write_back import write_all
+from np2tf.runtime.compilation.supervision import Supervision
+from np2tf.runtime.compilation.write_back import private_copies, write_all
 from np2tf.runtime.effects.output import Effect, Output, perform
 from np2tf.runtime.environment.call_context import is_recording
 from np2tf.runtime.environment.raw_tensors import raw
@@ -26,6 +29,7 @@ from np2tf.runtime.structures.carried_values import flatten
 from np2tf.runtime.structures.staged_list import holds_lists, python_lists
 from np2tf.runtime.tracing.op_creation import table_of_operations
 from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.tracing.trace_limit import TraceLimit, limited
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
 from np2tf.runtime.xla.fast_call import ConcreteCall, input_of
@@ -42,6 +46,7 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.strides import order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
+from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs
@@ -72,6 +77,7 @@ class ConcreteFunction:
         inputs: the numbers that are inputs; other numbers are constants of the code.
         is_plain: whether the caller gets a result unchanged.
         is_warm: whether it has run before.
+        may_run_on_host: whether the host may run a call that takes long.
         not_xla, not_xla_code: the reason why it is not one XLA program, if it is a graph, and the code of the
             reason, if it has one.
         loops: for each staged loop "xla" or "graph".
@@ -115,7 +121,7 @@ class ConcreteFunction:
         #: The code of loops with ops that XLA should not compile.
         self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
-        self.is_plain, self.is_warm = True, False
+        self.is_plain, self.is_warm, self.may_run_on_host = True, False, True
         self._gradients, self.hides_gradients, self.has_assumed = is_recording(), False, False
         self._buffers = self._assumes = True
         self._trace_for_device(body, arrays)
@@ -186,6 +192,12 @@ class ConcreteFunction:
         ops = ops_of(self.function.graph)
         return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
 
+    def copy(self) -> ConcreteFunction:
+        """Return a copy to trace again, while other threads may be running this code."""
+        other = copy.copy(self)
+        other._open_arrays = copy.copy(self._open_arrays)
+        return other
+
     def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that the program makes the random bits itself, because it takes more words than a
         buffer has.
@@ -239,6 +251,9 @@ class ConcreteFunction:
             trace.deadline, trace.gradients = self._deadline, self._gradients
             trace.on_cpu = trace.may_call_numpy = device_kind() == "cpu"
             trace.may_assume = self._assumes
+            # An accelerator has memory of its own.
+            trace.may_be_stopped = not self._gradients and not surroundings.has_accelerator
+            trace.argument_tensors = set(map(id, tensors[: len(arrays)]))
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True
@@ -271,11 +286,15 @@ class ConcreteFunction:
         with (
             not_collecting(),
             table_of_operations(),
+            limited(TraceLimit(self._deadline)),
             as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]),
         ):
             function = self._polymorphic.get_concrete_function(*specs)
         self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
-        self._call = ConcreteCall(function, self._draws.values)
+        has_callbacks = not xla and (self.prints or bool(self._draws.streams))
+        self._supervision = Supervision(
+            ConcreteCall(function, self._draws.values), runs_ahead=not has_callbacks
+        )
         return function
 
     def _stage_array(self, k: int, array: Any, storage: Storage, numbers: Sequence[Any], trace: Trace) -> Any:
@@ -342,6 +361,7 @@ class ConcreteFunction:
 
         Raises:
             DiscardedCall: no argument has been changed, and no random number drawn.
+            LongCallError: likewise.
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, holders, None)
@@ -357,17 +377,23 @@ class ConcreteFunction:
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         may_borrow = self._lends and not on_tensors
+        copies = private_copies(arrays, self.written_places)
         inputs = [
             input_of(self._open_arrays.pad(k, array) if k in self._open_arrays else array, may_borrow)
-            for k, array in enumerate(arrays)
+            for k, array in enumerate(copies.get(k, array) for k, array in enumerate(arrays))
         ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
+        has_alternative = self.may_run_on_host and config.jit != "strict"
+
+        def call() -> Sequence[tf.Tensor]:
+            return self._supervision.run(inputs, arrays, has_alternative)
+
         while True:
             effects: list[Effect] = []
             if self.prints:
-                outputs, effects = self._output.collect(lambda: self._call(inputs))
+                outputs, effects = self._output.collect(call)
             else:
-                outputs = self._call(inputs)
+                outputs = call()
             if not (self._may_fail and outputs[-1].numpy()):
                 break
             if streams is None or not streams.call_again(outputs[self._states]):
@@ -395,5 +421,6 @@ class ConcreteFunction:
         for place, k in enumerate(self.written_places):
             if k in self._open_arrays:
                 values[place] = self._open_arrays.crop(values[place], arrays[k])
-        write_all([arrays[k] for k in self.written_places], values)
+        before = [copies.get(k) for k in self.written_places]
+        write_all([arrays[k] for k in self.written_places], values, before)
         return self._rebuild(results)

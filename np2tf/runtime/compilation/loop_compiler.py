@@ -13,8 +13,9 @@ from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import DiscardedCall
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
+from np2tf.runtime.environment.concurrency import pass_on
 from np2tf.runtime.jit.jitted_function import JittedFunction
-from np2tf.staging import TracingTimeError
+from np2tf.staging import LongCallError, TracingTimeError
 
 
 class Entry(NamedTuple):
@@ -65,6 +66,7 @@ class LoopCompiler(Compiler):
             call = self._preparation.prepare(args, {}, changing_places)
             self._compile(self._cache_of(call), call)
         except Exception as error:
+            pass_on(error)
             return self._note_fallback(error)
         finally:
             self._until = None
@@ -78,6 +80,7 @@ class LoopCompiler(Compiler):
             call = self._preparation.prepare(args, {}, changing_places)
             compilation = self._compile(self._cache_of(call), call)
         except Exception as error:
+            pass_on(error)
             self._note_fallback(error)
             return None
         return self._run_or_discard(*compilation)
@@ -103,6 +106,7 @@ class LoopCompiler(Compiler):
                 return Entry(cache=cache)
             compilation = self._compile(cache, call)
         except Exception as error:
+            pass_on(error)
             fallback = self._note_fallback(error)
             if cache is not None and fallback.kind is not TracingTimeError:
                 cache.on_host, cache.fallback = True, fallback
@@ -128,7 +132,7 @@ class LoopCompiler(Compiler):
     ) -> Any:
         try:
             return self._execute(concrete_function, is_new, cache, call, time.perf_counter())
-        except (DiscardedCall, tf.errors.OpError):
+        except (DiscardedCall, LongCallError, tf.errors.OpError):
             return None
 
     def _advice(self, call: PreparedCall) -> bool | None:

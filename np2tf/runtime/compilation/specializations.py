@@ -268,6 +268,12 @@ class SpecializationCache:
         function = self.functions.get(self.key(signature, inputs))
         return function if function is not None or not inputs else self.functions.get(self.key(signature, ()))
 
+    def replace(self, function: ConcreteFunction, new_function: ConcreteFunction) -> None:
+        """Let another trace take the place of a function."""
+        for key, known_function in list(self.functions.items()):
+            if known_function is function:
+                self.functions[key] = new_function
+
     def check_growth(self) -> None:
         """Refuse to compile without end.
 

@@ -39,6 +39,7 @@ from np2tf.staging import (
     LoopTypeError,
     RankChangeError,
     StagingError,
+    TraceSizeError,
     TracingTimeError,
 )
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
@@ -51,7 +52,7 @@ Step = Callable[[tf.Tensor, Any], Any]
 
 _MAX_TRIALS = 12
 #: Errors that have nothing to do with a guess: an attribute is new, the trace takes too long.
-_NOT_OF_THE_GUESS = (BranchTypeError, TracingTimeError)
+_NOT_OF_THE_GUESS = (BranchTypeError, TracingTimeError, TraceSizeError)
 
 
 class EffectsInTest(Exception):

@@ -18,6 +18,7 @@ from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, Reb
 from np2tf.runtime.control_flow.discovered_loop import DiscoveredLoop, Step, Test, grows
 from np2tf.runtime.control_flow.likely_changes import NOTHING_LIKELY, Likely
 from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, LoopAnalysis, TripCount
+from np2tf.runtime.control_flow.polling import LoopGraphs
 from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, describe
 from np2tf.runtime.effects.output import put_logged
 from np2tf.runtime.structures.carried_values import (
@@ -27,6 +28,7 @@ from np2tf.runtime.structures.containers import containers, put_back
 from np2tf.runtime.structures.list_growth import trim_after_loop
 from np2tf.runtime.tracing.provenance import note_loop_result
 from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.xla import stop_signs
 from np2tf.runtime.xla.lost_updates import remove_lost_updates
 from np2tf.runtime.xla.op_placement import COLLECTIVES, ops_of
 from np2tf.runtime.xla.plane_order import PlaneOrder
@@ -38,7 +40,11 @@ from np2tf.staging import (
 )
 from np2tf.tnp._array.ndarray import is_array, storage_of
 from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._tensor.storage import Storage, aliases, link_aliases, staging_scope
+from np2tf.tnp._tensor.storage import Storage, aliases, current_scope, link_aliases, staging_scope
+
+#: Loops of at most this many iterations do not look for a stop sign: loops that no other loop is around, and
+#: inner loops.
+SHORT, SHORT_INNER = 64, 100_000
 
 
 class StagedLoop(DiscoveredLoop):
@@ -114,16 +120,20 @@ class StagedLoop(DiscoveredLoop):
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
         rounds = self.rounds.maximum if self.rounds.exact else None
         order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
+        is_stoppable, graphs = self._is_stoppable(), LoopGraphs()
 
         def test(*variables: tf.Tensor) -> tf.Tensor:
             counter, *tensors = order.leave(variables)
             state = self._bind(tensors, LoopAnalysis(plan.forms))
             with staging_scope(self.trace):
                 outcome = self.test(counter, state)
+                graphs.test = [counter, *tensors], outcome
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come.
                 if self.trace.violations in plan.storages:
                     outcome = tf.logical_and(outcome, tf.logical_not(self.trace.violations.value))
+                if is_stoppable:
+                    outcome = tf.logical_and(outcome, stop_signs.is_unset(counter))
                 return outcome
 
         def body(*variables: tf.Tensor) -> list[tf.Tensor]:
@@ -148,7 +158,8 @@ class StagedLoop(DiscoveredLoop):
                 remove_lost_updates(counter, results)
                 results = compute_once(counter, share_rolls(counter, results))
                 results = read_before_writes(counter, results)
-            return order.keep([counter + 1, *results])
+            graphs.body = [counter, *tensors], [counter + 1, *results]
+            return order.keep(graphs.body[1])
 
         shapes = order.shapes(self._shapes(inputs))
         values_before = [(storage, storage.value) for storage in self._read_storages]
@@ -156,12 +167,21 @@ class StagedLoop(DiscoveredLoop):
             variables = tf.while_loop(
                 test, body, order.enter(inputs), shapes, maximum_iterations=self._most_iterations()
             )
+            if not self.rounds.exact:
+                graphs.check(self.trace.argument_tensors)
             if self.trace.has_collectives and COLLECTIVES & ops_of(*plan.graphs):
                 _keep_functional()
             return order.leave(variables)
         finally:
             for storage, value in values_before:
                 storage.rebase(value)
+
+    def _is_stoppable(self) -> bool:
+        """Return whether the loop ends at the call's stop sign, because it may last long."""
+        scope, maximum = current_scope(), self.rounds.maximum
+        is_inner = scope is not None and scope.counter is not None
+        is_short = maximum is not None and maximum <= (SHORT_INNER if is_inner else SHORT)
+        return self.trace.may_be_stopped and not is_short and self._most_iterations() is None
 
     def _most_iterations(self) -> int | None:
         """Return the number of iterations, which XLA needs to know of a loop that is differentiated."""

@@ -78,6 +78,37 @@ def rebound_outer_names(code: types.CodeType) -> frozenset[str]:
     )
 
 
+#: Stands for the items of containers among the names that code changes, and for names that the text does not
+#: show.
+ITEMS, ANYTHING = "[]", "*"
+_CHANGERS = frozenset(
+    {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse"}
+    | {"setdefault", "sort", "update"}
+)
+_HIDDEN_CHANGERS = frozenset({"setattr", "delattr", "__dict__", "__setattr__", "vars", "globals", "exec"})
+
+
+@functools.lru_cache(4096)
+def changed_names(code: types.CodeType) -> frozenset[str]:
+    """Return the globals, closure variables and attributes that the code, or code inside it, may bind again;
+    ITEMS if it may change a container, and ANYTHING if the names are not known.
+    """
+    names: set[str] = set()
+    for instruction in _instructions(code):
+        kind, name = instruction.opname, instruction.argval
+        if kind in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"):
+            names.add(ITEMS)
+        elif not isinstance(name, str):
+            continue
+        elif name in _CHANGERS:
+            names.add(ITEMS)
+        elif kind.startswith(("STORE_", "DELETE_")):
+            names.add(name)
+        elif name in _HIDDEN_CHANGERS:
+            names.add(ANYTHING)
+    return frozenset(names)
+
+
 @functools.lru_cache(4096)
 def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """Return two sets of attributes that the code, or code inside it, reads.

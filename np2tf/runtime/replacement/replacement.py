@@ -15,8 +15,10 @@ See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type f
 from __future__ import annotations
 
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
 from time import perf_counter
@@ -48,8 +50,9 @@ PERIOD = 0.005
 #: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
 #: a warm trial.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
-#: Compiled code runs in parts, each this many times as long as the last.
-LONGER = 8
+#: Compiled code runs in parts, each this many times as long as the last, until a part takes LONGEST seconds.
+#: Between two parts, handlers of signals run, and what other threads have written is read again.
+LONGER, LONGEST = 8, 0.25
 #: The first iterations, which also load modules and make caches, do not say how long the other iterations
 #: will take.
 LOADING_ROUNDS = 1
@@ -71,6 +74,7 @@ class LoopRun:
         "_loop",
         "_note",
         "_numbers",
+        "_pending",
         "_per_round",
         "_report_entry",
         "_results",
@@ -86,6 +90,8 @@ class LoopRun:
         self._iterator = iter(iterable) if arrays else None
         self.is_over = self._taken_over = False
         self._results: tuple[Any, ...] | None = None
+        # The exception of a signal's handler, which is raised once the loop's variables have their values.
+        self._pending: BaseException | None = None
         # Receives the host's seconds, and the seconds without long calls of jitted functions.
         self._note: Callable[[float, float], None] | None = None
 
@@ -93,6 +99,8 @@ class LoopRun:
         yield chain.from_iterable(self._parts())
         if self._taken_over:
             yield None
+            if self._pending is not None:
+                raise self._pending
             if len(self._rounds_left) and not self._loop.is_while:
                 yield self._part(self._rounds_left)
 
@@ -260,10 +268,24 @@ class LoopRun:
             return self._results
         variables, names = self._frame
         del self._frame
+        start = self._rounds_left.start
+        try:
+            self._run_parts(variables, names)
+        except BaseException as error:  # a handler has raised between two parts
+            self._pending, self.is_over = error, False
+        self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
+        return tuple(variables[name] for name in self._loop.function.results)
+
+    def _run_parts(self, variables: dict[str, Any], names: dict[str, Any]) -> None:
+        """Run the rest as compiled code, as far as it can and is faster, after trials; update the variables.
+
+        Args:
+            variables: the loop's variables.
+            names: the globals of the loop's code.
+        """
         _, jitted_function = self._loop.functions(names)
         assert jitted_function is not None
         compiler, trace_count = loop_compiler(jitted_function), jitted_function.trace_count
-        start = self._rounds_left.start
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
             duration = self._run(size, compiler, variables)
@@ -283,8 +305,6 @@ class LoopRun:
                 self._report_entry.returned += 1
             else:
                 self._run_all(size, compiler, variables)
-        self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
-        return tuple(variables[name] for name in self._loop.function.results)
 
     @property
     def _is_done(self) -> bool:
@@ -296,8 +316,10 @@ class LoopRun:
         """
         least = size
         while not self._is_done:
-            if self._run(size, compiler, variables) is not None:
-                size *= LONGER
+            seconds = self._run(size, compiler, variables)
+            if seconds is not None:
+                size = max(int(size * min(LONGER, LONGEST / max(seconds, 1e-9))), 1)
+                least = min(least, size)
             elif size > least:
                 size = max(size // LONGER, least)
             else:
@@ -327,6 +349,25 @@ class LoopRun:
         return seconds
 
 
+class _LongCalls(threading.local):
+    """The calls that this thread runs on the host because compiled code takes long for them."""
+
+    depth = 0
+
+
+_long_calls = _LongCalls()
+
+
+@contextmanager
+def replace_loops() -> Iterator[None]:
+    """Replace hot loops in the block in every tier, because whole functions are not compiled."""
+    _long_calls.depth += 1
+    try:
+        yield
+    finally:
+        _long_calls.depth -= 1
+
+
 def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
     """Return the compiler of a loop's function."""
     load()
@@ -337,7 +378,12 @@ def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
 
 def _is_possible() -> bool:
     """Return whether loops on the host may be compiled in the present context."""
-    if config.jit == "off" or config.tier != "auto" or not fast_flags.numpy or not uses_numpy_rules():
+    if (
+        config.jit == "off"
+        or (config.tier != "auto" and not _long_calls.depth)
+        or not fast_flags.numpy
+        or not uses_numpy_rules()
+    ):
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False

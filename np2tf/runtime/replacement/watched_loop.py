@@ -11,6 +11,7 @@ from np2tf.counts import Fallback, TakenOver, counts
 from np2tf.runtime.decisions.decisions import MAX_USES, CallRecord, FunctionRecord, Refusal, decisions, key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
+from np2tf.runtime.environment.concurrency import pass_on
 from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.tnp._front.fast_flags import fast_flags
 
@@ -264,6 +265,7 @@ def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> Jitted
     try:
         return translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
+        pass_on(error)
         reason = f"{type(error).__name__}: {error}"
         counts.fell_back(
             Fallback(loop_function.of, reason, "NP2TF905", plain.__code__.co_filename, loop_function.line)

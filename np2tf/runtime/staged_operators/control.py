@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import tensorflow as tf
@@ -12,6 +12,7 @@ from np2tf.operators.table import MAX_UNROLL, UNROLL
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
 from np2tf.runtime.control_flow.discovered_loop import EffectsInTest
 from np2tf.runtime.control_flow.loop_analysis import TripCount
+from np2tf.runtime.control_flow.polling import reads_no_variable
 from np2tf.runtime.control_flow.variables import Variables, parameters
 from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
 from np2tf.runtime.staged_operators.loop_size import LoopSize
@@ -25,7 +26,14 @@ from np2tf.runtime.structures.containers import (
 from np2tf.runtime.structures.mutation_guard import MutationGuard
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
+from np2tf.staging import (
+    ContainerChangeError,
+    LoopTypeError,
+    PollingError,
+    StagingError,
+    TraceSizeError,
+    TracingTimeError,
+)
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -157,12 +165,14 @@ def while_loop(
     See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
     size = LoopSize(None)
-    while True:
+    for rounds in count():
         test = keep_going(*state)
         if _staged_test(test) is not None:
             break
         if not test:
             return state
+        if rounds == MAX_UNROLL and size.is_staging and reads_no_variable(keep_going):
+            raise PollingError("the loop ends when its test changes, which the loop itself does not change")
         state = step(*state)
         size.note_iteration()
 
@@ -279,8 +289,10 @@ def _in_python(
     state: Any,
     keep_going: Callable[..., Any] | None,
     length: int | None = None,
+    why: StagingError | None = None,
 ) -> Any:
-    iterator, size = iter(iterable), LoopSize(iterable, length)
+    """Run a loop as Python does; `why` is the reason for which it is no staged loop, if it could be one."""
+    iterator, size = iter(iterable), LoopSize(iterable, length, why)
     for item in iterator:
         if keep_going is not None:
             test = keep_going(*state)
@@ -342,11 +354,12 @@ def _staged_for(
             # The first iteration may replace None, or a number, by the array of all later iterations.
             may_settle = isinstance(error, LoopTypeError) and runs_once and first < _MAX_AHEAD
             if not may_settle:
-                if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
+                is_hopeless = isinstance(error, (TracingTimeError, TraceSizeError, PollingError))
+                if not isinstance(length, int) or length > MAX_UNROLL or is_hopeless:
                     raise
                 # The iterations before it have been made, with all that they write.
                 later_items = islice(iter(items), first, None)
-                return _in_python(later_items, step, state, keep_going, length - first)
+                return _in_python(later_items, step, state, keep_going, length - first, error)
         runs = runs_once or test(tf.constant(0, tf.int64), state)
         state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
         first += 1

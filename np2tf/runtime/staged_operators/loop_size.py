@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import UnrollingError
+from np2tf.staging import StagingError, UnrollingError
 from np2tf.tnp._tensor.storage import current_scope
 
 #: The number of operations that a loop with changing shapes may have when it is written out. Tracing and
@@ -22,14 +22,20 @@ MOST_OPS = 5000
 class LoopSize:
     """The operations of a loop that is being written out.
 
+    Attributes:
+        is_staging: whether it becomes a part of a graph.
+
     Args:
         iterable: the items of the loop.
         length: the number of items; None if it is not known.
+        why: the reason for which the loop is written out, if it was not meant to be. Then its size is limited
+            whatever its shapes are, and the reason is raised again.
     """
 
-    def __init__(self, iterable: Any, length: int | None = None) -> None:
-        self._is_staging = current_scope() is not None and not tf.executing_eagerly()
-        if not self._is_staging:
+    def __init__(self, iterable: Any, length: int | None = None, why: StagingError | None = None) -> None:
+        self._why = why
+        self.is_staging = current_scope() is not None and not tf.executing_eagerly()
+        if not self.is_staging:
             return
         if length is None and hasattr(type(iterable), "__len__"):
             length = len(iterable)
@@ -44,7 +50,7 @@ class LoopSize:
         Raises:
             StagingError: if the loop would have too many operations, and its arrays change their shapes.
         """
-        if not self._is_staging:
+        if not self.is_staging:
             return
         self._ends.append(self._count_ops())
         count = len(self._ends) - 1
@@ -52,6 +58,8 @@ class LoopSize:
             return
         left = max(self._length - count, 0) if self._length is not None else 0
         total = self._ends[-1] - self._ends[0] + left * (self._ends[-1] - self._ends[-2])
+        if total > MOST_OPS and self._why is not None:
+            raise self._why
         if total > MOST_OPS and self._shapes(count) - self._shapes(count - 1):
             raise UnrollingError(
                 f"the arrays of a loop change their shapes in every iteration, and it would become {total} "

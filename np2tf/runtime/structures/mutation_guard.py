@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from np2tf.pytree.containers import Container
@@ -17,9 +17,16 @@ class MutationGuard:
     Args:
         containers: the guarded containers with their kinds, as from
             `np2tf.pytree.registry.Registry.reachable`. Immutable containers are ignored.
+        is_ours: (kind, container, former contents) -> whether the trace may have made a change; other threads
+            have made the other changes, which stay.
     """
 
-    def __init__(self, containers: Iterable[tuple[Container, Any]]) -> None:
+    def __init__(
+        self,
+        containers: Iterable[tuple[Container, Any]],
+        is_ours: Callable[[Container, Any, Any], bool] = lambda kind, container, before: True,
+    ) -> None:
+        self._is_ours = is_ours
         self._before = [
             (kind, container, kind.copy(container)) for kind, container in containers if kind.fill is not None
         ]
@@ -29,7 +36,7 @@ class MutationGuard:
         changes = [
             (kind, container, before)
             for kind, container, before in self._before
-            if not kind.has_items_of(container, before)
+            if not kind.has_items_of(container, before) and self._is_ours(kind, container, before)
         ]
         for kind, container, before in changes:
             assert kind.fill is not None

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from np2tf.runtime.tracing.trace_limit import note_operation
 from np2tf.tnp._tensor.small_constants import constant, graph_constants
 
 
@@ -97,6 +98,7 @@ def _modules() -> _Modules:
 
 def _create_operation(op_type: str, name: str | None = None, **operands: Any) -> Any:
     """Create an operation as TensorFlow's `_apply_op_helper` does, with the same arguments and result."""
+    note_operation()
     modules = _modules()
     graph = modules.ops.get_default_graph()
     key = _key_of(op_type, operands, modules) if isinstance(graph, modules.func_graph) else None
@@ -130,6 +132,7 @@ def _create_operation(op_type: str, name: str | None = None, **operands: Any) ->
 
 def _create_constant(value: Any, dtype: Any, shape: Any, *details: Any, **keywords: Any) -> tf.Tensor:
     """Create a constant as TensorFlow's `_create_graph_constant` does; equal integers are created once."""
+    note_operation()
     modules = _modules()
     graph = modules.ops.get_default_graph()
     is_simple = type(value) in _INTEGERS and shape is None and isinstance(graph, modules.func_graph)

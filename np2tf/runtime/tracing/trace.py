@@ -73,6 +73,7 @@ class Trace:
         attributes_are_named: whether code reads every attribute by its name, so that no code lists
             attributes.
         loops: for each staged loop "xla" or "graph".
+        argument_tensors: the ids of the tensors of the caller's arrays.
         at_once: whether the code that is being staged now stands for all iterations of a loop at once.
         throw_aways: the throw-away graphs of loops and branches that are being traced, the innermost last.
         is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
@@ -85,6 +86,7 @@ class Trace:
         has_collectives: whether the staged code waits for other devices.
         has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
+        may_be_stopped: whether long loops end when the call's stop sign is set.
         may_call_numpy: whether the code may call NumPy, because it stays in this process and on the CPU.
         may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
         has_assumed: whether the staged code relies on assumptions about the data.
@@ -109,6 +111,8 @@ class Trace:
         self.exact_types = exact_types
         self.handles = self.gradients = self.has_gaps = self.on_cpu = False
         self.may_assume = self.has_assumed = self.has_collectives = self.may_call_numpy = False
+        self.may_be_stopped = False
+        self.argument_tensors: set[int] = set()
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []

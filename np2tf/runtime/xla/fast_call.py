@@ -11,6 +11,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
+from np2tf.runtime.xla import stop_signs
 from np2tf.runtime.xla.graph_rewrites import exact_call_options, exact_calls
 from np2tf.tnp._array.ndarray import is_array
 
@@ -28,18 +29,34 @@ class ConcreteCall:
     def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]]) -> None:
         self.function = function
         self._captures = list(function.graph.external_captures)
+        places = [k for k, tensor in enumerate(self._captures) if tensor is stop_signs.UNSET]
+        self._stop_place = places[0] if places else None
         self._late = late
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name
         self._count = len(function.outputs)
         self._context = context.context()
         self._attributes = tuple(itertools.chain(*exact_call_options().as_attrs().items()))
 
-    def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
-        """Return the outputs of the function, whose arithmetic nothing rewrites."""
+    @property
+    def can_be_stopped(self) -> bool:
+        """True if the function has loops that end at a stop sign."""
+        return self._stop_place is not None and not record.could_possibly_record()
+
+    def __call__(self, inputs: list[tf.Tensor], sign: tf.Tensor | None = None) -> Sequence[tf.Tensor]:
+        """Return the outputs of the function, whose arithmetic nothing rewrites.
+
+        Args:
+            inputs: the operands.
+            sign: the stop sign of this call; its results mean nothing once the sign is set.
+        """
         if record.could_possibly_record():
             with exact_calls():
                 return self.function(*inputs)
-        operands = [*inputs, *self._captures, *self._late()]
+        captures = self._captures
+        if sign is not None and self._stop_place is not None:
+            captures = [*captures]
+            captures[self._stop_place] = sign
+        operands = [*inputs, *captures, *self._late()]
         return execute.execute(self._name, self._count, operands, self._attributes, self._context)
 
 

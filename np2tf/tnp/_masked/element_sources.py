@@ -41,10 +41,17 @@ class PartialWrite:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round of a loop over parts, with the elements that it has read."""
+    """One round of a loop over parts.
+
+    Attributes:
+        write: the array that is being written.
+        values: the elements that the round has read.
+        entered: what it has begun to read.
+    """
 
     write: PartialWrite | None = None
     values: dict[Hashable, tuple[Any, ...]] = field(default_factory=dict)
+    entered: set[Hashable] = field(default_factory=set)
 
 
 #: A function of an axis (counted from the end), the first element, the number of elements, and the round. It

@@ -28,6 +28,10 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.symint import Int, SymInt
 from np2tf.tnp._tensor.value_numbers import value_number
 
+#: A round computes its elements from at most so many other selections, and reads all others as whole arrays.
+#: Otherwise each write in an unrolled loop would repeat all iterations before it.
+MOST_READS = 64
+
 
 @dataclass(frozen=True, eq=False)
 class AxisMask:
@@ -77,6 +81,7 @@ class Selection:
         """
         key = (id(self), axis, id(first), count)
         if key not in round_entered.values:
+            round_entered.entered.add(key)
             # The objects are kept alive, so that no other object gets their ids.
             round_entered.values[key] = (self._read(axis, first, count, round_entered), self, first)
         return round_entered.values[key][0]
@@ -85,7 +90,8 @@ class Selection:
         part = self.parts[axis] if -axis <= len(self.parts) else None
         if part is None:
             return self.whole
-        if self.source is not None:
+        is_far = part.interval is not None and len(round_entered.entered) > MOST_READS
+        if self.source is not None and not is_far:
             return self.source(axis, first, count, round_entered)
         assert part.interval is not None
         return element_sources.part_of(self.whole, axis, symint.tensor_of(part.interval[0]) + first, count)
