@@ -47,8 +47,9 @@ from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
-#: twice as many each time. A call that takes UNUSUAL times the usual time ends that.
-ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
+#: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual
+#: time ends that.
+ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 10, 4.0
 #: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
 
@@ -129,11 +130,10 @@ class Compiler(CompiledCode):
         cache = self._cache_of(call)
         if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
             cache.reconsider()
-            self._budget.slower.discard(id(cache))
+            self._budget.slower.discard(cache)
         if cache.on_host:
-            if cache.fallback is None and id(cache) not in self._budget.slower:
-                self._budget.slower.add(id(cache))
-                cache.last_review = self._host.own_seconds
+            if cache.fallback is None and cache not in self._budget.slower:
+                self._budget.slower.add(cache)
                 if all(function.how == "xla" for function in cache.functions.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
             self._note_host_preference(cache.fallback)
@@ -170,7 +170,7 @@ class Compiler(CompiledCode):
         self._latest = why
         self._in_a_row += 1
         if self._in_a_row >= ASKED_AT_LEAST:
-            self._unchecked_calls = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
+            self._unchecked_calls = 2 ** min(self._in_a_row - ASKED_AT_LEAST, TRUSTED_AT_MOST)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""

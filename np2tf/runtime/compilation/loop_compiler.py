@@ -97,7 +97,7 @@ class LoopCompiler(Compiler):
             cache = self._cache_of(call)
             if cache.on_host:
                 if cache.fallback is None:
-                    self._budget.slower.add(id(cache))
+                    self._budget.slower.add(cache)
                 return Entry()
             if self._prefers_host(cache, call):
                 return Entry(cache=cache)
