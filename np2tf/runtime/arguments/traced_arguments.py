@@ -8,7 +8,7 @@ changes in the caller's own objects.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from np2tf.pytree.containers import DICT, LIST, SLICE
@@ -203,19 +203,24 @@ def _holds_marks(value: Any) -> bool:
     return any(map(_holds_marks, STRUCTURES.items(value)))
 
 
-def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
-    """Make the changes in the caller's own lists, dicts and objects; return the result with these in it."""
+def prepare_changes(outcome: Outcome, holders: Sequence[Any]) -> tuple[Any, Callable[[], None]]:
+    """Return the result with the caller's own lists, dicts and objects in it, and a function that changes
+    these.
+    """
     instances: dict[int, Any] = {}
     changes = {place: _restore_arguments(new, holders, instances) for place, new in outcome.changes.items()}
     result = _restore_arguments(outcome.result, holders, instances)
-    for place, new in changes.items():
-        holder = holders[place]
-        container = STRUCTURES.find(holder)
-        if container is not None and container.fill is not None:
-            container.fill(holder, new)
-        else:
-            assign(holder, new)
-    return result
+
+    def change() -> None:
+        for place, new in changes.items():
+            holder = holders[place]
+            container = STRUCTURES.find(holder)
+            if container is not None and container.fill is not None:
+                container.fill(holder, new)
+            else:
+                assign(holder, new)
+
+    return result, change
 
 
 def _restore_arguments(value: Any, holders: Sequence[Any], instances: dict[int, Any]) -> Any:

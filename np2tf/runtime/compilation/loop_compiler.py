@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from np2tf.counts import Fallback
+from np2tf.faults import note_fault
 from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import DiscardedCall
 from np2tf.runtime.compilation.prepared_call import PreparedCall
@@ -128,7 +129,11 @@ class LoopCompiler(Compiler):
     ) -> Any:
         try:
             return self._execute(concrete_function, is_new, cache, call, time.perf_counter())
-        except (DiscardedCall, tf.errors.OpError):
+        except Exception as error:
+            if call.is_accepted:
+                raise  # by the program itself, such as by a stream that it prints to
+            if not isinstance(error, (DiscardedCall, tf.errors.OpError)):
+                note_fault(error, self.code)
             return None
 
     def _advice(self, call: PreparedCall) -> bool | None:
