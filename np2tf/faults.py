@@ -26,12 +26,13 @@ class FaultWarning(UserWarning):
     """Warns that np2tf itself has failed, and that the program goes on without it."""
 
 
-def note_fault(error: Exception, code: types.CodeType | None = None) -> None:
+def note_fault(error: Exception, code: types.CodeType | None = None, name: str = "") -> None:
     """Record a fault, and warn once for each place in np2tf. This never raises.
 
     Args:
         error: the exception.
         code: the code of the program's function for which np2tf was at work; None if it was for none.
+        name: the name of the function, if its code has another name.
     """
     try:
         if isinstance(error, TensorFlowMissingError):
@@ -41,15 +42,13 @@ def note_fault(error: Exception, code: types.CodeType | None = None) -> None:
         if place in _reported or len(_reported) >= _MOST:
             return
         _reported.add(place)
-        name, path, line = (
-            ("the program", *program_place())
-            if code is None
-            else (code.co_name, code.co_filename, code.co_firstlineno)
-        )
+        path, line = program_place() if code is None else (code.co_filename, code.co_firstlineno)
+        name = name or ("the program" if code is None else code.co_name)
         message = (str(error).splitlines() or [""])[0]
         reason = f"internal error: {type(error).__name__}: {message} (np2tf/{place[0]}:{place[1]})"
         counts.fell_back(Fallback(name, reason, CODE, path, line))
-        warn_at(f"{CODE} {path}:{line}: {name} runs on the host: {reason}", FaultWarning, path, line)
+        consequence = "np2tf goes on without it" if code is None else f"{name} runs on the host"
+        warn_at(f"{CODE} {path}:{line}: {consequence}: {reason}", FaultWarning, path, line)
     except Exception:  # there is nothing left to tell it to
         return
 

@@ -287,7 +287,14 @@ RIGHT = (
     "np2tf.transform_errors",
     "np2tf.transforms",
 )
-BOTH = ("np2tf.own_warnings", "np2tf.installation", "np2tf.rules", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.coverage")
+BOTH = (
+    "np2tf.own_warnings",
+    "np2tf.installation",
+    "np2tf.rules",
+    "np2tf.suppressions",
+    "np2tf.diagnostics",
+    "np2tf.coverage",
+)
 
 
 def modules() -> dict[str, Path]:

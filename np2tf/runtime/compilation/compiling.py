@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
-from np2tf.faults import note_fault
+from np2tf.faults import CODE, note_fault
 from np2tf.operators.undefined import check_bound
 from np2tf.runtime.compilation.compiled_code import CompiledCode
 from np2tf.runtime.compilation.concrete_function import Body, ConcreteFunction, DiscardedCall
@@ -301,7 +301,13 @@ class Compiler(CompiledCode):
                 Once the call has been accepted, exceptions are those of the program, which its effects raise.
         """
         arrays = call.signature.arrays
-        inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders, call.accept
+        inputs = (
+            arrays,
+            call.signature.numbers,
+            call.signature.generators,
+            call.signature.holders,
+            call.accept,
+        )
 
         def retrace(trace: Callable[[Body, Sequence[Any]], None]) -> None:
             with self._preparation.guard_captures(call):
@@ -420,9 +426,13 @@ class Compiler(CompiledCode):
 
     def _note_fallback(self, error: Exception) -> Fallback:
         """Count that a call cannot be compiled, with the reason."""
-        file, line = place_of(error, self.code)
-        fallback = Fallback(self.name, first_line(error), code_of(error), file, line)
-        return counts.fell_back(fallback)
+        try:
+            file, line = place_of(error, self.code)
+            fallback = Fallback(self.name, first_line(error), code_of(error), file, line)
+            return counts.fell_back(fallback)
+        except Exception as fault:
+            note_fault(fault, self.code)
+            return Fallback(self.name, "internal error", CODE)
 
 
 def _first_call(concrete_function: ConcreteFunction, inputs: Sequence[Any]) -> Any:

@@ -109,8 +109,11 @@ class LoopCompiler(Compiler):
                 cache.on_host, cache.fallback = True, fallback
             return Entry()
         result = self._run_or_discard(*compilation)
-        if result is None:
-            compilation[2].note_discarded_call()
+        try:
+            if result is None:
+                compilation[2].note_discarded_call()
+        except Exception as error:
+            note_fault(error, self.code)
         return Entry(result)
 
     def note_host_run(self, cache: SpecializationCache | None, seconds: float, own_seconds: float) -> None:

@@ -115,7 +115,11 @@ loading.when_loaded(operators.use_staging)
 
 
 def load() -> None:
-    """Load TensorFlow, and the half of np2tf that needs it."""
+    """Load TensorFlow, and the half of np2tf that needs it.
+
+    Raises:
+        TensorFlowMissingError: if TensorFlow cannot be imported.
+    """
     if not fast_flags.tensors:
         start = perf_counter()
         loading.load()

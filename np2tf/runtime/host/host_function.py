@@ -104,9 +104,7 @@ class HostFunction:
             self._may_be_hot = hot.count > before
         return result
 
-    def _function_for(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Callable[..., Any], bool]:
+    def _function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Callable[..., Any], bool]:
         """Return the function to run for a call, and whether its loops are watched during a report."""
         if is_on_host(args, kwargs):
             return self._watched_function, False

@@ -8,6 +8,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
+from np2tf.faults import note_fault
 from np2tf.runtime.decisions.decisions import MAX_USES, CallRecord, FunctionRecord, Refusal, decisions, key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
@@ -193,6 +194,11 @@ class WatchedLoop:
         return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
 
     @property
+    def code(self) -> types.CodeType:
+        """The code of the loop's function."""
+        return self._code
+
+    @property
     def path(self) -> str:
         """The file of the loop."""
         return self._code.co_filename
@@ -264,8 +270,5 @@ def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> Jitted
     try:
         return translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
-        reason = f"{type(error).__name__}: {error}"
-        counts.fell_back(
-            Fallback(loop_function.of, reason, "NP2TF905", plain.__code__.co_filename, loop_function.line)
-        )
+        note_fault(error, plain.__code__, loop_function.of)
         return None

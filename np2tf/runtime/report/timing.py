@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.counts import Fallback, counts
+from np2tf.faults import note_fault
 from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
@@ -72,14 +73,19 @@ class Watch:
             try:
                 return function(*args, **kwargs)
             finally:
-                seconds = perf_counter() - start
                 state.inside = False
-                if counts.eager > eager and counts.host == host:
-                    report.eager.add(seconds)
-                else:
-                    report.host.add(seconds)
-                    why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
-                    report.add_place(seconds, name, *user_location(), why)
+                try:
+                    add(perf_counter() - start, counts.eager > eager, counts.host > host)
+                except Exception as error:
+                    note_fault(error)
+
+        def add(seconds: float, is_eager: bool, is_handed_over: bool) -> None:
+            if is_eager and not is_handed_over:
+                report.eager.add(seconds)
+            else:
+                report.host.add(seconds)
+                why = HOST_ONLY if host_only else HANDED_OVER if is_handed_over else ON_HOST
+                report.add_place(seconds, name, *user_location(), why)
 
         return wrapper
 
@@ -224,12 +230,34 @@ class Watch:
             part.compiling.seconds += seconds
 
 
+def _begin(scope: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Return an entered with block; None if entering it failed, which only the report lacks."""
+    try:
+        block = scope(*args)
+        block.__enter__()
+    except Exception as error:
+        note_fault(error)
+        return None
+    return block
+
+
+def _end(block: Any) -> None:
+    try:
+        if block is not None:
+            block.__exit__(None, None, None)
+    except Exception as error:
+        note_fault(error)
+
+
 def _around(scope: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` inside the with block that `scope` makes from the arguments."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with scope(*args):
+        block = _begin(scope, args)
+        try:
             return function(*args, **kwargs)
+        finally:
+            _end(block)
 
     return call
