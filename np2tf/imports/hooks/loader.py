@@ -108,6 +108,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         warning.
         """
         before = dict(module.__dict__)
+        failure: Exception | None = None
         try:
             code = self.get_code(module.__name__)
             if code is None:
@@ -117,7 +118,10 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         except Exception as error:
             if not self.translated or hasattr(error, _USERS_OWN):
                 raise
-            self._run_as_it_is(module, before, error)
+            failure = error
+        if failure is not None:
+            # Not while the first exception is handled, which the module must not see as a context.
+            self._run_as_it_is(module, before, failure)
             return
         if self.originals is not None:
             from np2tf.runtime.host import originals
@@ -135,7 +139,6 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             exec(code, module.__dict__)  # type: ignore[arg-type]
         except Exception as own_error:
             # The user's own error, as Python would raise it without np2tf; importing modules pass it on.
-            own_error.__context__ = None
             setattr(own_error, _USERS_OWN, True)
             raise
         self.translated = False

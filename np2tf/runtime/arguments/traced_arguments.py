@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from np2tf.pytree.containers import DICT, LIST, SLICE
 from np2tf.pytree.registry import STRUCTURES
-from np2tf.runtime.arguments.captures import is_made_anew
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.value_kinds import IMMUTABLE, kind_of
 from np2tf.runtime.effects.appends import AppendedList
+from np2tf.runtime.introspection.code_names import is_made_anew
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.structures.array_stand_in import StandIn, host_value

@@ -45,7 +45,7 @@ from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.own_import import first_compilation_contexts
 from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.tnp._warnings.errstate import raises_floating_point_errors
+from np2tf.tnp._warnings.errstate import raises_floating_point_errors, warnings_are_errors
 
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
 #: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual
@@ -84,8 +84,10 @@ class Compiler(CompiledCode):
         if config.jit == "off" or host.calls.depth:
             # A call inside a call on the host stays on the host.
             return host.run_within
-        if self._tier == "host" or raises_floating_point_errors():
-            if self._tier != "host" and not uses_numpy_rules():
+        if self._tier == "host" or (warnings_are_errors() and uses_numpy_rules()):
+            return partial(self.run_on_host, None)
+        if raises_floating_point_errors():
+            if not uses_numpy_rules():
                 return partial(self.run_unjitted, ErrstateError.of())
             return partial(self.run_on_host, None)
         if (host.is_short or self._unchecked_calls > 0) and self._may_run_on_host(args, kwargs):

@@ -36,6 +36,7 @@ from np2tf.runtime.replacement.watched_loop import FASTER, WatchedLoop, hot, loo
 from np2tf.staging import TracingTimeError
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
+from np2tf.tnp._warnings.errstate import raises_floating_point_errors, warnings_are_errors
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
@@ -457,4 +458,4 @@ def _is_possible() -> bool:
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False
-    return "raise" not in np.geterr().values()
+    return not (raises_floating_point_errors() or warnings_are_errors())

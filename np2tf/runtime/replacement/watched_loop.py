@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
 from np2tf.faults import note_fault
-from np2tf.runtime.decisions.decisions import MAX_USES, CallRecord, FunctionRecord, Refusal, decisions, key_of
+from np2tf.runtime.decisions.decisions import (
+    KINDS,
+    MAX_USES,
+    CallRecord,
+    FunctionRecord,
+    Refusal,
+    decisions,
+    key_of,
+)
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
 from np2tf.runtime.replacement.loop_function import LoopFunction
@@ -183,7 +191,10 @@ class WatchedLoop:
 
     def refuse(self, arguments: tuple[Any, ...], why: Fallback) -> None:
         """Record why the loop cannot be compiled with these arguments."""
-        self._new_call_records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
+        records = self._new_call_records
+        records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
+        if len(records) > KINDS:
+            del records[next(iter(records))]
 
     def _outcome(self) -> tuple[str, FunctionRecord | None]:
         """Return the key and the record for the next process."""

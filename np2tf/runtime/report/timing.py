@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
+from weakref import WeakSet
 
 import tensorflow as tf
 
@@ -42,8 +43,7 @@ class Watch:
     def __init__(self) -> None:
         self.report = Report()
         self._state = _State()
-        self._called_ids: set[int] = set()
-        self._functions: list[ConcreteFunction] = []
+        self._called: WeakSet[ConcreteFunction] = WeakSet()
         self._undo = [entry_points.replace(self._operation), self._methods()]
         decisions.disable()
         counts.loops.clear()
@@ -211,7 +211,7 @@ class Watch:
         finally:
             seconds = perf_counter() - start
             total, function = self.report, self._current()
-            if id(concrete_function) in self._called_ids:
+            if concrete_function in self._called:
                 kind = "compiled" if concrete_function.how == "xla" else "graph"
                 getattr(total, kind).add(seconds)
                 getattr(function, kind).add(seconds)
@@ -222,8 +222,7 @@ class Watch:
         self, concrete_function: ConcreteFunction, seconds: float, total: Report, function: Function
     ) -> None:
         """Count a first call without its time, which is mostly that of XLA's compilation."""
-        self._called_ids.add(id(concrete_function))
-        self._functions.append(concrete_function)
+        self._called.add(concrete_function)
         kind = "compiled" if concrete_function.how == "xla" else "graph"
         for part in (total, function):
             getattr(part, kind).calls += 1
