@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 # `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the object
 # and not the module.
 from np2tf.config import config as config
+from np2tf.installation import installation as _installation
 from np2tf.operators.in_use import install as _install
 from np2tf.operators.in_use import staging_operator as _staging_operator
 from np2tf.operators.table import OPERATORS as _OPERATORS
@@ -143,8 +144,9 @@ def __getattr__(name: str) -> Any:
             module, attribute = _LAZY.get(name) or _IPYTHON[name]
         except KeyError:
             raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
-        module_object = importlib.import_module(module)
-        value = getattr(module_object, attribute) if attribute else module_object
+        with _installation.needed():
+            module_object = importlib.import_module(module)
+            value = getattr(module_object, attribute) if attribute else module_object
     globals()[name] = value
     return value
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from np2tf.staging import StagingError, class_of_code
 
+#: The number of reasons that are told apart.
+MOST_FALLBACKS = 1000
 #: The counters that are plain numbers.
 NUMBERS = ("compiled", "graph", "eager", "host", "host_calls", "traces")
 
@@ -103,6 +105,9 @@ class Counts:
     def fell_back(self, fallback: Fallback) -> Fallback:
         """Count a call that ran unjitted, and return the entry that counts all calls with its key."""
         entry = self._fallback_by_key.get(fallback.key)
+        if entry is None and len(self.fallbacks) >= MOST_FALLBACKS:
+            # Reasons may name values, of which a program that runs for long has any number.
+            return fallback
         if entry is None:
             self._fallback_by_key[fallback.key] = fallback
             self.fallbacks.append(fallback)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from np2tf.installation import installation
+
 
 class LazyModule:
     """A module whose import happens when an attribute is read first. Each attribute is stored when it has
@@ -19,7 +21,8 @@ class LazyModule:
         self.__dict__["__name__"] = name
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(importlib.import_module(self.__dict__["__name__"]), name)
+        with installation.needed():
+            value = getattr(importlib.import_module(self.__dict__["__name__"]), name)
         self.__dict__[name] = value
         return value
 

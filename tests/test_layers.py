@@ -32,13 +32,14 @@ FLOOR = (
     "np2tf.diagnostics",
     "np2tf.candidates",
     "np2tf.garbage",
+    *("np2tf.own_warnings", "np2tf.installation"),
 )
 TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", *within("np2tf.linking", "summary", "reexports"), *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", *REWRITES)
 RIGHT_FLOOR = (
-    *("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.pytree", "np2tf.staging"),
+    *("np2tf.config", "np2tf.counts", "np2tf.faults", "np2tf.lazy", "np2tf.pytree", "np2tf.staging"),
     *("np2tf.transform_errors", *FLOOR),
 )
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
@@ -115,8 +116,11 @@ CONTROL = within("np2tf.rewrites.control", "common", "constructs", "analysis")
 ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": ("np2tf.draws",),
     "np2tf.draws": (),
-    "np2tf.operators": (),
+    "np2tf.operators": ("np2tf.installation",),
     "np2tf.garbage": (),
+    "np2tf.own_warnings": (),
+    "np2tf.installation": ("np2tf.own_warnings",),
+    "np2tf.faults": ("np2tf.counts", "np2tf.installation", "np2tf.own_warnings"),
     "np2tf.suppressions": (),
     "np2tf.diagnostics": ("np2tf.rules", "np2tf.suppressions"),
     "np2tf.coverage": ("np2tf.rules",),
@@ -127,7 +131,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
     "np2tf.counts": ("np2tf.staging", *FLOOR),
-    "np2tf.lazy": (),
+    "np2tf.lazy": ("np2tf.installation",),
     "np2tf.pytree": ("np2tf.pytree",),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
@@ -276,13 +280,21 @@ RIGHT = (
     "np2tf.runtime",
     "np2tf.config",
     "np2tf.counts",
+    "np2tf.faults",
     "np2tf.lazy",
     "np2tf.pytree",
     "np2tf.staging",
     "np2tf.transform_errors",
     "np2tf.transforms",
 )
-BOTH = ("np2tf.rules", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.coverage")
+BOTH = (
+    "np2tf.own_warnings",
+    "np2tf.installation",
+    "np2tf.rules",
+    "np2tf.suppressions",
+    "np2tf.diagnostics",
+    "np2tf.coverage",
+)
 
 
 def modules() -> dict[str, Path]:

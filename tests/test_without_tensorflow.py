@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,97 @@ def test_a_tensor_of_somebody_elses() -> None:
         ),
     )
     assert answer == "scalar ndarray [0.0, 4.0]"
+
+
+# -- TensorFlow that cannot be imported ----------------------------------------------------------------------
+
+REFUSED = """
+    import sys
+
+    class Refusing:
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] == "tensorflow":
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    sys.meta_path.insert(0, Refusing())
+"""
+HALF = REFUSED.replace('name.partition(".")[0] == "tensorflow"', 'name.startswith("tensorflow.python")')
+STUB = "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow')"
+FORBIDDEN = "import sys; sys.modules['tensorflow'] = None"
+#: Everything in which np2tf would use TensorFlow, on NumPy; and what cannot do without it.
+WITHOUT = """
+    import warnings
+    import numpy as np
+    import np2tf
+    from np2tf import tnp
+
+    with warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always")
+
+        @np2tf.jit(tier="compile")
+        def relax(x, n):
+            for k in range(n):
+                x[1:] = np.where(x[1:] > 0, x[1:] * 0.5, x[:-1] + 1)
+            return x.sum()
+
+        np2tf.config.tier = "compile"
+
+        @np2tf.jit
+        def double(x):
+            i, x = np2tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, x))
+            return tnp.sum(x) + np2tf.cond(x.sum() > 0, lambda: 1.0, lambda: 2.0)
+
+        values = [relax(np.arange(4.0), 3), relax(np.arange(4.0), 3), double(np.ones(3))]
+        np2tf.config.tier = "auto"
+        from np2tf.runtime.environment.clock import clock
+        clock.host_seconds = 1e3  # so that compiling seems to pay
+        values += [relax(np.arange(3.0), 2) for _ in range(100)][-1:]
+        values += [tnp.zeros(2).sum(), tnp.sin(np.zeros(2)).sum(), tnp.at(np.zeros(2))[0].set(1.0).sum()]
+    print(*map(float, values))
+    print(*(f"{type(x.message).__name__} {str(x.message).rpartition(': ')[2]}" for x in records), sep="; ")
+    for ask in (
+        lambda: np2tf.device_put(np.ones(3)),
+        lambda: np2tf.save(relax, "folder", {}),
+        lambda: np2tf.grad(lambda x: x * x)(1.0),
+        lambda: np2tf.devices(),
+    ):
+        try:
+            ask()
+        except ImportError as error:
+            print(type(error).__name__, "pip install 'np2tf[tf]'" in str(error))
+"""
+
+
+@pytest.mark.parametrize("how", ["refused", "half", "stub", "forbidden"])
+def test_everything_else_runs_on_numpy(how: str) -> None:
+    """One warning names the remedy; what asks for TensorFlow says what is missing."""
+    hindrance = {"refused": REFUSED, "half": HALF, "stub": STUB, "forbidden": FORBIDDEN}[how]
+    values, told, *errors = run("-c", dedent(hindrance) + dedent(WITHOUT))
+    expected = [0.75, 0.75, 25.0, 0.75, 0.0, 0.0, 1.0]
+    assert list(map(float, values.split())) == expected
+    assert told == "TensorFlowWarning pip install 'np2tf[tf]'"
+    assert errors == ["TensorFlowMissingError True"] * 4
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> dict[str, str]:
+    """An environment in which importing TensorFlow fails, as a version does that does not fit."""
+    (tmp_path / "first" / "tensorflow").mkdir(parents=True)
+    init = "raise RuntimeError('module compiled against another version')"
+    (tmp_path / "first" / "tensorflow" / "__init__.py").write_text(init)
+    return {**os.environ, "PYTHONPATH": str(tmp_path / "first")}
+
+
+def test_a_program_whose_tensorflow_is_broken(script: Path, broken: dict[str, str]) -> None:
+    *expected, _ = run(script)
+    command = [sys.executable, ROOT / "cli.py", "run", "--tier", "compile", "--report", script]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300, env=broken)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:-1] == expected
+    assert done.stderr.count("pip install 'np2tf[tf]'") == 1
+    assert "RuntimeError: module compiled against another version" in done.stderr
+    command[3:6] = ["--device", "cpu"]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300, env=broken)
+    assert done.returncode != 0
+    assert "pip install 'np2tf[tf]'" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -13,12 +13,14 @@ import click
 from np2tf.commands import DeferredAction
 from np2tf.config import config
 from np2tf.diagnostics import codes
+from np2tf.faults import note_fault
 from np2tf.imports.programs.execute import execute, on_device
 from np2tf.imports.programs.one_line import warn_in_one_line
 from np2tf.imports.programs.program import CannotRun, Program, prepare
 from np2tf.imports.programs.startup_log import keep_quiet
 from np2tf.imports.programs.tracebacks import show
 from np2tf.imports.programs.workers import run_workers, worker_index
+from np2tf.installation import TensorFlowMissingError, installation
 
 FORMATS = ("text", "json")
 
@@ -130,7 +132,8 @@ def run(
     """
     if module is None and not program:
         raise click.UsageError("name a file, or a module after -m")
-    if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
+    asks_for_tensorflow = device or float32 or workers is not None or settings.get("eager") == "tensorflow"
+    if not _is_installed("numpy") or (asks_for_tensorflow and not _is_installed("tensorflow")):
         entry = codes()["NP2TF925"]
         raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
     target, arguments = (module, program) if module is not None else (program[0], program[1:])
@@ -141,6 +144,9 @@ def run(
     if not verbose:
         keep_quiet()
     warn_in_one_line()
+    if not _is_installed("tensorflow"):
+        installation.note(ModuleNotFoundError("No module named 'tensorflow'"))
+        installation.warn()
     if workers is not None:
         if worker_index() is None:
             raise DeferredAction(lambda: sys.exit(run_workers(workers, max_restarts)))
@@ -151,11 +157,22 @@ def run(
         setattr(config, name, value)
     device_name = _device(device) if device else None
     if report is not None or report_file is not None:
-        from np2tf.commands.printing.reporting import report_at_exit
+        try:
+            with installation.needed():
+                from np2tf.commands.printing.reporting import report_at_exit
 
-        report_at_exit(report or "text", report_file)
+                report_at_exit(report or "text", report_file)
+        except Exception as error:  # the program runs without a report
+            note_fault(error)
     configuration = {**choices, **({"device": device_name} if device_name else {})}
     raise DeferredAction(lambda: _start(main_program, configuration, full_traceback))
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # a finder refuses it, or something else has its name
+        return False
 
 
 def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
@@ -180,7 +197,11 @@ def _refuse(error: CannotRun) -> NoReturn:
 
 def _device(name: str) -> str:
     """Return TensorFlow's name of a device; end the command if there is no device of this name."""
-    import tensorflow as tf
+    try:
+        with installation.needed():
+            import tensorflow as tf
+    except TensorFlowMissingError as error:
+        raise click.ClickException(f"--device {name}: {error}") from None
 
     kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")
     device_name = f"{kind.upper()}:{number or 0}"

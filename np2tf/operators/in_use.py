@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from np2tf.installation import TensorFlowMissingError, installation
 from np2tf.operators.table import CONTROL, OPERATORS, load, python_meaning
 
 
@@ -21,7 +22,7 @@ def _until_tensorflow(name: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if "tensorflow" not in sys.modules:
+        if not installation.may_have_tensorflow:
             return function(*args, **kwargs)
         use_staging()
         return staging_operator(name)(*args, **kwargs)
@@ -37,8 +38,14 @@ PYTHON: dict[str, Any] = {
 
 
 def staging_operator(name: str) -> Any:
-    """The operator that stages where its values are staged."""
-    return load(OPERATORS[name].staged)
+    """The operator that stages where its values are staged; Python's, if TensorFlow cannot be imported."""
+    operator = OPERATORS[name]
+    try:
+        with installation.needed():
+            return load(operator.staged)
+    except TensorFlowMissingError:
+        installation.warn()
+        return python_meaning(name) if operator.role == CONTROL else load(operator.python)
 
 
 class _Use:

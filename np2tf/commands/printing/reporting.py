@@ -12,6 +12,7 @@ from typing import Any
 
 from np2tf import __version__
 from np2tf.counts import TakenOver
+from np2tf.faults import note_fault
 from np2tf.imports.hooks.run_diagnostics import diagnostics_met
 from np2tf.runtime.report.report import Function, Place, Report, Time
 from np2tf.runtime.report.timing import Watch
@@ -33,8 +34,12 @@ def report_at_exit(form: str, file: Path | None) -> None:
     def write() -> None:
         if os.getpid() != process:  # a copy of this process, by fork
             return
-        report = watch.stop()
-        text = as_json(report) if form == "json" else as_text(report)
+        try:
+            report = watch.stop()
+            text = as_json(report) if form == "json" else as_text(report)
+        except Exception as error:
+            note_fault(error)
+            return
         if file is None:
             sys.stdout.flush()
             print(text, file=sys.stderr)

@@ -14,6 +14,7 @@ import os
 import time
 from typing import Any, NamedTuple
 
+from np2tf.faults import note_fault
 from np2tf.imports.cache.files import Cache, hash_of
 from np2tf.imports.cache.fingerprint import begin_hash, key_from
 from np2tf.imports.reporting.findings import Finding, Originals, Translation
@@ -139,6 +140,13 @@ class Sources:
         """Store new translations, together with valid translations that other processes have written in the
         meantime.
         """
+        try:
+            self._write()
+        except Exception as error:
+            note_fault(error)
+        self._new.clear()
+
+    def _write(self) -> None:
         for folder, new in self._new.items():
             there = self._folder(folder)
             table: dict[str, tuple[Any, ...]] = {}
@@ -155,7 +163,6 @@ class Sources:
                     start, end = end, end + len(blob)
                     table[name] = (*state, start, end, hash_of(blob))
             self._cache.store(self._entry(folder), table, blobs=blobs)
-        self._new.clear()
 
     def _folder(self, folder: str) -> _Folder:
         table, data = self._cache.load_with_rest(self._entry(folder))

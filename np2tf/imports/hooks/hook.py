@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from fnmatch import translate as pattern
 from types import ModuleType
 
+from np2tf.faults import note_fault
 from np2tf.imports.cache.store import prepare
 from np2tf.imports.hooks.loader import TranslatingLoader
 from np2tf.options import Options
@@ -111,7 +112,10 @@ def install(
     See https://docs.python.org/3/library/sys.html#sys.meta_path.
     """
     finder = TranslatingFinder(include, exclude, options)
-    prepare(finder.options)
+    try:
+        prepare(finder.options)
+    except Exception as error:
+        note_fault(error)
     _active_finders.append(finder)
     sys.meta_path.insert(0, finder)
     return finder

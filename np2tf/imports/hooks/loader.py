@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from np2tf.config import program
+from np2tf.faults import note_fault
 from np2tf.imports.cache.sources import FileState
 from np2tf.imports.cache.store import translation
 from np2tf.imports.reporting.findings import Finding, TranslationWarning, tell
@@ -55,13 +56,26 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         """Return the code of the module's translation, or of the module itself, with its bytecode file."""
         as_it_is = partial(super().get_code, fullname)
         self.source_state = FileState.of(self.path)
-        result = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
+        failure: Exception | None = None
+        try:
+            result = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
+        except Exception as error:  # of np2tf, or of the module itself, which is raised again
+            failure = error
+        if failure is not None:
+            self.translated, code = False, as_it_is()
+            note_fault(failure)
+            return code
         self.translated, self.findings = result.code is not None, result.findings
         self.originals = result.originals if self.translated else None
         self.summary = result.summary
         if result.findings:
             whole = result.code is None and any(finding.severity == "error" for finding in result.findings)
-            tell(result.findings, "; the module runs untranslated" if whole else "")
+            try:
+                tell(result.findings, "; the module runs untranslated" if whole else "")
+            except TranslationWarning:
+                raise  # a filter of the program's says so
+            except Exception as error:
+                note_fault(error)
         return result.code or result.own_code or as_it_is()
 
     def names(self) -> dict[str, Any]:
@@ -70,14 +84,23 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         """
         if not self.translated:
             return {}
-        _follow_program()
+        try:
+            _follow_program()
+        except Exception as error:
+            note_fault(error)
         from np2tf.runtime.environment import raw_tensors, reexported_names
         from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
         from np2tf.runtime.host import originals
+        from np2tf.runtime.replacement import watching
 
         names = {**raw_tensors.NAMES, **reexported_names.NAMES}
         if self.originals is not None:
-            originals.add_originals(self.originals, names)
+            names.update(watching.NAMES)
+            try:
+                originals.add_originals(self.originals, names)
+            except Exception as error:  # the translations run alone
+                note_fault(error)
+                self.originals = None
         return names
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -85,6 +108,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         warning.
         """
         before = dict(module.__dict__)
+        failure: Exception | None = None
         try:
             code = self.get_code(module.__name__)
             if code is None:
@@ -94,12 +118,18 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         except Exception as error:
             if not self.translated or hasattr(error, _USERS_OWN):
                 raise
-            self._run_as_it_is(module, before, error)
+            failure = error
+        if failure is not None:
+            # Not while the first exception is handled, which the module must not see as a context.
+            self._run_as_it_is(module, before, failure)
             return
         if self.originals is not None:
             from np2tf.runtime.host import originals
 
-            originals.use_originals(self.originals, module)
+            try:
+                originals.use_originals(self.originals, module)
+            except Exception as error:
+                note_fault(error)
 
     def _run_as_it_is(self, module: types.ModuleType, before: dict[str, object], error: Exception) -> None:
         code = super().get_code(module.__name__)
@@ -109,7 +139,6 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             exec(code, module.__dict__)  # type: ignore[arg-type]
         except Exception as own_error:
             # The user's own error, as Python would raise it without np2tf; importing modules pass it on.
-            own_error.__context__ = None
             setattr(own_error, _USERS_OWN, True)
             raise
         self.translated = False

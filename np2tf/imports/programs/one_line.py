@@ -6,6 +6,7 @@ import re
 import warnings
 
 _shown_lines: set[str] = set()
+_MOST_LINES = 1000
 _format = warnings.formatwarning
 
 
@@ -26,5 +27,7 @@ def _format_warning(
     output = f"{filename}:{lineno}: {category.__name__}: {text}\n"
     if output in _shown_lines:
         return ""
+    if len(_shown_lines) >= _MOST_LINES:
+        _shown_lines.clear()
     _shown_lines.add(output)
     return output

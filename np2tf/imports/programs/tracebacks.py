@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 import traceback
@@ -15,9 +14,9 @@ def foreign_folders() -> tuple[str, ...]:
     """Return the folders whose frames do not help the author of a NumPy program: np2tf's and TensorFlow's."""
     folders = [PACKAGE_FOLDER]
     for name in ("tensorflow", "keras"):
-        spec = importlib.util.find_spec(name) if name in sys.modules else None
-        if spec is not None and spec.origin:
-            folders.append(os.path.dirname(spec.origin))
+        path = getattr(sys.modules.get(name), "__file__", None)
+        if isinstance(path, str):
+            folders.append(os.path.dirname(path))
     return tuple(folder + os.sep for folder in folders)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import types
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from np2tf.own_warnings import warn_at
 
 if TYPE_CHECKING:
     from np2tf.diagnostics import Diagnostic
@@ -128,10 +129,4 @@ def warn(text: str, path: str, line: int) -> None:
     A filter that turns all warnings into errors does not break an import that works without np2tf; a filter
     that names TranslationWarning does.
     """
-    try:
-        warnings.warn_explicit(text, TranslationWarning, path, line)
-    except TranslationWarning as error:
-        filters = warnings.filters
-        if any(action == "error" and kind is TranslationWarning for action, _, kind, *_ in filters):
-            raise
-        warnings.showwarning(error, TranslationWarning, path, line)
+    warn_at(text, TranslationWarning, path, line)

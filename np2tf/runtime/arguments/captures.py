@@ -28,6 +28,7 @@ from np2tf.runtime.introspection.code_names import (
     codes_within,
     global_names,
     imported_modules,
+    is_made_anew,
     rebound_outer_names,
 )
 from np2tf.runtime.introspection.libraries import is_of_library
@@ -307,11 +308,6 @@ def captures_of(function: Any) -> list[Place]:
 
 def _place_of(code: types.CodeType) -> tuple[str, int, str]:
     return code.co_filename, code.co_firstlineno, code.co_name
-
-
-def is_made_anew(function: types.FunctionType) -> bool:
-    """Return whether a function is made where it is used: a lambda, or an inner function."""
-    return "<l" in function.__qualname__  # <lambda>, <locals>
 
 
 _dependencies: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictionary()

@@ -11,9 +11,10 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.pytree.registry import DEEPEST
-from np2tf.runtime.arguments.captures import current, dependencies_of, functions_among, is_made_anew
+from np2tf.runtime.arguments.captures import current, dependencies_of, functions_among
 from np2tf.runtime.arguments.signature import Signature, number_key
 from np2tf.runtime.arguments.value_kinds import BY_IDENTITY, BY_VALUE, IMMUTABLE, kind_of
+from np2tf.runtime.introspection.code_names import is_made_anew
 from np2tf.runtime.introspection.stored_attributes import wrapped_function
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.array_stand_in import host_value

@@ -8,15 +8,15 @@ changes in the caller's own objects.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from np2tf.pytree.containers import DICT, LIST, SLICE
 from np2tf.pytree.registry import STRUCTURES
-from np2tf.runtime.arguments.captures import is_made_anew
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.value_kinds import IMMUTABLE, kind_of
 from np2tf.runtime.effects.appends import AppendedList
+from np2tf.runtime.introspection.code_names import is_made_anew
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.structures.array_stand_in import StandIn, host_value
@@ -229,24 +229,29 @@ def _holds_marks(value: Any) -> bool:
     return any(map(_holds_marks, STRUCTURES.items(value)))
 
 
-def write_back(outcome: Outcome, holders: Sequence[Any]) -> Any:
-    """Make the changes in the caller's own lists, dicts and objects; return the result with these in it."""
+def prepare_changes(outcome: Outcome, holders: Sequence[Any]) -> tuple[Any, Callable[[], None]]:
+    """Return the result with the caller's own lists, dicts and objects in it, and a function that changes
+    these.
+    """
     instances: dict[int, Any] = {}
     changes = {place: _restore_arguments(new, holders, instances) for place, new in outcome.changes.items()}
     result = _restore_arguments(outcome.result, holders, instances)
-    for place, new in changes.items():
-        holder = holders[place]
-        container = STRUCTURES.find(holder)
-        if type(new) is NewItems:
-            for key, item in new.items.items():
-                holder[key] = item
-            if new.appended:
-                holder.extend(new.appended)
-        elif container is not None and container.fill is not None:
-            container.fill(holder, new)
-        else:
-            assign(holder, new)
-    return result
+
+    def change() -> None:
+        for place, new in changes.items():
+            holder = holders[place]
+            container = STRUCTURES.find(holder)
+            if type(new) is NewItems:
+                for key, item in new.items.items():
+                    holder[key] = item
+                if new.appended:
+                    holder.extend(new.appended)
+            elif container is not None and container.fill is not None:
+                container.fill(holder, new)
+            else:
+                assign(holder, new)
+
+    return result, change
 
 
 def _restore_arguments(value: Any, holders: Sequence[Any], instances: dict[int, Any]) -> Any:

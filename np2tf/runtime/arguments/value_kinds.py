@@ -25,6 +25,8 @@ _SINGLETONS = (type(None), type(Ellipsis), type(NotImplemented))
 BY_VALUE = (str, bytes, bool, *_SINGLETONS, np.dtype, range, tf.DType, enum.Enum)
 BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
 _kinds: dict[type, str] = {}
+#: The number of classes to remember, because a program may make classes without end.
+_MOST_KINDS = 2000
 
 
 def kind_of(value: Any) -> str:
@@ -37,6 +39,8 @@ def kind_of(value: Any) -> str:
         kind = _kind_of(value)
         of_class = kind not in ("constant", "set", "unknown") or isinstance(value, (*BY_VALUE, *BY_IDENTITY))
         if of_class and not (kind == "tuple" and type(value).__dictoffset__):
+            if len(_kinds) >= _MOST_KINDS:
+                _kinds.clear()
             _kinds[type(value)] = kind
     return kind
 

@@ -12,6 +12,7 @@ import enum
 import functools
 import importlib
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -27,6 +28,7 @@ from np2tf.runtime.callees.number_types import number_type
 from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.effects.appends import AppendedList
 from np2tf.runtime.environment.call_context import tensorflow
+from np2tf.runtime.introspection.code_names import is_made_anew
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
 from np2tf.runtime.jit.jitted_function import JittedFunction
@@ -41,6 +43,10 @@ from np2tf.tnp._tensor.storage import current_scope
 
 #: Function -> the function to trace in its place, or the error if there is none.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
+#: The functions among these that are made where they are used. Their versions refer to them, so that the table
+#: would keep every one.
+_latest_made_anew: deque[types.FunctionType] = deque()
+_MOST_MADE_ANEW = 256
 #: Modules of Python whose generated methods of classes only compute, such as comparisons.
 _MAKING_METHODS = ("dataclasses", "functools")
 #: The attributes that members of an enumeration have.
@@ -169,6 +175,10 @@ def staged_version(function: types.FunctionType) -> Any:
     version = _versions.get(function)
     if version is None:
         version = _versions[function] = _version(function)
+        if is_made_anew(function):
+            _latest_made_anew.append(function)
+            if len(_latest_made_anew) > _MOST_MADE_ANEW:
+                _versions.pop(_latest_made_anew.popleft(), None)
     if isinstance(version, StagingError):
         raise _copy_error(version)
     return version

@@ -12,8 +12,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakSet
 
 from np2tf.runtime.callees.callees import NewCallee
+from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.effects.appends import ListIsRead
 from np2tf.runtime.environment.clock import CALL_SECONDS, Costs, clock, long_calls
 from np2tf.runtime.host.host_function import HostFunction
@@ -26,6 +28,8 @@ KNOWN_COST_FACTOR = 2.0
 #: for each trace that failed or gave slower code, and for each compilation after the first PAID_TRIES that
 #: has not paid.
 PAID_TRIES, LESS = 3, 4.0
+#: The share is divided no further after this many: it is far below what any process lives to spend.
+_MOST_IN_VAIN = 64
 #: The share for all functions together.
 SHARE_OF_ALL = 0.5
 #: The common budget goes first to the function that has taken most. Others wait for it if it has asked within
@@ -67,7 +71,7 @@ class Budget:
     """The costs of compiling one function, all signatures together.
 
     Attributes:
-        slower: the identities of the caches whose compiled code was slower than the host.
+        slower: the caches whose compiled code was slower than the host.
 
     Args:
         host: measures the function's time on the host.
@@ -77,7 +81,7 @@ class Budget:
         self._host = host
         self._costs = Costs()
         self._in_vain = 0
-        self.slower: set[int] = set()
+        self.slower: WeakSet[SpecializationCache] = WeakSet()
 
     @property
     def tries(self) -> int:
@@ -111,7 +115,7 @@ class Budget:
         costs, seconds = self._costs, self.expected_seconds
         in_vain = self._in_vain + len(self.slower)
         unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
-        if costs.debt + seconds > self.own_seconds / LESS ** (in_vain + unpaid):
+        if costs.debt + seconds > self.own_seconds / LESS ** min(in_vain + unpaid, _MOST_IN_VAIN):
             return False
         if not _queue.is_turn_of(self):
             return False

@@ -9,26 +9,26 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.faults import CODE, note_fault, pass_on
 from np2tf.operators.undefined import check_bound
-from np2tf.runtime.arguments.traced_arguments import write_back
 from np2tf.runtime.compilation.compiled_code import CompiledCode
 from np2tf.runtime.compilation.concrete_function import Body, ConcreteFunction, DiscardedCall
 from np2tf.runtime.compilation.explanation import Explanation
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor, is_recording
-from np2tf.runtime.environment.concurrency import pass_on
-from np2tf.runtime.environment.unjitted_warning import tell
+from np2tf.runtime.environment.unjitted_warning import UnjittedWarning, tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
-from np2tf.runtime.jit.jitted_function import JittedFunction
+from np2tf.runtime.jit.jitted_function import JittedFunction, Run
 from np2tf.runtime.random.call_streams import OutOfWords
 from np2tf.runtime.replacement.replacement import replace_loops
 from np2tf.runtime.replacement.watched_loop import leave_on_host
@@ -47,11 +47,12 @@ from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.own_import import first_compilation_contexts
 from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.tnp._warnings.errstate import raises_floating_point_errors
+from np2tf.tnp._warnings.errstate import raises_floating_point_errors, warnings_are_errors
 
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
-#: twice as many each time. A call that takes UNUSUAL times the usual time ends that.
-ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
+#: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual
+#: time ends that.
+ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 10, 4.0
 #: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
 
@@ -75,25 +76,30 @@ class Compiler(CompiledCode):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, compiled if that is possible and pays."""
+        return self.choose(args, kwargs)(args, kwargs)
+
+    def choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        """Return the function that runs a call with these arguments: compiled if that is possible and pays."""
         if current_scope() is not None or not tf.executing_eagerly():
-            return self._inline(args, kwargs)
+            return self._inline
         host = self._host
         if config.jit == "off" or host.calls.depth:
             # A call inside a call on the host stays on the host.
-            return host.run_within(args, kwargs)
-        if self._tier == "host" or raises_floating_point_errors():
-            if self._tier != "host" and not uses_numpy_rules():
-                error = ErrstateError.of()
-                return self.run_unjitted(error, args, kwargs)
-            return self.run_on_host(None, args, kwargs)
+            return host.run_within
+        if self._tier == "host" or (warnings_are_errors() and uses_numpy_rules()):
+            return partial(self.run_on_host, None)
+        if raises_floating_point_errors():
+            if not uses_numpy_rules():
+                return partial(self.run_unjitted, ErrstateError.of())
+            return partial(self.run_on_host, None)
         if (host.is_short or self._unchecked_calls > 0) and self._may_run_on_host(args, kwargs):
-            return self._run_unexamined(args, kwargs)
+            return self._run_unexamined
         if not self._jitted.trace_count and self._may_run_on_host(args, kwargs):
             advice = host.prospect.advice(args, kwargs)
             if not (self._budget.is_open if advice is None else advice):
                 # Nothing is compiled, and nothing will be compiled by this call.
-                return host.run_timed(args, kwargs)
-        return self._examine_and_run(args, kwargs)
+                return host.run_timed
+        return self._examine(args, kwargs)
 
     def _may_run_on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether nothing forbids running a call on the host."""
@@ -109,48 +115,53 @@ class Compiler(CompiledCode):
         """
         host = self._host
         if host.is_short:
-            result = host.run_timed(args, kwargs)
-            if host.is_short:
-                self._jitted.bypass_compiler()
-            return result
+
+            def note_short_calls() -> None:
+                if host.is_short:
+                    self._jitted.bypass_compiler()
+
+            return host.run_timed(args, kwargs, note_short_calls)
         usual = host.average
         self._unchecked_calls -= 1
-        result = self.run_on_host(self._latest, args, kwargs)
-        if host.latest > UNUSUAL * usual:
-            self._in_a_row = self._unchecked_calls = 0
-        return result
 
-    def _examine_and_run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def note_unusual_call() -> None:
+            if host.latest > UNUSUAL * usual:
+                self._in_a_row = self._unchecked_calls = 0
+
+        return self.run_on_host(self._latest, args, kwargs, note_unusual_call)
+
+    def _examine(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        """Return the function that runs a call, for which code is made if that is due."""
         start = time.perf_counter()
         try:
             call = self._preparation.prepare(args, kwargs)
         except Exception as error:  # also of the program's code, such as a property of an argument
             pass_on(error)
-            return self.run_unjitted(error, args, kwargs)
+            return partial(self.run_unjitted, error)
         if not call.signature.arrays and not names_numpy(call.captured_values):
             # The arguments are numbers, strings and lists, so this is no function over arrays.
-            return self.run_on_host(None, args, kwargs)
+            return partial(self.run_on_host, None)
         cache = self._cache_of(call)
         if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
             cache.reconsider()
-            self._budget.slower.discard(id(cache))
+            self._budget.slower.discard(cache)
         if cache.on_host:
-            if cache.fallback is None and id(cache) not in self._budget.slower:
-                self._budget.slower.add(id(cache))
-                cache.last_review = self._host.own_seconds
+            if cache.fallback is None and cache not in self._budget.slower:
+                self._budget.slower.add(cache)
                 if all(function.how == "xla" for function in cache.functions.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
             self._note_host_preference(cache.fallback)
-            return self.run_on_host(cache.fallback, args, kwargs)
+            return partial(self.run_on_host, cache.fallback)
         if self._prefers_host(cache, call):
-            return self._host.run_timed(args, kwargs, cache.add_host_time)
+            return partial(self._run_for_comparison, cache)
         self._in_a_row = self._unchecked_calls = 0
         try:
             concrete_function, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
             pass_on(error)
-            return self.run_unjitted(error, args, kwargs, cache)
-        return self._run(concrete_function, is_new, cache, call, time.perf_counter() if is_new else start)
+            return partial(self.run_unjitted, error, cache=cache)
+        start = time.perf_counter() if is_new else start
+        return lambda args, kwargs: self._run(concrete_function, is_new, cache, call, start)
 
     def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
         """Return whether a call that could be compiled runs on the host for now."""
@@ -175,7 +186,7 @@ class Compiler(CompiledCode):
         self._latest = why
         self._in_a_row += 1
         if self._in_a_row >= ASKED_AT_LEAST:
-            self._unchecked_calls = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
+            self._unchecked_calls = 2 ** min(self._in_a_row - ASKED_AT_LEAST, TRUSTED_AT_MOST)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""
@@ -242,18 +253,48 @@ class Compiler(CompiledCode):
         """Run the code; `start` is the time when the call began, because a compiled call includes taking
         arguments apart.
         """
-        try:
-            return self._execute(concrete_function, is_new, cache, call, start)
-        except LongCallError as error:
+        result, failure = self._execute_or_fail(concrete_function, is_new, cache, call, start)
+        if failure is None:
+            return result
+        if isinstance(failure, LongCallError):
             with replace_loops():
-                return self.run_unjitted(error, call.args, call.kwargs)
-        except (DiscardedCall, tf.errors.OpError) as error:
-            # Nothing has been written back: the same call on the host raises NumPy's own error …
-            if self.handles_exceptions and uses_numpy_rules():  # … or handles it
-                if self._may_run_prepared_on_host(call):
-                    cache.note_discarded_call()
-                return self._host.run_timed(call.args, call.kwargs, cache.add_host_time)
-            return self.run_unjitted(error, call.args, call.kwargs)
+                return self.run_unjitted(failure, call.args, call.kwargs)
+        # Nothing has been written back: the same call on the host raises NumPy's own error …
+        if not isinstance(failure, (DiscardedCall, tf.errors.OpError)):
+            return self.run_unjitted(failure, call.args, call.kwargs, cache)
+        if self.handles_exceptions and uses_numpy_rules():  # … or handles it
+            if self._may_run_prepared_on_host(call):
+                cache.note_discarded_call()
+            return self._run_for_comparison(cache, call.args, call.kwargs)
+        return self.run_unjitted(failure, call.args, call.kwargs)
+
+    def _execute_or_fail(
+        self,
+        concrete_function: ConcreteFunction,
+        is_new: bool,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        start: float,
+    ) -> tuple[Any, Exception | None]:
+        """Run the code, and return its result and None, or the reason why the host must run the call.
+
+        The exception is returned so that the call on the host is no part of its handling: an exception of the
+        program has none of np2tf's as its context.
+        """
+        try:
+            return self._execute(concrete_function, is_new, cache, call, start), None
+        except Exception as error:
+            if call.is_accepted:
+                raise  # by the program itself, such as by a stream that it prints to
+            pass_on(error)
+            return None, error
+
+    def _run_for_comparison(
+        self, cache: SpecializationCache, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run on the host a call that could be compiled, and record its time."""
+        host = self._host
+        return host.run_timed(args, kwargs, lambda: cache.add_host_time(host.latest, host.latest_own))
 
     def _execute(
         self,
@@ -266,12 +307,18 @@ class Compiler(CompiledCode):
         """Run the code without falling back to the host.
 
         Raises:
-            DiscardedCall: if NumPy must run the call; nothing has been written back.
-            LongCallError: likewise.
-            OpError: likewise.
+            Exception: DiscardedCall or LongCallError if the host must run the call, or any fault; nothing has
+                been written back. Once the call has been accepted, exceptions are those of the program, which
+                its effects raise.
         """
         arrays = call.signature.arrays
-        inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
+        inputs = (
+            arrays,
+            call.signature.numbers,
+            call.signature.generators,
+            call.signature.holders,
+            call.accept,
+        )
 
         def retrace(trace: Callable[[ConcreteFunction, Body, Sequence[Any]], None]) -> ConcreteFunction:
             # Other threads may be running the code: it does not change, but is replaced.
@@ -303,9 +350,15 @@ class Compiler(CompiledCode):
         except OutOfWords:
             concrete_function = retrace(ConcreteFunction.retrace_without_buffers)
             result = concrete_function(*inputs)
-        if not concrete_function.is_plain:
-            result = write_back(result, call.signature.holders)
-        seconds = time.perf_counter() - start
+        try:
+            self._note_compiled_call(concrete_function, is_new, cache, time.perf_counter() - start)
+        except Exception as error:
+            note_fault(error, self.code)
+        return result
+
+    def _note_compiled_call(
+        self, concrete_function: ConcreteFunction, is_new: bool, cache: SpecializationCache, seconds: float
+    ) -> None:
         if not concrete_function.is_warm:
             # XLA compiles at the first call.
             self._budget.note_compiling(seconds)
@@ -319,7 +372,6 @@ class Compiler(CompiledCode):
             self._jitted.compiled_count += 1
         else:
             self._jitted.graph_count += 1
-        return result
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python, as a part of the graph that is being traced, if a graph is."""
@@ -334,11 +386,17 @@ class Compiler(CompiledCode):
                 function = of_unknown_lengths(function)
             return check_returned(check_bound(function(*args, **kwargs)))
 
-    def run_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def run_on_host(
+        self,
+        fallback: Fallback | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        note: Callable[[], None] | None = None,
+    ) -> Any:
         """Run on the host a call that cannot be compiled, for a known reason, or is faster there."""
         if fallback is not None:
             fallback.calls += 1
-        return self._host.run_timed(args, kwargs)
+        return self._host.run_timed(args, kwargs, note)
 
     def run_unjitted(
         self,
@@ -356,6 +414,21 @@ class Compiler(CompiledCode):
         result = self._host.run_timed(args, kwargs)
         if strict:
             raise NotStagedError(f"{self.name} cannot be staged: {first_line(error)}") from error
+        try:
+            self._note_unjitted_call(error, args, kwargs, cache)
+        except UnjittedWarning:
+            raise  # a filter of the program's says so
+        except Exception as fault:
+            note_fault(fault, self.code)
+        return result
+
+    def _note_unjitted_call(
+        self,
+        error: Exception,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        cache: SpecializationCache | None,
+    ) -> None:
         fallback = self._note_fallback(error)
         self._note_host_preference(fallback)
         if isinstance(error, StagingError) and not error.is_momentary:
@@ -369,13 +442,16 @@ class Compiler(CompiledCode):
             self._warned_modes.add(current_mode())
             more = "" if uses_numpy_rules() else "; its arrays on the host are promoted by NumPy's rules"
             tell(fallback, more)
-        return result
 
     def _note_fallback(self, error: Exception) -> Fallback:
         """Count that a call cannot be compiled, with the reason."""
-        file, line = place_of(error, self.code)
-        fallback = Fallback(self.name, first_line(error), code_of(error), file, line)
-        return counts.fell_back(fallback)
+        try:
+            file, line = place_of(error, self.code)
+            fallback = Fallback(self.name, first_line(error), code_of(error), file, line)
+            return counts.fell_back(fallback)
+        except Exception as fault:
+            note_fault(fault, self.code)
+            return Fallback(self.name, "internal error", CODE)
 
 
 def _first_call(concrete_function: ConcreteFunction, inputs: Sequence[Any]) -> Any:

@@ -16,10 +16,11 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.garbage import not_collecting
+from np2tf.runtime.arguments.traced_arguments import prepare_changes
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.compilation.results import ResultSpec, describe_result, rebuild_result
 from np2tf.runtime.compilation.supervision import Supervision
-from np2tf.runtime.compilation.write_back import private_copies, write_all
+from np2tf.runtime.compilation.write_back import prepare_writes, private_copies
 from np2tf.runtime.effects.output import Effect, Output, perform
 from np2tf.runtime.environment.call_context import is_recording
 from np2tf.runtime.environment.raw_tensors import raw
@@ -356,17 +357,22 @@ class ConcreteFunction:
         numbers: Sequence[Any],
         generators: Sequence[Any] = (),
         holders: Sequence[Any] = (),
+        accept: Callable[[], None] = lambda: None,
     ) -> Any:
         """Run the compiled code, write back its changes, and return its result.
+
+        Args:
+            arrays, numbers, generators, holders: the inputs of the call.
+            accept: called before the first change or other effect. All that can fail is done by then.
 
         Raises:
             DiscardedCall: no argument has been changed, and no random number drawn.
             LongCallError: likewise.
         """
         if not self._draws.streams:
-            return self._run(arrays, numbers, holders, None)
+            return self._run(arrays, numbers, holders, None, accept)
         with self._draws.draw_call(generators) as streams:
-            return self._run(arrays, numbers, holders, streams)
+            return self._run(arrays, numbers, holders, streams, accept)
 
     def _run(
         self,
@@ -374,6 +380,7 @@ class ConcreteFunction:
         numbers: Sequence[Any],
         holders: Sequence[Any],
         streams: StreamsOfCall | None,
+        accept: Callable[[], None],
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         may_borrow = self._lends and not on_tensors
@@ -398,15 +405,8 @@ class ConcreteFunction:
                 break
             if streams is None or not streams.call_again(outputs[self._states]):
                 raise DiscardedCall
-        if streams is not None:
-            streams.accept(outputs[self._states])
         if self._log is not None:
             effects = self._log.effects([output.numpy() for output in outputs[self._log_outputs]])
-        perform(effects, holders)
-        if self.how == "xla":
-            counts.compiled += 1
-        else:
-            counts.graph += 1
         last = self._count
         bases: dict[int, Any] = {}
         # Results are made before anything is written: an output may be an input with an array's borrowed
@@ -422,5 +422,19 @@ class ConcreteFunction:
             if k in self._open_arrays:
                 values[place] = self._open_arrays.crop(values[place], arrays[k])
         before = [copies.get(k) for k in self.written_places]
-        write_all([arrays[k] for k in self.written_places], values, before)
-        return self._rebuild(results)
+        write_arrays = prepare_writes([arrays[k] for k in self.written_places], values, before)
+        result, change_objects = self._rebuild(results), None
+        if not self.is_plain:
+            result, change_objects = prepare_changes(result, holders)
+        accept()
+        if streams is not None:
+            streams.accept(outputs[self._states])
+        perform(effects, holders)
+        write_arrays()
+        if change_objects is not None:
+            change_objects()
+        if self.how == "xla":
+            counts.compiled += 1
+        else:
+            counts.graph += 1
+        return result

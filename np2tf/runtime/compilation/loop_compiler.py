@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from np2tf.counts import Fallback
+from np2tf.faults import note_fault, pass_on
 from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import DiscardedCall
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
-from np2tf.runtime.environment.concurrency import pass_on
 from np2tf.runtime.jit.jitted_function import JittedFunction
 from np2tf.staging import LongCallError, TracingTimeError
 
@@ -100,7 +100,7 @@ class LoopCompiler(Compiler):
             cache = self._cache_of(call)
             if cache.on_host:
                 if cache.fallback is None:
-                    self._budget.slower.add(id(cache))
+                    self._budget.slower.add(cache)
                 return Entry()
             if self._prefers_host(cache, call):
                 return Entry(cache=cache)
@@ -112,8 +112,11 @@ class LoopCompiler(Compiler):
                 cache.on_host, cache.fallback = True, fallback
             return Entry()
         result = self._run_or_discard(*compilation)
-        if result is None:
-            compilation[2].note_discarded_call()
+        try:
+            if result is None:
+                compilation[2].note_discarded_call()
+        except Exception as error:
+            note_fault(error, self.code)
         return Entry(result)
 
     def note_host_run(self, cache: SpecializationCache | None, seconds: float, own_seconds: float) -> None:
@@ -132,7 +135,11 @@ class LoopCompiler(Compiler):
     ) -> Any:
         try:
             return self._execute(concrete_function, is_new, cache, call, time.perf_counter())
-        except (DiscardedCall, LongCallError, tf.errors.OpError):
+        except Exception as error:
+            if call.is_accepted:
+                raise  # by the program itself, such as by a stream that it prints to
+            if not isinstance(error, (DiscardedCall, LongCallError, tf.errors.OpError)):
+                note_fault(error, self.code)
             return None
 
     def _advice(self, call: PreparedCall) -> bool | None:

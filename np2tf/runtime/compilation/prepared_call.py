@@ -21,6 +21,8 @@ class PreparedCall:
         captured_values: the values that the function reads as globals and closure variables.
         by_name: the objects among these values.
         open_pattern: the axes of arrays whose lengths are inputs.
+        is_accepted: whether the call has run as compiled code and its effects have begun, so that it must not
+            be repeated.
 
     Args:
         follows: returns whether the names that another function reads are known.
@@ -47,7 +49,12 @@ class PreparedCall:
         self.changing_places = changing_places
         self.may_open_lists = may_open_lists
         self.is_plain = True
+        self.is_accepted = False
         self.open_pattern: Pattern = {}
+
+    def accept(self) -> None:
+        """Record that the effects of the call begin."""
+        self.is_accepted = True
 
     def body(self, function: Callable[..., Any], unknown_lengths: bool = False) -> Callable[..., Any]:
         """Return the function to trace, which takes staged arrays and numbers.

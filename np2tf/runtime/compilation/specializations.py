@@ -34,12 +34,14 @@ REVIEW_FACTOR = 10.0
 #: the first time early, because only few calls were timed, and then after twice as long each time, up to the
 #: last factor.
 FIRST_RECONSIDER_FACTOR, RECONSIDER_FACTOR = 12.5, 100.0
+#: After this many comparisons the factor has long reached the last one, and is doubled no further.
+_MOST_DOUBLINGS = 10
 _INTEGERS = (int, np.integer, np.bool_)
 #: The number of traces of a cache after which nothing is compiled for it any more.
 MAX_TRACES = 16
 
 
-@dataclass
+@dataclass(eq=False)
 class SpecializationCache:
     """All calls that differ only in numbers.
 
@@ -59,7 +61,8 @@ class SpecializationCache:
         seconds: the seconds of these calls without the first, in which XLA compiles.
         recent: the seconds of the fastest of these calls since the choice of the tier was last considered.
         last_review: the seconds that the calls of the chosen tier had taken when its choice was last
-            considered.
+            considered: of compiled code the cache's own seconds, of the host the function's. None if the host
+            was chosen and no call has come since.
         reviews: how often the choice has been considered since it was made for the first time.
     """
 
@@ -86,14 +89,14 @@ class SpecializationCache:
     calls: int = 0
     seconds: float = 0.0
     recent: float = float("inf")
-    last_review: float = 0.0
+    last_review: float | None = 0.0
     reviews: int = 0
 
     @property
     def wants_host(self) -> bool:
         """True if the next call should run on the host for comparison, although there is code for it."""
         if self.is_settled:
-            return self.seconds - self.last_review > self._reconsider_factor * self.best_host
+            return self.seconds - (self.last_review or 0.0) > self._reconsider_factor * self.best_host
         return self.warm_calls >= WARM_CALLS and not self._is_compared
 
     def is_due_on_host(self, host_seconds: float) -> bool:
@@ -102,13 +105,16 @@ class SpecializationCache:
         Args:
             host_seconds: the seconds that the calls of the function have taken on the host so far.
         """
+        if self.last_review is None:
+            self.last_review = host_seconds
         can_run = self.fallback is None and bool(self.functions) and self.discarded_calls <= self.warm_calls
         cost = WARM_CALLS * self.best_compiled
         return can_run and host_seconds - self.last_review > self._reconsider_factor * cost
 
     @property
     def _reconsider_factor(self) -> float:
-        return min(FIRST_RECONSIDER_FACTOR * 2.0**self.reviews, RECONSIDER_FACTOR)
+        doublings = min(self.reviews, _MOST_DOUBLINGS)
+        return min(FIRST_RECONSIDER_FACTOR * 2.0**doublings, RECONSIDER_FACTOR)
 
     def reconsider(self) -> None:
         """Start a new comparison of the tiers; other processes may have disturbed the first comparison."""
@@ -207,7 +213,9 @@ class SpecializationCache:
         if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
             self.is_settled = True
             self.on_host = self.best_compiled > self.best_host
-            self.last_review, self.recent = self.seconds, float("inf")
+            # The cache does not know the host's seconds; the next call brings them.
+            self.last_review = None if self.on_host else self.seconds
+            self.recent = float("inf")
 
     def notice(self, signature: Signature) -> None:
         """Record which numbers vary."""

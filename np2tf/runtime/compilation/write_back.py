@@ -8,7 +8,7 @@ NumPy such a write can be the last only if two threads write one element without
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,11 +41,12 @@ def private_copies(arrays: Sequence[Any], written_places: Collection[int]) -> di
     }
 
 
-def write_all(
+def prepare_writes(
     arrays: Sequence[Any], values: Sequence[tf.Tensor], before: Sequence[np.ndarray | None]
-) -> None:
-    """Give every array its new value. A value that lies in another array's memory is copied before that is
-    written.
+) -> Callable[[], None]:
+    """Return a function that gives every array its new value, and has nothing left to do that could fail.
+
+    A value that lies in another array's memory is copied before that is written.
 
     Args:
         arrays: the arrays.
@@ -61,15 +62,19 @@ def write_all(
         view = np.asarray(memoryview(value))
         earlier = [host for host in hosts[:k] if isinstance(host, np.ndarray)]
         new_values.append(view.copy() if any(np.may_share_memory(view, host) for host in earlier) else view)
-    for array, host, value, old in zip(arrays, hosts, new_values, before, strict=True):
-        if host is not None and old is not None:
-            np.copyto(host, value, where=_differs(value, old))
-        elif host is not None:
-            host[...] = value
-        elif is_array(array):
-            array.store(value)
-        else:
-            array.assign(value)
+
+    def write() -> None:
+        for array, host, value, old in zip(arrays, hosts, new_values, before, strict=True):
+            if host is not None and old is not None:
+                np.copyto(host, value, where=_differs(value, old))
+            elif host is not None:
+                host[...] = value
+            elif is_array(array):
+                array.store(value)
+            else:
+                array.assign(value)
+
+    return write
 
 
 def _differs(new: np.ndarray, old: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.config import config
 from np2tf.counts import Fallback
+from np2tf.faults import note_fault
 from np2tf.runtime.decisions.digests import digest_of_code
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, clock
 from np2tf.runtime.xla.compiler_options import with_options
@@ -184,7 +185,11 @@ class Decisions:
         """The records of earlier processes, by function."""
         if self._records is None:
             self._process = os.getpid()
-            self._records = _read() if self.is_usual else {}
+            self._records = {}
+            try:
+                self._records = _read() if self.is_usual else {}
+            except Exception as error:
+                note_fault(error)
         return self._records
 
     def record_of(self, code: types.CodeType) -> FunctionRecord | None:
@@ -222,6 +227,12 @@ class Decisions:
 
     def store(self) -> None:
         """Write the records of this process; other processes may have written meanwhile."""
+        try:
+            self._store()
+        except Exception as error:
+            note_fault(error)
+
+    def _store(self) -> None:
         if not self.is_usual or not self._outcomes or self._process != os.getpid():
             return
         cache = _cache()
@@ -231,7 +242,7 @@ class Decisions:
         for outcome in self._outcomes:
             try:
                 key, record = outcome()
-            except RuntimeError:  # a thread that still runs has changed the data
+            except Exception:  # such as RuntimeError: a thread that still runs has changed the data
                 continue
             before = own_records.get(key)
             own_records[key] = record if before is None or record is None else _merge(before, record)
@@ -318,7 +329,9 @@ def versions() -> tuple[Any, ...]:
     """Return the versions that times depend on. TensorFlow's file stands for its version, because importing
     takes seconds.
     """
-    tensorflow = importlib.util.find_spec("tensorflow")
+    tensorflow = None
+    with suppress(ImportError, ValueError):  # it is refused, or something else has its name
+        tensorflow = importlib.util.find_spec("tensorflow")
     numpy = importlib.import_module("numpy").__version__
     translator = importlib.import_module("np2tf.imports.cache.fingerprint").fingerprint()
     return numpy, translator, _stamp(tensorflow.origin or "") if tensorflow else (), *_stamps()

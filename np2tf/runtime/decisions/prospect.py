@@ -115,6 +115,8 @@ class Prospect:
     def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
         """Record that there is no compiled code for a call like this."""
         self._refusals[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
+        if len(self._refusals) > KINDS:  # only the latest are stored
+            del self._refusals[next(iter(self._refusals))]
         self._keep()
 
     def _keep(self) -> None:

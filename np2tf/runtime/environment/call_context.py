@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from np2tf.config import config
+from np2tf.installation import installation
 from np2tf.operators import in_use as operators
 from np2tf.runtime.environment.clock import clock
 from np2tf.tnp._front import loading
@@ -56,10 +57,14 @@ class _TensorFlow:
         """Record TensorFlow's types, if the program has imported it, and np2tf's types, if they are
         loaded.
         """
-        if not self.is_known and surroundings.has_tensorflow():
-            self._note_tensorflow()
-        if fast_flags.tensors and not self.is_followed:
-            self._note_own()
+        try:
+            if not self.is_known and surroundings.has_tensorflow():
+                self._note_tensorflow()
+            if fast_flags.tensors and not self.is_followed:
+                self._note_own()
+        except Exception as error:  # a part of TensorFlow is missing
+            installation.note(error)
+            installation.warn()
 
     def _note_tensorflow(self) -> None:
         from tensorflow.python.framework import ops
@@ -110,7 +115,11 @@ loading.when_loaded(operators.use_staging)
 
 
 def load() -> None:
-    """Load TensorFlow, and the half of np2tf that needs it."""
+    """Load TensorFlow, and the half of np2tf that needs it.
+
+    Raises:
+        TensorFlowMissingError: if TensorFlow cannot be imported.
+    """
     if not fast_flags.tensors:
         start = perf_counter()
         loading.load()

@@ -16,13 +16,8 @@ from typing import Any
 
 import numpy as np
 
-#: The signals for which programs set handlers of their own. Python's own handler of SIGINT raises
-#: KeyboardInterrupt; a program's own handler of SIGINT counts as one of these.
-_SIGNALS = tuple(
-    int(getattr(signal, name))
-    for name in ("SIGINT", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
-    if hasattr(signal, name)
-)
+from np2tf.faults import SIGNALS
+
 _getsignal, _count_threads = _signal.getsignal, _thread._count
 
 
@@ -46,24 +41,8 @@ def handles_signals() -> bool:
     """Return whether the program has set a handler of its own for a usual signal."""
     return any(
         callable(handler := _getsignal(number)) and handler is not signal.default_int_handler
-        for number in _SIGNALS
+        for number in SIGNALS
     )
-
-
-def pass_on(error: BaseException) -> None:
-    """Raise an error again if a handler of a signal has raised it, in the middle of np2tf's own work.
-
-    It is no failure of that work, but the program's way out of it.
-    """
-    handlers = [handler for number in _SIGNALS if callable(handler := _getsignal(number))]
-    codes = [getattr(getattr(handler, "func", handler), "__code__", None) for handler in handlers]
-    places = {(code.co_filename, code.co_firstlineno) for code in codes if code is not None}
-    traceback = error.__traceback__
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if (code.co_filename, code.co_firstlineno) in places:
-            raise error
-        traceback = traceback.tb_next
 
 
 def has_foreign_memory(array: np.ndarray) -> bool:

@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
 
+from np2tf.faults import note_fault
 from np2tf.tnp._front.loading import when_loaded, when_program_has_tensors
 from np2tf.tnp._front.own_import import importing_package
 
@@ -53,13 +54,19 @@ def look() -> None:
         value = getattr(sys.modules.get(module), name, None)
         if value is not None and entry in _callbacks:
             _callbacks.remove(entry)
-            callback(value)
+            try:
+                callback(value)
+            except Exception as error:  # within an import of the program
+                note_fault(error)
 
 
 def _tell() -> None:
     program.has_tensorflow = True
     while _when_programs:
-        _when_programs.pop()()
+        try:
+            _when_programs.pop()()
+        except Exception as error:  # within an import of the program
+            note_fault(error)
 
 
 def _tell_if_programs(frame: FrameType) -> None:

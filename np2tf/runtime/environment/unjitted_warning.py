@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from np2tf.counts import Fallback
+from np2tf.own_warnings import warn_at
 
 
 class UnjittedWarning(UserWarning):
@@ -14,4 +13,4 @@ class UnjittedWarning(UserWarning):
 def tell(why: Fallback, more: str = "") -> None:
     """Warn at the place of the reason."""
     message = f"{why.code} {why.path}:{why.line}: {why.function} runs unjitted: {why.reason}{more}"
-    warnings.warn_explicit(message, UnjittedWarning, why.path, why.line)
+    warn_at(message, UnjittedWarning, why.path, why.line)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.counts import counts
+from np2tf.faults import note_fault
 from np2tf.operators.undefined import check_bound
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import is_on_host, is_on_numpy
@@ -84,45 +85,82 @@ class HostFunction:
         """True if calls take so little time that no check pays."""
         return self.timed_calls >= ENOUGH_CALLS and self.average < TOO_SHORT
 
+    @functools.cached_property
+    def run_inside(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+        """The function that runs a call inside another call on the host."""
+        original = self.original
+        return lambda args, kwargs: original(*args, **kwargs)
+
     def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python; NumPy itself runs the code if nothing is on TensorFlow and no tape records."""
-        if is_on_host(args, kwargs):
-            return self.calls.run(self._watched_function, *args, **kwargs)
-        if fast_flags.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
-            return self.calls.run(self._translated_function, *args, **kwargs)
-        # A report is being made, which needs the translation to see operations.
         before = hot.count
-        result = self.calls.run(self._watched_function, *args, **kwargs)
-        self._may_be_hot = hot.count > before
+        try:
+            function, for_report = self._function_for(args, kwargs)
+        except Exception as error:
+            self._note_fault(error)
+            function, for_report = self._function, False
+        result = self.calls.run(function, *args, **kwargs)
+        if for_report:
+            self._may_be_hot = hot.count > before
         return result
+
+    def _function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Callable[..., Any], bool]:
+        """Return the function to run for a call, and whether its loops are watched during a report."""
+        if is_on_host(args, kwargs):
+            return self._watched_function, False
+        if fast_flags.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
+            return self._translated_function, False
+        # A report is being made, which needs the translation to see operations.
+        return self._watched_function, True
 
     def run_timed(
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        note: Callable[[float, float], None] | None = None,
+        note: Callable[[], None] | None = None,
     ) -> Any:
-        """Run and count a call, and update the average time. `note` receives the latest time."""
+        """Run and count a call, and update the average time. `note` is called if the call returns."""
         counts.host += 1
         counts.host_calls += 1
-        result = self.time(self.run_within, (args, kwargs), {})
-        if note is not None:
-            note(self.latest, self.latest_own)
+        return self.time(self.run_within, (args, kwargs), {}, note)
+
+    def time(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        note: Callable[[], None] | None = None,
+    ) -> Any:
+        """Return ``function(*args, **kwargs)``, and time it without the compilation of its callees.
+
+        Args:
+            function, args, kwargs: the call.
+            note: called if the call returns, when its time is known.
+        """
+        try:
+            before, cost, stopwatch = clock.host_seconds, long_calls.cost, Stopwatch()
+            long_calls.cost = 0.0
+        except Exception as error:
+            self._note_fault(error)
+            stopwatch = None
+        result = function(*args, **kwargs)
+        try:
+            if stopwatch is not None:
+                self.callees_cost = max(self.callees_cost, long_calls.cost)
+                long_calls.cost = max(cost, self.callees_cost)
+                seconds, own_seconds = stopwatch.seconds, stopwatch.own_seconds
+                clock.host_seconds = max(clock.host_seconds, before + seconds)
+                self.note(seconds, own_seconds)
+                if seconds > LONG_CALL and not self.is_refused:
+                    stopwatch.note_long_call(seconds)
+            if note is not None:
+                note()
+        except Exception as error:
+            self._note_fault(error)
         return result
 
-    def time(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return ``function(*args, **kwargs)``, and time it without the compilation of its callees."""
-        before, cost, stopwatch = clock.host_seconds, long_calls.cost, Stopwatch()
-        long_calls.cost = 0.0
-        result = function(*args, **kwargs)
-        self.callees_cost = max(self.callees_cost, long_calls.cost)
-        long_calls.cost = max(cost, self.callees_cost)
-        seconds, own_seconds = stopwatch.seconds, stopwatch.own_seconds
-        clock.host_seconds = max(clock.host_seconds, before + seconds)
-        self.note(seconds, own_seconds)
-        if seconds > LONG_CALL and not self.is_refused:
-            stopwatch.note_long_call(seconds)
-        return result
+    def _note_fault(self, error: Exception) -> None:
+        note_fault(error, getattr(self._function, "__code__", None))
 
     def note(self, seconds: float, own_seconds: float) -> None:
         """Count a call with its seconds, and its seconds without long calls of other jitted functions."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.environment.translated_code import note_original
-from np2tf.runtime.replacement import watched_loop, watching
+from np2tf.runtime.replacement import watched_loop
 from np2tf.tnp._front.fast_flags import fast_flags, when_host_changes
 from np2tf.tnp._front.operand_kinds import surroundings
 
@@ -52,7 +52,6 @@ def remember_original(translation: types.FunctionType, original: types.FunctionT
 
 def add_originals(originals: Originals, names: dict[str, Any]) -> None:
     """Record the originals of a module that is about to be executed with these globals."""
-    names.update(watching.NAMES)
     if originals.numpy != np.__version__:
         return  # the names found in that version may be missing in this version
     for name, path in originals.names:

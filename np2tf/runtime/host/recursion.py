@@ -11,7 +11,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from np2tf.runtime.introspection.code_names import codes_within
@@ -27,6 +27,8 @@ MOST_CALLS, MOST_STAGED = 100, 3
 #: On the host there may be frames of an operator and a helper between two calls, which NumPy's code does not
 #: have.
 FRAMES_PER_CALL = 8
+#: The greatest recursion limit that Python takes.
+_MOST_FRAMES = 2**31 - 1
 #: The number of functions that the search for recursion through other functions follows.
 MOST_FUNCTIONS = 100
 
@@ -160,14 +162,15 @@ class _DeepStack:
         with self._lock:
             if not self.users:
                 self._before = sys.getrecursionlimit()
-                sys.setrecursionlimit(self._before * FRAMES_PER_CALL)
+                sys.setrecursionlimit(min(self._before * FRAMES_PER_CALL, _MOST_FRAMES))
             self.users += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self.users -= 1
             if not self.users:
-                sys.setrecursionlimit(self._before)
+                with suppress(RecursionError):  # another thread's call is deeper than that
+                    sys.setrecursionlimit(self._before)
 
 
 _deep_stack = _DeepStack()

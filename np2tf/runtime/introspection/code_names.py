@@ -135,3 +135,8 @@ def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozense
 def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
     for inner_code in codes_within(code):
         yield from dis.get_instructions(inner_code)
+
+
+def is_made_anew(function: types.FunctionType) -> bool:
+    """Return whether a function is made where it is used: a lambda, or an inner function."""
+    return "<l" in function.__qualname__  # <lambda>, <locals>

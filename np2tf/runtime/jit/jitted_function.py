@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from np2tf.config import check, config
 from np2tf.counts import counts
+from np2tf.faults import note_fault
+from np2tf.installation import installation
 from np2tf.operators.undefined import check_bound
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.environment import forks as forks  # in which nothing is compiled
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from np2tf.runtime.compilation.compiling import Compiler
     from np2tf.runtime.compilation.explanation import Explanation
 
+#: Runs a call of a function, given its arguments.
+Run = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 TIERS = (None, "auto", "compile", "host")
 #: For a function that is known to be short, this many calls between two timed calls are not timed.
 UNTIMED_CALLS = 7
@@ -104,52 +108,99 @@ class JittedFunction:
         # This path has few steps, because small functions are called very often. `is_on_host` tests the same
         # conditions.
         library = tensorflow
-        if (
-            self._untimed_calls >= 0
-            and tier.is_auto
-            and fast_flags.host
-            and fast_flags.tensors is library.is_followed
-            and (
-                library.no_tape()
-                and not library.graphs.stack
-                and (library.suspects.isdisjoint(map(type, args)) or not has_tensor(args))
-                and (not kwargs or not has_tensor(kwargs.values()))
-                if library.is_known
-                else "tensorflow" not in _modules
+        try:
+            is_plain = (
+                self._untimed_calls >= 0
+                and tier.is_auto
+                and fast_flags.host
+                and fast_flags.tensors is library.is_followed
+                and (
+                    library.no_tape()
+                    and not library.graphs.stack
+                    and (library.suspects.isdisjoint(map(type, args)) or not has_tensor(args))
+                    and (not kwargs or not has_tensor(kwargs.values()))
+                    if library.is_known
+                    else "tensorflow" not in _modules
+                )
             )
-        ):
-            counts.host += 1
-            counts.host_calls += 1
-            if self._untimed_calls:
-                self._untimed_calls -= 1
-                return self._plain(*args, **kwargs)
-            result = self._host.time(self._plain, args, kwargs)
-            self._untimed_calls = UNTIMED_CALLS if self._host.is_short else -1
-            return result
-        return self._decide(args, kwargs)
+        except Exception as error:
+            self._note_fault(error)
+            is_plain = False
+        if not is_plain:
+            return self._decide(args, kwargs)
+        counts.host += 1
+        counts.host_calls += 1
+        if self._untimed_calls:
+            self._untimed_calls -= 1
+            return self._plain(*args, **kwargs)
+        self._untimed_calls = UNTIMED_CALLS
+        return self._host.time(self._plain, args, kwargs, self._note_length)
+
+    def _note_length(self) -> None:
+        """Time all calls again if the latest calls were not short."""
+        if not self._host.is_short:
+            self._untimed_calls = -1
 
     def _decide(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Choose the tier by the function and its arguments, and run it."""
+        """Choose the tier by the function and its arguments, and run it.
+
+        The choice is np2tf's own work, whose faults end here. What it has chosen runs the program's code,
+        whose exceptions pass.
+        """
+        try:
+            run = self._choose(args, kwargs)
+        except Exception as error:
+            run = self._stay_on_host(error)
+        return run(args, kwargs)
+
+    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        """Return the function that runs a call, given its arguments."""
         if self._is_suspendable:
-            return check_bound(self.__wrapped__(*args, **kwargs))
+            return self._run_plainly
         if raw and (has_raw(args) or has_raw(kwargs.values())):
-            return across(self, args, kwargs)
+            return functools.partial(across, self)
         if transform_depth.depth and not tensorflow.graphs.stack:
-            return check_bound(self.__wrapped__(*args, **kwargs))
+            return self._run_plainly
         host = self._host
         if host.calls.depth and is_on_host(args, kwargs):
             # A call inside a call on the host stays on the host.
-            return host.original(*args, **kwargs)
+            return host.run_inside
         if fast_flags.tensors or self._needs_tensorflow(args, kwargs):
-            return self._compiler.call(args, kwargs)
-        result = host.run_timed(args, kwargs)
-        if host.is_short:
+            return self._compiler.choose(args, kwargs)
+        return self._run_timed
+
+    def _run_plainly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return check_bound(self.__wrapped__(*args, **kwargs))
+
+    def _run_timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._host.run_timed(args, kwargs, self._note_short_calls)
+
+    def _note_short_calls(self) -> None:
+        if self._host.is_short:
             self.bypass_compiler()
-        return result
+
+    def _stay_on_host(self, error: Exception) -> Run:
+        """Return the function that runs a call whose choice has failed; later calls stay on the host, too.
+
+        Raises:
+            StagingError: if the function may not run on the host.
+        """
+        if tensorflow.graphs.stack:
+            raise error  # a trace, which is the boundary for its faults
+        if self.promotion not in (None, "numpy"):
+            raise NotStagedError(f"{self.__wrapped__.__qualname__} cannot be staged: {error}") from error
+        self._note_fault(error)
+        self.tier = "host"
+        return self._run_plainly
+
+    def _note_fault(self, error: Exception) -> None:
+        note_fault(error, getattr(self.__wrapped__, "__code__", None))
 
     def _needs_tensorflow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether the call needs TensorFlow, which is not loaded yet."""
         if config.jit == "off" or self.tier == "host":
+            return False
+        if installation.problem and self.promotion in (None, "numpy"):
             return False
         if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not uses_numpy_rules():
             return True

@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.config import config
+from np2tf.faults import note_fault
+from np2tf.installation import installation
 from np2tf.runtime.decisions.decisions import PAYS
 from np2tf.runtime.environment.call_context import is_recording, load, tensorflow
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, clock, machine
@@ -36,6 +38,7 @@ from np2tf.runtime.replacement.watched_loop import FASTER, WatchedLoop, hot, loo
 from np2tf.staging import TracingTimeError
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
+from np2tf.tnp._warnings.errstate import raises_floating_point_errors, warnings_are_errors
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
@@ -60,6 +63,32 @@ LOADING_ROUNDS = 1
 UNLIMITED_ROUNDS = range(2**62)
 
 
+class _Timing:
+    """The clock of a run on the host.
+
+    Attributes:
+        is_due: whether to try once more, after the first iteration, to enter the loop as compiled code.
+        seconds: the seconds when the clock was last read.
+        first: the seconds of the first iterations.
+    """
+
+    __slots__ = ("first", "is_due", "seconds", "timer")
+
+    timer: LoopTimer
+
+    def __init__(self) -> None:
+        self.is_due, self.seconds, self.first = False, 0.0, 0.0
+
+    def start(self) -> None:
+        """Start the clock."""
+        self.timer = LoopTimer()
+
+    def read(self) -> float:
+        """Return the seconds since the start."""
+        self.seconds = self.timer.seconds
+        return self.seconds
+
+
 class LoopRun:
     """The iterations of a watched loop, in parts; None stands for a part that runs as compiled code.
 
@@ -69,6 +98,7 @@ class LoopRun:
 
     __slots__ = (
         "_arrays",
+        "_compiler",
         "_frame",
         "_iterator",
         "_loop",
@@ -114,80 +144,138 @@ class LoopRun:
 
     def _parts(self) -> Iterator[Iterable[Any]]:
         """Yield the numbers, piece by piece; the clock is read between the pieces."""
-        numbers, loop, count = self._numbers, self._loop, len(self._numbers)
-        position, size, seconds, first = 0, 1, 0.0, 0.0
-        is_due = loop.is_due and self._enter(sys._getframe(1), numbers)
-        if self._taken_over:
-            return
-        timer = LoopTimer()
+        numbers, position, timing = self._numbers, 0, _Timing()
         try:
-            while position < count:
+            size: int | None = self._begin(timing, sys._getframe(1))
+            while size is not None and position < len(numbers):
                 yield self._part(numbers[position : position + size])
                 position += size
-                if is_due and position == 1 < count:
-                    self._enter(sys._getframe(1), numbers[1:])
-                    if self._taken_over:
-                        return
-                seconds = timer.seconds
-                if position <= LOADING_ROUNDS:
-                    first = timer.own_seconds
-                elif seconds >= HOT and position < count:
-                    loop.short = 0
-                    hot.count += 1
-                    if loop.refused:
-                        if not loop.is_while:
-                            yield self._part(numbers[position:])
-                        return
-                    # A loop with an unknown end is assumed to be half done.
-                    left = timer.own_seconds - first
-                    left *= WORTH if loop.is_while else (count - position) / (position - LOADING_ROUNDS)
-                    if self._pays(seconds, left):
-                        self._taken_over = self._take_over(sys._getframe(1), left)
-                        if self._taken_over:
-                            self._rounds_left, self._per_round = numbers[position:], seconds / position
-                            self._report_entry = loop.note_replacement(position, seconds)
-                            return
-                size = max(1, min(2 * size, int(position * PERIOD / seconds) if seconds else size))
+                size = self._size_of_next(position, size, timing, sys._getframe(1))
+            if not self._taken_over and position < len(numbers) and not self._loop.is_while:
+                yield self._part(numbers[position:])
         finally:
             # In a loop that breaks, the last measurement is some iterations old.
-            if seconds and not self._taken_over:
-                loop.per_round = seconds / min(position, count)
-                timer.note_spent(seconds)
-                own_seconds = timer.own_seconds
-                loop.note_run(own_seconds)
-                if self._note is not None:
-                    self._note(seconds, own_seconds)
+            if timing.seconds and not self._taken_over:
+                self._note_end(min(position, len(numbers)), timing)
+
+    def _begin(self, timing: _Timing, frame: types.FrameType) -> int | None:
+        """Return the number of iterations before the clock is read for the first time; None if it is not.
+
+        What np2tf does between iterations must not raise into the loop: if it fails, the host runs the rest.
+        Compiled code raises what the program raises.
+        """
+        try:
+            is_due = self._loop.is_due
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+        timing.is_due = is_due and self._enter(frame, self._numbers)
+        if self._taken_over:
+            return None
+        try:
+            timing.start()
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+        return 1
+
+    def _size_of_next(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
+        """Read the clock after some iterations, and return the number of iterations until it is read again;
+        None if it is not, because compiled code takes over, or the loop is no longer watched.
+        """
+        if timing.is_due and position == 1 < len(self._numbers):
+            self._enter(frame, self._numbers[1:])
+            if self._taken_over:
+                return None
+        try:
+            return self._measure(position, size, timing, frame)
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+
+    def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
+        numbers, loop, count = self._numbers, self._loop, len(self._numbers)
+        seconds = timing.read()
+        if position <= LOADING_ROUNDS:
+            timing.first = timing.timer.own_seconds
+        elif seconds >= HOT and position < count:
+            loop.short = 0
+            hot.count += 1
+            if loop.refused:
+                return None
+            # A loop with an unknown end is assumed to be half done.
+            left = timing.timer.own_seconds - timing.first
+            left *= WORTH if loop.is_while else (count - position) / (position - LOADING_ROUNDS)
+            if self._pays(seconds, left) and self._take_over(frame, left):
+                self._rounds_left, self._per_round = numbers[position:], seconds / position
+                self._report_entry = loop.note_replacement(position, seconds)
+                self._taken_over = True
+                return None
+        return max(1, min(2 * size, int(position * PERIOD / seconds) if seconds else size))
+
+    def _note_end(self, rounds: int, timing: _Timing) -> None:
+        try:
+            self._loop.per_round = timing.seconds / rounds
+            timing.timer.note_spent(timing.seconds)
+            own_seconds = timing.timer.own_seconds
+            self._loop.note_run(own_seconds)
+            if self._note is not None:
+                self._note(timing.seconds, own_seconds)
+        except Exception as error:
+            self._refuse_after(error)
+
+    def _refuse_after(self, error: Exception) -> None:
+        """Leave the loop on the host from now on, because np2tf itself has failed."""
+        note_fault(error, self._loop.code, self._loop.function.of)
+        self._loop.refused = True
 
     def _enter(self, frame: types.FrameType, rounds_left: range) -> bool:
         """Run the rest as compiled code, if that is faster; return whether to try again one iteration
         later.
         """
-        loop = self._loop
+        try:
+            entry = self._entry(frame, rounds_left)
+        except Exception as error:
+            self._refuse_after(error)
+            return False
+        if isinstance(entry, bool):
+            return entry
+        compiler, arguments = entry
+        start, loop = perf_counter(), self._loop
+        result, cache = compiler.enter(arguments, loop.changing_places)
+        if result is not None:
+            self._taken_over = True
+            self._rounds_left = rounds_left[len(rounds_left) :]
+            self._skip(len(rounds_left))
+            self.is_over = loop.function.tells and bool(result[-1])
+            self._results = result[: len(loop.function.results)]
+        try:
+            loop.note_host_run(result is None and cache is None)
+            if result is None:
+                self._note = partial(compiler.note_host_run, cache)
+            else:
+                entry_of_report = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
+                entry_of_report.rounds += len(rounds_left)
+                entry_of_report.compiled += perf_counter() - start
+        except Exception as error:
+            self._refuse_after(error)
+        return False
+
+    def _entry(
+        self, frame: types.FrameType, rounds_left: range
+    ) -> tuple[LoopCompiler, tuple[Any, ...]] | bool:
+        """Return the compiler and its arguments; if the rest cannot be compiled, whether to try again one
+        iteration later.
+        """
         hot.count += 1
         if not _is_possible():
             return False
         variables = dict(frame.f_locals)
-        if any(name not in variables for name in loop.function.parameters):
+        if any(name not in variables for name in self._loop.function.parameters):
             return True
         arguments = self._arguments(variables, rounds_left)
         jitted_function = self._stageable_function(frame, arguments)
-        if jitted_function is None:
-            return False
-        start, compiler = perf_counter(), loop_compiler(jitted_function)
-        result, cache = compiler.enter(arguments, loop.changing_places)
-        loop.note_host_run(result is None and cache is None)
-        if result is None:
-            self._note = partial(compiler.note_host_run, cache)
-            return False
-        self._taken_over = True
-        entry = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
-        entry.rounds += len(rounds_left)
-        entry.compiled += perf_counter() - start
-        self._rounds_left = rounds_left[len(rounds_left) :]
-        self._skip(len(rounds_left))
-        self.is_over = loop.function.tells and bool(result[-1])
-        self._results = result[: len(loop.function.results)]
-        return False
+        return False if jitted_function is None else (loop_compiler(jitted_function), arguments)
 
     def _stageable_function(
         self, frame: types.FrameType, arguments: tuple[Any, ...]
@@ -268,32 +356,46 @@ class LoopRun:
             return self._results
         variables, names = self._frame
         del self._frame
-        start = self._rounds_left.start
+        start, duration = self._rounds_left.start, None
+        policy = self._sizes(names)
         try:
-            self._run_parts(variables, names)
+            while (size := self._next_size(policy, duration)) is not None:
+                duration = self._run(size, variables)
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False
         self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
         return tuple(variables[name] for name in self._loop.function.results)
 
-    def _run_parts(self, variables: dict[str, Any], names: dict[str, Any]) -> None:
-        """Run the rest as compiled code, as far as it can and is faster, after trials; update the variables.
+    def _next_size(self, policy: Generator[int, float | None, None], duration: float | None) -> int | None:
+        """Return the length of the next part; None if there is none.
 
         Args:
-            variables: the loop's variables.
-            names: the globals of the loop's code.
+            policy: the lengths, from `_sizes`.
+            duration: the seconds of the last part; None if it could not run, or there is none yet.
         """
+        try:
+            return policy.send(duration)
+        except StopIteration:
+            return None
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+
+    def _sizes(self, names: dict[str, Any]) -> Generator[int, float | None, None]:
+        """Yield the lengths of the parts that compiled code is to run, and receive the seconds of each."""
         _, jitted_function = self._loop.functions(names)
         assert jitted_function is not None
-        compiler, trace_count = loop_compiler(jitted_function), jitted_function.trace_count
+        self._compiler = loop_compiler(jitted_function)
+        trace_count = jitted_function.trace_count
+        size = 1
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
-            duration = self._run(size, compiler, variables)
+            duration = yield size
             if duration is None:
                 self._report_entry.returned += 1
-                break
+                return
             if self._is_done:
-                break
+                return
             if seconds == FIRST_TRIAL:
                 loop_costs.seconds += duration
                 self._loop.note(duration)
@@ -303,20 +405,11 @@ class LoopRun:
             if duration > FASTER * size * self._per_round or jitted_function.trace_count > trace_count:
                 self._loop.refused = True
                 self._report_entry.returned += 1
-            else:
-                self._run_all(size, compiler, variables)
-
-    @property
-    def _is_done(self) -> bool:
-        return self.is_over or not len(self._rounds_left)
-
-    def _run_all(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> None:
-        """Run the rest in parts that become longer, and shorter before an iteration that only the host can
-        run.
-        """
+                return
+        # The parts become longer, and shorter before an iteration that only the host can run.
         least = size
         while not self._is_done:
-            seconds = self._run(size, compiler, variables)
+            seconds = yield size
             if seconds is not None:
                 size = max(int(size * min(LONGER, LONGEST / max(seconds, 1e-9))), 1)
                 least = min(least, size)
@@ -324,29 +417,41 @@ class LoopRun:
                 size = max(size // LONGER, least)
             else:
                 self._report_entry.returned += 1
-                break
+                return
 
-    def _run(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> float | None:
+    @property
+    def _is_done(self) -> bool:
+        return self.is_over or not len(self._rounds_left)
+
+    def _run(self, size: int, variables: dict[str, Any]) -> float | None:
         """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
         cannot.
         """
-        function, entry, start = self._loop.function, self._report_entry, perf_counter()
+        function, start = self._loop.function, perf_counter()
         part = self._rounds_left[:size]
-        result = compiler.run_now(self._arguments(variables, part), self._loop.changing_places)
+        result = self._compiler.run_now(self._arguments(variables, part), self._loop.changing_places)
         seconds = perf_counter() - start
+        if result is not None:
+            self._rounds_left = self._rounds_left[size:]
+            variables.update(zip(function.results, result))
+            self.is_over = function.tells and bool(result[-1])
+        try:
+            self._note_part(len(part), seconds, result is None)
+        except Exception as error:
+            self._refuse_after(error)
+        return None if result is None else seconds
+
+    def _note_part(self, rounds: int, seconds: float, is_discarded: bool) -> None:
+        entry = self._report_entry
         if entry.rounds:
             entry.compiled += seconds
         else:  # XLA compiles at the first call
             entry.compiling += seconds
-        if result is None:
+        if is_discarded:
             self._loop.note_discarded_call()
-            return None
-        self._rounds_left = self._rounds_left[size:]
-        variables.update(zip(function.results, result))
-        self.is_over = function.tells and bool(result[-1])
-        # The number of iterations of a loop that is over is not known.
-        entry.rounds += 1 if self.is_over else len(part)
-        return seconds
+        else:
+            # The number of iterations of a loop that is over is not known.
+            entry.rounds += 1 if self.is_over else rounds
 
 
 class _LongCalls(threading.local):
@@ -378,13 +483,10 @@ def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
 
 def _is_possible() -> bool:
     """Return whether loops on the host may be compiled in the present context."""
-    if (
-        config.jit == "off"
-        or (config.tier != "auto" and not _long_calls.depth)
-        or not fast_flags.numpy
-        or not uses_numpy_rules()
-    ):
+    if installation.problem or config.jit == "off" or (config.tier != "auto" and not _long_calls.depth):
+        return False
+    if not fast_flags.numpy or not uses_numpy_rules():
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False
-    return "raise" not in np.geterr().values()
+    return not (raises_floating_point_errors() or warnings_are_errors())

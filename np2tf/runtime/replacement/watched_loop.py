@@ -8,10 +8,18 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
-from np2tf.runtime.decisions.decisions import MAX_USES, CallRecord, FunctionRecord, Refusal, decisions, key_of
+from np2tf.faults import note_fault
+from np2tf.runtime.decisions.decisions import (
+    KINDS,
+    MAX_USES,
+    CallRecord,
+    FunctionRecord,
+    Refusal,
+    decisions,
+    key_of,
+)
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
-from np2tf.runtime.environment.concurrency import pass_on
 from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.tnp._front.fast_flags import fast_flags
 
@@ -183,7 +191,10 @@ class WatchedLoop:
 
     def refuse(self, arguments: tuple[Any, ...], why: Fallback) -> None:
         """Record why the loop cannot be compiled with these arguments."""
-        self._new_call_records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
+        records = self._new_call_records
+        records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
+        if len(records) > KINDS:
+            del records[next(iter(records))]
 
     def _outcome(self) -> tuple[str, FunctionRecord | None]:
         """Return the key and the record for the next process."""
@@ -192,6 +203,11 @@ class WatchedLoop:
             left = before._replace(uses=before.uses + 1)
             return key_of(self._code), None if left.uses > MAX_USES else left
         return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
+
+    @property
+    def code(self) -> types.CodeType:
+        """The code of the loop's function."""
+        return self._code
 
     @property
     def path(self) -> str:
@@ -265,9 +281,5 @@ def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> Jitted
     try:
         return translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
-        pass_on(error)
-        reason = f"{type(error).__name__}: {error}"
-        counts.fell_back(
-            Fallback(loop_function.of, reason, "NP2TF905", plain.__code__.co_filename, loop_function.line)
-        )
+        note_fault(error, plain.__code__, loop_function.of)
         return None

@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
+from np2tf.faults import note_fault
 from np2tf.runtime.replacement import replacement
 from np2tf.runtime.replacement.loop_function import SHORT, WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
@@ -28,28 +29,32 @@ class _Watching:
             key: the loop's key.
         """
         # Inner loops of a few iterations are run very often: they are told first.
-        is_range = type(numbers) is range
-        if is_range:
-            try:
-                count = len(numbers)
-            except OverflowError:
-                return (numbers,)  # more numbers than any loop can run over
-            if count < SHORT:
+        try:
+            is_range = type(numbers) is range
+            if is_range:
+                try:
+                    count = len(numbers)
+                except OverflowError:
+                    return (numbers,)  # more numbers than any loop can run over
+                if count < SHORT:
+                    return (numbers,)
+            loop = loops.get(key)
+            if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
+                loop = None
+            if numbers is None:
+                if loop is None or not loop.may_be_watched(replacement.HOT):
+                    return ()
+                return replacement.LoopRun(replacement.UNLIMITED_ROUNDS, loop)
+            if loop is None or loop.refused:
                 return (numbers,)
-        loop = loops.get(key)
-        if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
-            loop = None
-        if numbers is None:
-            if loop is None or not loop.may_be_watched(replacement.HOT):
-                return ()
-            return replacement.LoopRun(replacement.UNLIMITED_ROUNDS, loop)
-        if loop is None or loop.refused:
-            return (numbers,)
-        if loop.function.items:
-            return _watched_items(numbers, loop)
-        if not is_range or not loop.may_be_watched(replacement.HOT / count):
-            return (numbers,)
-        return replacement.LoopRun(numbers, loop)
+            if loop.function.items:
+                return _watched_items(numbers, loop)
+            if not is_range or not loop.may_be_watched(replacement.HOT / count):
+                return (numbers,)
+            return replacement.LoopRun(numbers, loop)
+        except Exception as error:
+            note_fault(error)
+            return () if numbers is None else (numbers,)
 
 
 watch = _Watching().watch

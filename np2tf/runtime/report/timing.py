@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
+from weakref import WeakSet
 
 import tensorflow as tf
 
 from np2tf.counts import Fallback, counts
+from np2tf.faults import note_fault
 from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
@@ -41,8 +43,7 @@ class Watch:
     def __init__(self) -> None:
         self.report = Report()
         self._state = _State()
-        self._called_ids: set[int] = set()
-        self._functions: list[ConcreteFunction] = []
+        self._called: WeakSet[ConcreteFunction] = WeakSet()
         self._undo = [entry_points.replace(self._operation), self._methods()]
         decisions.disable()
         counts.loops.clear()
@@ -72,14 +73,19 @@ class Watch:
             try:
                 return function(*args, **kwargs)
             finally:
-                seconds = perf_counter() - start
                 state.inside = False
-                if counts.eager > eager and counts.host == host:
-                    report.eager.add(seconds)
-                else:
-                    report.host.add(seconds)
-                    why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
-                    report.add_place(seconds, name, *user_location(), why)
+                try:
+                    add(perf_counter() - start, counts.eager > eager, counts.host > host)
+                except Exception as error:
+                    note_fault(error)
+
+        def add(seconds: float, is_eager: bool, is_handed_over: bool) -> None:
+            if is_eager and not is_handed_over:
+                report.eager.add(seconds)
+            else:
+                report.host.add(seconds)
+                why = HOST_ONLY if host_only else HANDED_OVER if is_handed_over else ON_HOST
+                report.add_place(seconds, name, *user_location(), why)
 
         return wrapper
 
@@ -205,7 +211,7 @@ class Watch:
         finally:
             seconds = perf_counter() - start
             total, function = self.report, self._current()
-            if id(concrete_function) in self._called_ids:
+            if concrete_function in self._called:
                 kind = "compiled" if concrete_function.how == "xla" else "graph"
                 getattr(total, kind).add(seconds)
                 getattr(function, kind).add(seconds)
@@ -216,12 +222,30 @@ class Watch:
         self, concrete_function: ConcreteFunction, seconds: float, total: Report, function: Function
     ) -> None:
         """Count a first call without its time, which is mostly that of XLA's compilation."""
-        self._called_ids.add(id(concrete_function))
-        self._functions.append(concrete_function)
+        self._called.add(concrete_function)
         kind = "compiled" if concrete_function.how == "xla" else "graph"
         for part in (total, function):
             getattr(part, kind).calls += 1
             part.compiling.seconds += seconds
+
+
+def _begin(scope: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Return an entered with block; None if entering it failed, which only the report lacks."""
+    try:
+        block = scope(*args)
+        block.__enter__()
+    except Exception as error:
+        note_fault(error)
+        return None
+    return block
+
+
+def _end(block: Any) -> None:
+    try:
+        if block is not None:
+            block.__exit__(None, None, None)
+    except Exception as error:
+        note_fault(error)
 
 
 def _around(scope: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -229,7 +253,10 @@ def _around(scope: Callable[..., Any], function: Callable[..., Any]) -> Callable
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        with scope(*args):
+        block = _begin(scope, args)
+        try:
             return function(*args, **kwargs)
+        finally:
+            _end(block)
 
     return call

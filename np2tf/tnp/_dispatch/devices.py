@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, storage_of, tensor_array
 from np2tf.tnp._array.strides import lay_out_copy
-from np2tf.tnp._front.loading import announce_programs_tensors
+from np2tf.tnp._front.loading import announce_programs_tensors, load
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 
 
@@ -29,9 +29,11 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
     Raises:
         StagingError: TensorFlow has no such dtype.
         ValueError: the machine has no such device.
+        ImportError: TensorFlow cannot be imported.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html.
     """
+    load()
     announce_programs_tensors()
     with tf.device(device) if device is not None else nullcontext():
         tensor = as_tensor(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from np2tf.garbage import not_collecting
+from np2tf.installation import installation
 from np2tf.tnp._front import own_import as own_import  # wraps the import of TensorFlow
 from np2tf.tnp._front.fast_flags import fast_flags
 
@@ -28,8 +29,12 @@ def announce() -> None:
 
 
 def load() -> None:
-    """Load the TensorFlow half now, as the first tensor would."""
-    with not_collecting():
+    """Load the TensorFlow half now, as the first tensor would.
+
+    Raises:
+        TensorFlowMissingError: if TensorFlow cannot be imported.
+    """
+    with installation.needed(), not_collecting():
         import np2tf.tnp._entry.routing  # noqa: F401
 
 

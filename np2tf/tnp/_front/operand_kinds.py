@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.installation import installation
 from np2tf.tnp._front.transform_depth import transform_depth
 
 #: Types whose values neither are arrays nor hold arrays.
@@ -100,6 +101,16 @@ class _Surroundings:
         tf = sys.modules.get("tensorflow")
         if tf is None or not hasattr(tf, "GradientTape") or not hasattr(tf, "config"):
             return False
+        if installation.problem:
+            return False
+        try:
+            self._note_tensorflow(tf)
+        except Exception as error:  # something of this name that is not TensorFlow, or only a part of it
+            installation.note(error)
+            installation.warn()
+        return self.graphs is not None
+
+    def _note_tensorflow(self, tf: Any) -> None:
         from tensorflow.python import pywrap_tfe
         from tensorflow.python.eager import context
         from tensorflow.python.framework import ops
@@ -111,7 +122,6 @@ class _Surroundings:
         self._context = context.context()
         importlib.import_module("np2tf.tnp._front.tape_advice")
         self.graphs = ops._default_graph_stack
-        return True
 
     def names_accelerator(self) -> bool:
         """Return whether the device scope of this thread names a device other than a CPU."""

@@ -1,7 +1,7 @@
 """Wraps np2tf's own import of TensorFlow, which the program has not asked for and must not notice.
 
 TensorFlow and the packages that it imports draw from the global random states of Python and NumPy while they
-are imported. Without the wrapping, the program's later random numbers would depend on when np2tf imports
+are imported, and add filters for warnings. Without the wrapping, the program's later random numbers would depend on when np2tf imports
 TensorFlow. The garbage collector pauses meanwhile. The program's own import of TensorFlow is as without
 np2tf.
 """
@@ -12,6 +12,7 @@ import contextlib
 import importlib.abc
 import random
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from importlib.machinery import ModuleSpec, PathFinder
@@ -34,10 +35,23 @@ def preserved_random_states(_: ModuleType | None = None) -> Iterator[None]:
         np.random.set_state(of_numpy)
 
 
+@contextlib.contextmanager
+def preserved_warning_filters(_: ModuleType | None = None) -> Iterator[None]:
+    """Restore the filters for warnings at the end: packages that TensorFlow imports put theirs first."""
+    before = list(warnings.filters)
+    try:
+        yield
+    finally:
+        if warnings.filters != before:
+            warnings.filters[:] = before  # type: ignore[index]
+            warnings._filters_mutated()  # type: ignore[attr-defined]
+
+
 #: Functions that make the context of the import, given the module of TensorFlow; the last is the innermost.
 contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = [
     lambda _: not_collecting(),
     preserved_random_states,
+    preserved_warning_filters,
 ]
 
 #: Functions that make the context of the first call of code that XLA compiles, which takes them off the list.

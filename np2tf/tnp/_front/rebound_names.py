@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.config import program
+from np2tf.faults import note_fault
 from np2tf.staging import CalleeError
 from np2tf.tnp._front.fast_flags import fast_flags
 
@@ -69,12 +70,20 @@ class _WatchedModule(_PickledByName):
     def __setattr__(self, name: str, value: Any) -> None:
         before = vars(self).get(name, ABSENT)
         super().__setattr__(name, _numpys(self, name, value))
-        _follow(self, name, before)
+        _notice(self, name, before)
 
     def __delattr__(self, name: str) -> None:
         before = vars(self).get(name, ABSENT)
         super().__delattr__(name)
-        _follow(self, name, before)
+        _notice(self, name, before)
+
+
+def _notice(module: ModuleType, name: str, before: Any) -> None:
+    """Follow an assignment or deletion, which is the program's and has been made."""
+    try:
+        _follow(module, name, before)
+    except Exception as error:
+        note_fault(error)
 
 
 class StandsForNumPys(_PickledByName):

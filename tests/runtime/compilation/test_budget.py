@@ -8,6 +8,7 @@ import pytest
 
 from np2tf.runtime.compilation import budget
 from np2tf.runtime.compilation.budget import ASKED_WITHIN, Budget
+from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.environment import clock
 from np2tf.runtime.environment.clock import COMPILE_SECONDS, INSIDE, LONG_CALL, Costs
 from np2tf.runtime.host.host_function import HostFunction
@@ -110,8 +111,22 @@ def test_what_is_slower_than_the_host_makes_the_next_attempt_harder(time: _Time)
     function = _budget(1.0)
     clock.clock.host_seconds = 100.0
     assert function.is_open
-    function.slower.add(1)
+    slower = SpecializationCache()
+    function.slower.add(slower)
     assert not function.is_open
+
+
+def test_any_number_of_attempts_in_vain(time: _Time) -> None:
+    """A share of the host's time that shrinks with each attempt is a number however many there were."""
+    function = _budget(1e9)
+    clock.clock.host_seconds = 1e12
+    caches = [SpecializationCache() for _ in range(1100)]
+    for cache in caches:
+        function.slower.add(cache)
+    assert not function.is_open
+    del cache, caches
+    assert not len(function.slower), "a cache that is gone counts no longer"
+    assert function.is_open
 
 
 def test_a_caller_is_expected_to_cost_what_its_callees_have(time: _Time) -> None:

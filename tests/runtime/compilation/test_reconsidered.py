@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from np2tf.runtime.compilation.compiling import ASKED_AT_LEAST, TRUSTED_AT_MOST, Compiler
 from np2tf.runtime.compilation.specializations import (
     FIRST_RECONSIDER_FACTOR,
     RECONSIDER_FACTOR,
     SpecializationCache,
 )
+from np2tf.runtime.jit.jitted_function import JittedFunction
 
 
 class _Calls:
@@ -22,6 +24,7 @@ class _Calls:
         self.cache = SpecializationCache()
         self.cache.functions[()] = None  # type: ignore[assignment]
         self.on_host = self.total = 0.0
+        self.reviews: list[int] = []
 
     def run(self, count: int) -> None:
         """Call as `Compiler` does."""
@@ -43,8 +46,7 @@ class _Calls:
                     cache.add_compiled_time(self.compiled)
                 cache.count_compiled_call(self.compiled, is_warm=True)
                 self.total += self.compiled
-            if cache.on_host and not was_on_host:
-                cache.last_review = self.on_host
+            self.reviews.append(cache.reviews)
 
 
 @pytest.mark.parametrize(("true_host", "true_compiled"), [(1.0, 1.6), (1.0, 5.0), (3.0, 1.0), (40.0, 1.0)])
@@ -94,3 +96,40 @@ def test_what_raises_in_most_calls_stays_on_the_host() -> None:
         cache.note_discarded_call()
     assert cache.on_host
     assert not cache.is_due_on_host(1e9)
+
+
+@pytest.mark.parametrize("seconds_before", [0.0, 1e-3, 1e6])
+@pytest.mark.parametrize("compiled", [1.2, 1.5, 3.0, 50.0])
+def test_what_is_slower_compiled_is_seldom_compared_again(compiled: float, seconds_before: float) -> None:
+    """The seconds of the two tiers have nothing to do with each other, whatever each has taken before."""
+    calls = _Calls(1e-3, compiled * 1e-3)
+    calls.on_host = seconds_before
+    calls.run(50)
+    assert calls.cache.on_host
+    calls.total = 0.0
+    calls.run(50_000)
+    assert calls.total < 1.06 * 50_000 * calls.host
+    assert calls.reviews[-1] - calls.reviews[50] < 50_000 / (FIRST_RECONSIDER_FACTOR * compiled)
+
+
+def test_however_often_a_choice_is_reviewed() -> None:
+    """The number of reviews may grow without end, as in a program that runs for days."""
+    calls = _Calls(1e-3, 4e-4)
+    calls.cache.reviews = 5000
+    calls.run(5000)
+    assert calls.cache.reviews > 5000
+    assert not calls.cache.on_host
+    calls.compiled = 2e-3
+    calls.run(5000)
+    assert calls.cache.on_host
+    calls.run(100_000)
+    assert calls.cache.on_host
+
+
+def test_most_calls_that_must_stay_on_the_host_are_not_looked_at() -> None:
+    """Nor does counting them become slower: the number of unchecked calls is bounded, however many came before."""
+    compiler = Compiler(JittedFunction(abs))  # type: ignore[arg-type]
+    for in_a_row in (ASKED_AT_LEAST, 2000, 10**15):
+        compiler._in_a_row = in_a_row
+        compiler._note_host_preference(None)
+        assert 1 <= compiler._unchecked_calls <= 2**TRUSTED_AT_MOST

@@ -1,0 +1,381 @@
+"""A fault of np2tf's own never reaches a program: every internal step is made to fail, and the output stays NumPy's."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import io
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from replacing import taken as taken
+
+import np2tf
+from np2tf import faults
+from np2tf.imports.cache import store
+from np2tf.options import Options
+from np2tf.runtime.compilation import budget, compiling
+from np2tf.runtime.decisions import decisions as decisions_module
+from np2tf.runtime.report.timing import Watch
+from np2tf.tnp._front import loading
+from np2tf.tnp._front.fast_flags import fast_flags
+
+COMPILATION, HOST, DECISIONS = "np2tf.runtime.compilation", "np2tf.runtime.host", "np2tf.runtime.decisions"
+REPLACEMENT, ARGUMENTS = "np2tf.runtime.replacement", "np2tf.runtime.arguments"
+CACHE, HOOKS = "np2tf.imports.cache", "np2tf.imports.hooks"
+#: The internal steps of each kind of program. A step is a function, a method, a property or a class.
+STEPS: dict[str, tuple[str, ...]] = {
+    # a function that is compiled at its first call: its decision, signature, trace, code, run, write-back
+    "compiled": (
+        "np2tf.runtime.jit.jitted_function:JittedFunction._choose",
+        f"{COMPILATION}.compiling:Compiler.__init__",
+        f"{COMPILATION}.compiling:Compiler.choose",
+        f"{COMPILATION}.compiling:Compiler._examine",
+        f"{COMPILATION}.compiling:Compiler._may_run_on_host",
+        f"{COMPILATION}.compiling:Compiler._prefers_host",
+        f"{COMPILATION}.compiling:raises_floating_point_errors",
+        f"{COMPILATION}.call_preparation:CallPreparation.prepare",
+        f"{COMPILATION}.call_preparation:share_memory",
+        f"{ARGUMENTS}.signature:Signature.key",
+        f"{COMPILATION}.call_preparation:take_arguments",
+        f"{COMPILATION}.call_preparation:Dependencies",
+        f"{COMPILATION}.specialization_caches:SpecializationCaches.of",
+        f"{COMPILATION}.specializations:SpecializationCache.find",
+        f"{COMPILATION}.specializations:SpecializationCache.notice",
+        f"{COMPILATION}.compiled_code:CompiledCode._find_or_compile",
+        f"{COMPILATION}.compiled_code:CompiledCode._keep_decision",
+        f"{COMPILATION}.compiled_code:CompiledCode._check_reuse",
+        f"{COMPILATION}.compiled_code:stable_names",
+        f"{COMPILATION}.compiled_code:digest_of_call",
+        f"{COMPILATION}.budget:Budget.count_trace",
+        f"{COMPILATION}.concrete_function:ConcreteFunction.__init__",
+        f"{COMPILATION}.concrete_function:ConcreteFunction._trace_once",
+        f"{COMPILATION}.concrete_function:ConcreteFunction._collect_outputs",
+        f"{COMPILATION}.concrete_function:describe_result",
+        f"{COMPILATION}.concrete_function:flatten",
+        f"{COMPILATION}.concrete_function:ConcreteCall",
+        "np2tf.runtime.xla.fast_call:ConcreteCall.__call__",
+        f"{COMPILATION}.concrete_function:ConcreteFunction.__call__",
+        f"{COMPILATION}.concrete_function:input_of",
+        f"{COMPILATION}.concrete_function:rebuild_result",
+        f"{COMPILATION}.concrete_function:prepare_writes",
+        f"{COMPILATION}.concrete_function:prepare_changes",
+        "np2tf.runtime.random.streams:Draws.draw_call",
+        "np2tf.runtime.random.call_streams:StreamDraws.begin",
+        f"{COMPILATION}.compiling:Compiler._note_compiled_call",
+        f"{COMPILATION}.budget:Budget.note_compiling",
+        f"{COMPILATION}.specializations:SpecializationCache.count_compiled_call",
+    ),
+    # the same before the half of np2tf that needs TensorFlow is loaded
+    "cold": (
+        "np2tf.runtime.jit.jitted_function:JittedFunction._choose",
+        "np2tf.runtime.jit.jitted_function:JittedFunction._needs_tensorflow",
+        "np2tf.runtime.jit.jitted_function:JittedFunction._compiler",
+        "np2tf.runtime.jit.jitted_function:load",
+    ),
+    # a function that has to run on the host, which np2tf finds out while it compiles
+    "refused": (
+        f"{COMPILATION}.compiling:place_of",
+        f"{COMPILATION}.compiling:first_line",
+        f"{COMPILATION}.compiling:Compiler._note_fallback",
+        f"{COMPILATION}.compiling:Compiler._note_host_preference",
+        f"{COMPILATION}.compiling:tell",
+        f"{DECISIONS}.prospect:Prospect.refuse",
+        f"{DECISIONS}.decisions:Refusal.from_fallback",
+        "np2tf.counts:Counts.fell_back",
+    ),
+    # a function that moves to compiled code and is compared: its timing, budget, prospect, review
+    "auto": (
+        f"{HOST}.host_function:HostFunction.note",
+        f"{HOST}.host_function:HostFunction._function_for",
+        f"{HOST}.host_function:HostFunction.is_short",
+        f"{HOST}.host_function:HostFunction.original",
+        f"{HOST}.host_function:Stopwatch",
+        "np2tf.runtime.environment.clock:Stopwatch.seconds",
+        "np2tf.runtime.environment.clock:Stopwatch.own_seconds",
+        f"{HOST}.host_function:is_on_host",
+        f"{DECISIONS}.prospect:Prospect.advice",
+        f"{DECISIONS}.prospect:Prospect.call_record",
+        f"{DECISIONS}.prospect:Prospect.__init__",
+        f"{DECISIONS}.prospect:Prospect.follow",
+        f"{DECISIONS}.decisions:Decisions.record_of",
+        f"{DECISIONS}.decisions:Decisions.keep",
+        f"{DECISIONS}.decisions:_read",
+        f"{DECISIONS}.decisions:_cache",
+        f"{DECISIONS}.decisions:Decisions._store",
+        f"{DECISIONS}.decisions:versions",
+        f"{DECISIONS}.decisions:entry_name",
+        f"{DECISIONS}.prospect:Prospect.outcome",
+        f"{COMPILATION}.budget:Budget.is_open",
+        f"{COMPILATION}.budget:Budget.deadline",
+        f"{COMPILATION}.budget:Budget.note_gain",
+        f"{COMPILATION}.specializations:SpecializationCache.start_from",
+        f"{COMPILATION}.specializations:SpecializationCache.wants_host",
+        f"{COMPILATION}.specializations:SpecializationCache.add_host_time",
+        f"{COMPILATION}.specializations:SpecializationCache.add_compiled_time",
+        f"{COMPILATION}.specializations:SpecializationCache._choose_tier",
+        f"{COMPILATION}.specializations:SpecializationCache.reconsider",
+        f"{COMPILATION}.specializations:SpecializationCache.is_due_on_host",
+    ),
+    # a loop that continues as compiled code
+    "loop": (
+        f"{REPLACEMENT}.watched_loop:WatchedLoop.may_be_watched",
+        f"{REPLACEMENT}.watched_loop:WatchedLoop.is_due",
+        f"{REPLACEMENT}.watched_loop:WatchedLoop.note_replacement",
+        f"{REPLACEMENT}.watched_loop:WatchedLoop.functions",
+        f"{REPLACEMENT}.watched_loop:WatchedLoop.is_refused",
+        f"{REPLACEMENT}.watched_loop:_translate",
+        f"{REPLACEMENT}.replacement:LoopTimer",
+        f"{REPLACEMENT}.loop_timer:LoopTimer.seconds",
+        f"{REPLACEMENT}.loop_timer:LoopTimer.own_seconds",
+        f"{REPLACEMENT}.replacement:LoopRun._measure",
+        f"{REPLACEMENT}.replacement:LoopRun._pays",
+        f"{REPLACEMENT}.replacement:LoopRun._take_over",
+        f"{REPLACEMENT}.watched_loop:WatchedLoop.note",
+        f"{REPLACEMENT}.replacement:LoopRun._note_part",
+        f"{REPLACEMENT}.replacement:LoopRun.__init__",
+        f"{REPLACEMENT}.replacement:loop_compiler",
+        f"{REPLACEMENT}.replacement:load",
+        f"{COMPILATION}.loop_compiler:LoopCompiler.compile_ahead",
+        f"{COMPILATION}.call_preparation:CallPreparation.prepare",
+        f"{COMPILATION}.concrete_function:ConcreteFunction.__call__",
+        f"{COMPILATION}.concrete_function:prepare_writes",
+        f"{COMPILATION}.compiling:Compiler._note_compiled_call",
+    ),
+    # a module that is translated while it is imported, with the cache of translations and of decisions
+    "import": (
+        f"{CACHE}.store:cache",
+        f"{CACHE}.store:key_of",
+        f"{CACHE}.store:_with_reexports",
+        f"{CACHE}.store:is_candidate",
+        f"{CACHE}.files:Cache.load_with_rest",
+        f"{CACHE}.files:Cache.store",
+        f"{CACHE}.files:Cache.is_trusted",
+        f"{CACHE}.files:Cache._write",
+        f"{CACHE}.sources:Sources.find",
+        f"{CACHE}.sources:Sources.remember",
+        f"{CACHE}.sources:Sources._write",
+        f"{HOOKS}.loader:translation",
+        f"{HOOKS}.loader:tell",
+        f"{HOOKS}.loader:_follow_program",
+        "np2tf.imports.code.translation:translate",
+        "np2tf.imports.code.translation:loops_of",
+        "np2tf.imports.code.translation:originals_of",
+        f"{HOST}.originals:add_originals",
+        f"{HOST}.originals:use_originals",
+        f"{REPLACEMENT}.watched_loop:add_loops",
+    ),
+    # a program with a report
+    "report": (
+        "np2tf.runtime.report.report:Report.add_place",
+        "np2tf.runtime.report.report:Report.add_unjitted",
+        "np2tf.runtime.report.report:Time.add",
+        "np2tf.runtime.report.timing:Watch._function",
+        "np2tf.runtime.report.timing:Watch._current",
+        "np2tf.runtime.report.timing:user_location",
+    ),
+}
+ERRORS: tuple[Callable[[], Exception], ...] = (
+    lambda: OverflowError(34, "Numerical result out of range"),
+    lambda: AttributeError("injected"),
+    lambda: OSError(28, "No space left on device"),
+    lambda: RuntimeError("injected"),
+    lambda: _internal_error(),
+)
+CASES = [
+    pytest.param(
+        kind, step, k, id=f"{kind}-{step.partition(':')[2]}-{k}", marks=() if k == n % 5 else pytest.mark.long
+    )
+    for kind, steps in STEPS.items()
+    for n, step in enumerate(steps)
+    for k in range(len(ERRORS))
+]
+
+#: Every effect of a call is seen if it happens twice: a write, a print, an append, an attribute, a random draw.
+PROGRAM = """
+    import numpy as np
+
+    class Body:
+        def __init__(self):
+            self.x = np.arange(6)
+            self.steps = 0
+
+    def advance(body, log, u, rng):
+        for k in range(1, 5):
+            u[k] = u[k - 1] + u[k + 1]
+        body.x = body.x + u
+        body.steps += 1
+        log.append(u.sum())
+        noise = rng.integers(0, 100, 3)
+        print("total", u.sum())
+        return np.where(u > 3, u, -u) + noise.sum()
+
+    def shout(u, path):
+        with open(path, "a") as file:
+            file.write("x")
+        u += 1
+        return u * 2
+
+    def word(u):
+        return np.array(["a" * (int(np.sum(u)) % 5)] * 3)
+
+    def tick(u, v):
+        for k in range(1, 5):
+            u[k] = u[k - 1] + v[k]
+        return u * 2
+
+    def smooth(u, n):
+        for k in range(n):
+            u[1:-1] = u[2:] - u[:-2] + k
+            u[0] += 1
+        return u
+
+    def main(path, count, jit):
+        body, log, rng, u = Body(), [], np.random.default_rng(0), np.arange(6)
+        values = [advance(body, log, u, rng).tolist() for _ in range(3)]
+        by_hand, by_hand_word, v = jit(tick), jit(word), np.arange(6)
+        values += [by_hand(v, u).tolist() for _ in range(count)]
+        values += [by_hand_word(u).tolist() for _ in range(3)]
+        values += [shout(u, path).tolist() for _ in range(2)]
+        return values, body.x.tolist(), body.steps, [int(total) for total in log], u.tolist(), rng.integers(99)
+"""
+
+
+def _internal_error() -> Exception:
+    import tensorflow as tf
+
+    return tf.errors.InternalError(None, None, "injected")
+
+
+def _place(step: str) -> tuple[Any, str]:
+    module, _, path = step.partition(":")
+    owner: Any = importlib.import_module(module)
+    *classes, name = path.split(".")
+    for part in classes:
+        owner = getattr(owner, part)
+    assert name in vars(owner), f"{step} is gone: give its successor"
+    return owner, name
+
+
+@contextlib.contextmanager
+def _failing(
+    step: str, make: Callable[[], Exception], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[Any]]:
+    """Let a step fail, and count how often it has."""
+    hits: list[Any] = []
+
+    def fail(*_: Any, **__: Any) -> Any:
+        hits.append(step)
+        raise make()
+
+    owner, name = _place(step)
+    before = vars(owner)[name]
+    is_value = isinstance(before, (property, functools.cached_property, bool))
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, property(fail) if is_value else fail)
+        yield hits
+
+
+def _run(main: Callable[..., Any], folder: Path, count: int, jit: Callable[[Any], Any]) -> Any:
+    """Return everything that shows of a run."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "effects"
+    file.unlink(missing_ok=True)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        values = main(str(file), count, jit)
+    return values, output.getvalue(), file.read_text()
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    return textwrap.dedent(PROGRAM)
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Every test has its own cache, warns anew, and leaves no record."""
+    loading.load()
+    monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("NP2TF_CACHE", "on")
+    monkeypatch.setenv("NP2TF_DECISIONS", "on")
+    monkeypatch.setattr(faults, "_reported", set())
+    for name, value in (("_records", None), ("_outcomes", []), ("is_usual", True)):
+        monkeypatch.setattr(decisions_module.decisions, name, value)
+    for function in (store.cache, store.decisions, store._sources):
+        function.cache_clear()
+    with warnings.catch_warnings():
+        # np2tf's own warnings are shown, and never raised. Compiled code is not used if NumPy's are errors.
+        warnings.simplefilter("error", UserWarning)
+        yield
+    for function in (store.cache, store.decisions, store._sources):
+        function.cache_clear()
+
+
+def _expected(source: str, folder: Path, count: int = 3) -> Any:
+    names: dict[str, Any] = {"__name__": "plain"}
+    exec(compile(source, "plain.py", "exec"), names)
+    return _run(names["main"], folder, count, lambda function: function)
+
+
+def _translated(source: str, folder: Path) -> Callable[..., Any]:
+    path = folder / "program_of_faults.py"
+    path.write_text(source)
+    return np2tf.import_module(path).main
+
+
+@pytest.mark.parametrize(("kind", "step", "error"), CASES)
+def test_a_step_that_fails(
+    kind: str,
+    step: str,
+    error: int,
+    source: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    count = 40 if kind == "auto" else 3
+    if kind == "loop":
+        request.getfixturevalue("taken")
+        source = source.replace("return values,", "values.append(smooth(u, 40).tolist())\n    return values,")
+    expected = _expected(source, tmp_path / "plain", count)
+    if kind == "auto":
+        for name in ("WORTH_COMPILING", "SHARED_BY"):
+            monkeypatch.setattr(compiling, name, 1e-9)
+        monkeypatch.setattr(budget, "LESS", 1.0)
+        monkeypatch.setattr(budget.Budget, "is_open", True)
+        monkeypatch.setattr("np2tf.runtime.host.host_function.TOO_SHORT", 0.0)
+        monkeypatch.setattr("np2tf.runtime.compilation.specializations.FIRST_RECONSIDER_FACTOR", 0.0)
+        monkeypatch.setattr("np2tf.runtime.compilation.specializations.RECONSIDER_FACTOR", 0.0)
+    if kind == "cold":
+        monkeypatch.setattr(fast_flags, "tensors", False)
+    tier = "auto" if kind in ("auto", "loop", "import") else "compile"
+    with np2tf.config.using(tier=tier):
+        main = None if kind == "import" else _translated(source, tmp_path)
+        watch = Watch() if kind == "report" else None
+        try:
+            with _failing(step, ERRORS[error], monkeypatch) as hits:
+                main = main or _translated(source, tmp_path)
+                assert _run(main, tmp_path / "translated", count, np2tf.jit) == expected
+                if kind in ("import", "auto"):
+                    _at_exit()
+        finally:
+            if watch is not None:
+                watch.stop()
+    assert hits, "the program does not reach the step"
+
+
+def _at_exit() -> None:
+    """Do what np2tf does when the process ends."""
+    decisions_module.decisions.store()
+    try:
+        sources = store._sources(store.cache(), Options())  # type: ignore[arg-type]
+    except Exception:  # this is the step that fails, before there is anything to write
+        return
+    sources.write()
