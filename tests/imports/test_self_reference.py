@@ -118,7 +118,8 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     path: Path = tmp_path_factory.mktemp("self_reference") / "self_referring.py"
     path.write_text(SOURCE)
     spec = importlib.util.spec_from_file_location("self_referring", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     result = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(result)
     return result
@@ -136,4 +137,5 @@ def test_gradient_is_compiled(module: ModuleType, name: str) -> None:
     expected = [(function(x + step) - function(x - step)) / 2e-6 for step in steps]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     text = str(gradient.explain(x))
-    assert "not compiled" not in text and "runs on: host" not in text
+    assert "not compiled" not in text
+    assert "runs on: host" not in text
