@@ -170,7 +170,7 @@ def _compile_block(
     """Return the code of a function that contains the block, with the closure variables as its parameters.
 
     What the block defines is global, unless the functions have it as a closure variable: there they find
-    themselves, and the class that they are methods of. (The function that contains the block is never called.)
+    themselves, and the class that they are methods of. (The function around the block is never called.)
     """
     names = dict.fromkeys([name for function in functions for name in function.__code__.co_freevars])
     names.update(dict.fromkeys(libraries))

@@ -25,7 +25,7 @@ from np2tf.tnp._array.ndarray import (
     tensor_scalar,
 )
 from np2tf.tnp._array.strides import lay_out, order_of_copy
-from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._operands.path_dependent import kind_of_number
 from np2tf.tnp._slicing.view_transforms import check_host_view, replace_ends, run_time_ends, view_on_host
 from np2tf.tnp._tensor.storage import GappedLayout, Storage, resolve_stand_ins, staging_for_xla
 
@@ -70,9 +70,8 @@ def describe_result(
     leaf = resolve_stand_ins(leaf)
     if is_array(leaf):
         if type(leaf) is scalar:
-            outputs.append(leaf.tensor)
-            number = ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.path_dependent)
-            outputs += [] if leaf.python is None else [leaf.python]
+            number = ResultSpec("number", len(outputs), weak=leaf.weak, constant=kind_of_number(leaf))
+            outputs += [leaf.tensor] if leaf.alternatives is None else leaf.alternatives.all_tensors()
             return number
         if storage_of(leaf) in storages:
             check_host_view(chain_of(leaf))
@@ -160,13 +159,11 @@ def rebuild_result(
         whole = open_arrays.is_whole(spec.place, spec.path)
         return arrays[spec.place] if whole else _view_of(arrays[spec.place], path)
     if spec.kind == "number":
-        value = outputs[spec.place]
-        kinds, weak = spec.constant, spec.weak
-        if kinds is not None:
-            weak = kinds.weak if outputs[spec.place + 1] else None
-            value = cast(value, kinds.dtype)
+        value, weak = outputs[spec.place], spec.weak
+        if spec.constant is not None:
+            value, weak = spec.constant.chosen(outputs[spec.place :])
         if weak is not None:
-            return weak(outputs[spec.place].numpy())
+            return weak(value.numpy())
         return tensor_scalar(value) if on_tensors else value.numpy()[()]
     if spec.kind == "choice":
         number = int(outputs[spec.place + 1])
