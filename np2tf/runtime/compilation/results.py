@@ -15,6 +15,7 @@ from np2tf.runtime.structures.carried_values import Undefined
 from np2tf.runtime.tracing.provenance import refuse_hidden_sharing
 from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
 from np2tf.staging import AliasingError, ReturnedValueError
+from np2tf.tnp._array.layout_probes import Order
 from np2tf.tnp._array.ndarray import (
     chain_of,
     is_array,
@@ -42,7 +43,7 @@ class ResultSpec:
     place: int = -1
     constant: Any = None
     path: tuple[Any, ...] = ()
-    order: tuple[int, ...] | None = None
+    order: Order = None
     weak: type | None = None
     #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
     ends: tuple[int, int] = (0, 0)
@@ -86,7 +87,7 @@ def describe_result(
                 places[choice_key] = len(outputs)
                 outputs += [leaf.tensor, number]
             choices = tuple(storages.index(storage) if storage in storages else -1 for storage in originals)
-            return ResultSpec("choice", places[choice_key], constant=choices)
+            return ResultSpec("choice", places[choice_key], constant=choices, order=_order_of(leaf))
         shared = (
             sum(
                 1
@@ -111,8 +112,7 @@ def describe_result(
             ends = _append_ends(outputs, chain_of(leaf))
             is_copy = is_part and not shared
             return ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, is_copy)
-        order = None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
-        return ResultSpec("array", places[key], order=order)
+        return ResultSpec("array", places[key], order=_order_of(leaf))
     if isinstance(leaf, DeferredText):
         outputs += leaf.values.tensors
         return ResultSpec("text", len(outputs), constant=leaf)
@@ -174,11 +174,22 @@ def rebuild_result(
         if on_tensors:
             bases[spec.place] = lay_out(value, spec.order)
         elif zero_copy is None or spec.is_copied:
-            bases[spec.place] = np.array(memoryview(value))
+            bases[spec.place] = _in_order(np.array(memoryview(value)), spec.order)
         else:
-            bases[spec.place] = zero_copy.array(spec.place, outputs, inputs)
+            bases[spec.place] = _in_order(zero_copy.array(spec.place, outputs, inputs), spec.order)
     view = _view_of(bases[spec.place], path)
     return view.copy("K") if spec.is_copied else view
+
+
+def _order_of(leaf: Any) -> Order:
+    return None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
+
+
+def _in_order(array: np.ndarray, order: Order) -> np.ndarray:
+    """Return an array in C order with its axes in another memory order."""
+    if order is None:
+        return array
+    return np.ascontiguousarray(array.transpose(order)).transpose(np.argsort(order))
 
 
 def _is_dynamic_slice(array: Any) -> bool:

@@ -242,5 +242,5 @@ def path_dependence_error(kinds: PathDependentKind) -> StagingError:
     names = [f"{'Python' if is_python(kind) else 'NumPy'}'s {kind.__name__}" for kind in kinds.kinds]
     return PathTypeError(
         f"a number is {', '.join(names[:-1])} on one path and {names[-1]} on another, "
-        "and what is computed of it has another type on each",
+        "where one type is needed",
     )
