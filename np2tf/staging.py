@@ -152,7 +152,7 @@ class IntegerGrowthError(StagingError):
 
 
 class PathTypeError(StagingError):
-    """A number is Python's on one path and NumPy's on another, and arrays depend on it."""
+    """A number's type depends on the path, where one type is needed."""
 
     code = "NP2TF534"
 

@@ -209,6 +209,12 @@ def _python_round(number, ndigits=None):
     return int(_round(number)) if ndigits is None else _round(number, ndigits)
 
 
+def _add(x1, x2):
+    """The sum; of truth values, whether one of them is true."""
+    x1, x2 = _pair(x1, x2)
+    return tf.logical_or(x1, x2) if x1.dtype == tf.bool else x1 + x2
+
+
 def _remainder(x1, x2):
     """The remainder with the divisor's sign."""
     if not tf.is_tensor(x1) and not tf.is_tensor(x2):
@@ -618,11 +624,13 @@ def _tolist(a):
 
 
 def _host(value):
-    """A value with NumPy's numbers and arrays in the place of tensors, as it is shown."""
+    """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's, as it is shown."""
     if isinstance(value, dict):
         return {key: _host(one) for key, one in value.items()}
     if type(value) in (list, tuple):
         return type(value)(_host(one) for one in value)
+    if isinstance(value, tf.DType):
+        return value.as_numpy_dtype(0).dtype
     return value.numpy() if tf.is_tensor(value) else value
 
 

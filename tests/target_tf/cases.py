@@ -154,6 +154,27 @@ TRANSLATED = {
     "several targets": main_of(
         "x = np.arange(4.0)\nx[0], x[-1] = x[-1], x[0]\nx[1] = x[2] = n = 7\nreturn x, n  # the end"
     ),
+    "dtypes as text": main_of(
+        "x, m = np.arange(3), np.ones(2) > 0\n"
+        "print(x.dtype, (m.dtype, [x.dtype]), repr((x * 0.5).dtype))\n"
+        "return f'{x.dtype} {m.dtype!r}', '%s' % x.dtype, '{}'.format(m.dtype), str(x.dtype)"
+    ),
+    "attributes of dtypes": main_of(
+        "x = np.arange(3)\nreturn kinds(x), kinds(x > 1), kinds(x * 0.5), x.dtype.kind in 'iu'",
+        "def kinds(x):\n    d = x.dtype\n    return d.kind, x.dtype.name, d.itemsize, d.char, d.str, d.num\n",
+    ),
+    "dtypes compared": main_of(
+        "x, m = np.arange(3), np.ones(2) > 0\nd = x.dtype\n"
+        "return (d == np.int64, d == 'int64', d == 'i8', d == int, d != float, d == m.dtype, "
+        "d == np.float64,\n"
+        "        (x * 0.5).dtype == float, d in (np.int64, bool), m.dtype in [d, np.float64], "
+        "m.dtype == bool)"
+    ),
+    "a dtype for another array": main_of("d = (np.arange(3) > 1).dtype\nreturn np.zeros(2, dtype=d)"),
+    "sums and products of truth values": main_of(
+        "m, k = np.arange(4) > 1, np.arange(4) % 2 > 0\nn = m + k\nn += m\n"
+        "return m + k, True + m, m + m[0], m * k, m * 2, m + 1, m + 0.5, m + k + 1, n, k[0] + m[0], ~m"
+    ),
 }
 #: Programs that handle an error of NumPy's. TensorFlow raises an error of its own, which no handler may take.
 LOUD = {
@@ -271,6 +292,16 @@ REFUSED = {
     "half precision": (main_of("return np.sqrt(np.array([True, False]))"), "NP2TF602"),
     "a list beside an array": (main_of("return np.ones(2, np.float32) + [1.5, 2.5]"), "NP2TF602"),
     "shifts": (main_of("return np.arange(3) << 1"), "NP2TF602"),
+    **{
+        f"truth values {operator}": (
+            main_of(f"m = np.arange(3) > 1\nreturn m {operator} (np.arange(3) > 0)"),
+            "NP2TF602",
+        )
+        for operator in ("-", "/", "//", "%", "**", "@", "<", ">=")
+    },
+    "truth values and integers": (main_of("return (np.arange(3) > 1) // np.arange(1, 4)"), "NP2TF602"),
+    "a sign of truth values": (main_of("return -(np.arange(3) > 1)"), "NP2TF602"),
+    "the class of a dtype": (main_of("return np.arange(3).dtype.type(2)"), "NP2TF601"),
     "a class": (main_of("return np.ones(1)", "class A(np.ndarray):\n    pass\n"), "NP2TF603"),
     "a finally that drops an exception": (
         main_of(

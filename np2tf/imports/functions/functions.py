@@ -28,6 +28,7 @@ _FACTORY = "__np2tf_names__"
 #: writes to elements.
 _OF_ARRAYS = (ast.Attribute, ast.Subscript)
 _Def = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def translations(
@@ -166,11 +167,19 @@ def _is_outermost(function: _Def, tree: ast.Module) -> bool:
 def _compile_block(
     tree: ast.Module, block: Block, functions: Sequence[types.FunctionType], libraries: dict[str, Any]
 ) -> types.CodeType:
-    """Return the code of a function that contains the block, with the closure variables as its parameters."""
+    """Return the code of a function that contains the block, with the closure variables as its parameters.
+
+    What the block defines is global, unless the functions have it as a closure variable: there they find
+    themselves, and the class that they are methods of. (The function around the block is never called.)
+    """
     names = dict.fromkeys([name for function in functions for name in function.__code__.co_freevars])
     names.update(dict.fromkeys(libraries))
-    factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): pass")
-    factory.body[0].body = tree.body or [ast.Pass(lineno=1, col_offset=0)]  # type: ignore[attr-defined]
+    # (`if True:` keeps a block indented.)
+    body = [part for node in tree.body for part in (node.body if isinstance(node, ast.If) else [node])]
+    defined = {node.name for node in body if isinstance(node, _DEFINITIONS)} - names.keys()
+    scope = f"global {', '.join(sorted(defined))}" if defined else "pass"
+    factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): {scope}")
+    factory.body[0].body += tree.body  # type: ignore[attr-defined]
     flags = functions[0].__code__.co_flags & _FUTURE
     return compile(ast.fix_missing_locations(factory), block.path, "exec", flags, dont_inherit=True)
 

@@ -53,6 +53,25 @@ ARRAY_ATTRIBUTES: dict[str, Callable[[cst.Attribute, Value, Frame], Value]] = {
 }
 
 
+_DTYPE_ATTRIBUTES = {
+    "kind": "str",
+    "name": "str",
+    "char": "str",
+    "str": "str",
+    "itemsize": "int",
+    "num": "int",
+}
+
+
+def dtype_attribute(node: cst.Attribute, frame: Frame) -> Value:
+    """Return the value of an attribute of a dtype, which NumPy's dtype tells."""
+    world, name = frame.world, node.attr.value
+    if name not in _DTYPE_ATTRIBUTES:
+        return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
+    world.edit(node.value, edits.wrap_in(world.helper("_host")), "_host")
+    return plain(_DTYPE_ATTRIBUTES[name])
+
+
 def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame) -> Value:
     """Return the value of a name of NumPy that is not called."""
     world = frame.world

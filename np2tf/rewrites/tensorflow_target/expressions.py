@@ -8,13 +8,19 @@ from typing import Any
 import libcst as cst
 
 from np2tf.facts.dataflow.reads_writes import bound_targets
-from np2tf.rewrites.tensorflow_target.attributes import ARRAY_ATTRIBUTES, is_number, numpy_name
+from np2tf.rewrites.tensorflow_target.attributes import (
+    ARRAY_ATTRIBUTES,
+    dtype_attribute,
+    is_number,
+    numpy_name,
+)
 from np2tf.rewrites.tensorflow_target.calls.dispatch import call
 from np2tf.rewrites.tensorflow_target.calls.object_calls import property_functions, run_property
 from np2tf.rewrites.tensorflow_target.calls.program_calls import parameter_names
+from np2tf.rewrites.tensorflow_target.model import edits
 from np2tf.rewrites.tensorflow_target.model.operations import arithmetic, binary, choose, element_of
 from np2tf.rewrites.tensorflow_target.model.shared_names import is_shared, refuse_shared
-from np2tf.rewrites.tensorflow_target.model.texts import show_in_text
+from np2tf.rewrites.tensorflow_target.model.texts import holds_dtype, show_in_text
 from np2tf.rewrites.tensorflow_target.model.values import (
     ARRAYS,
     CONTAINERS,
@@ -25,6 +31,7 @@ from np2tf.rewrites.tensorflow_target.model.values import (
     join,
     list_value,
     plain,
+    promote,
     tuple_value,
     union,
     unknown,
@@ -106,6 +113,8 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
         return _read(node, member, frame)
     if base.only("module"):
         return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
+    if base.only("dtype") and world.facts.imports.numpy_name(node.value) is None:
+        return dtype_attribute(node, frame)
     if not base.may_be_array or not base.may(*ARRAYS):
         return (
             plain("other", "function")
@@ -182,6 +191,8 @@ def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
     value = evaluate(node.expression, frame)
     if type(node.operator) is cst.Not:
         return plain("bool")
+    if type(node.operator) in (cst.Minus, cst.Plus) and value.dtype == "bool" and not value.only("bool"):
+        return frame.world.refuse(node, "NP2TF602", name="a sign", why="truth values have none")
     if value.only("bool"):
         return plain("int")
     return arithmetic([value], node).doubtful(value)
@@ -207,12 +218,21 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
         isinstance(target.operator, (cst.Is, cst.IsNot)) for target in node.comparisons
     ):
         return world.refuse(node, "NP2TF603", what="a special method of objects")
+    if any(map(holds_dtype, sides)) and not any(side.may("any") for side in sides):
+        for side_node, side in zip([node.left, *(t.comparator for t in node.comparisons)], sides):
+            if holds_dtype(side) and world.facts.imports.numpy_name(side_node) is None:
+                world.edit(side_node, edits.wrap_in(world.helper("_host")), "_host")
     membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
     on_arrays = any(side.may(*ARRAYS) for side in sides)
     if membership or not on_arrays or any(side.only("dtype") for side in sides):
         return plain("bool")
     if any(side.only("none", "str", "dict", "function") for side in sides):
         return world.refuse(node, "NP2TF606", what="a comparison with what is no number")
+    orders = not all(isinstance(t.operator, (cst.Equal, cst.NotEqual)) for t in node.comparisons)
+    if orders and promote(sides) == "bool":
+        return world.refuse(
+            node, "NP2TF602", name="a comparison", why="TensorFlow does not order truth values"
+        )
     if any(side.only("list", "tuple") for side in sides) and any(side.may("array") for side in sides):
         return world.refuse(node, "NP2TF602", name="a comparison", why="an array stands beside a list")
     result = array("bool", broadcast_rank(sides), scalar=True)
@@ -332,7 +352,7 @@ def _format(node: cst.FormattedString, frame: Frame) -> Value:
         if type(part) is not cst.FormattedStringExpression:
             continue
         value = evaluate(part.expression, frame)
-        if value.is_plain:
+        if value.is_plain and not holds_dtype(value):
             continue
         if part.equal is not None:
             frame.world.refuse(part.expression, "NP2TF606", what="`{…=}`")

@@ -15,6 +15,7 @@ from np2tf.runtime.structures.carried_values import Undefined
 from np2tf.runtime.tracing.provenance import refuse_hidden_sharing
 from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
 from np2tf.staging import AliasingError, ReturnedValueError
+from np2tf.tnp._array.layout_probes import Order
 from np2tf.tnp._array.ndarray import (
     chain_of,
     is_array,
@@ -25,7 +26,7 @@ from np2tf.tnp._array.ndarray import (
     tensor_scalar,
 )
 from np2tf.tnp._array.strides import lay_out, order_of_copy
-from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._operands.path_dependent import kind_of_number
 from np2tf.tnp._slicing.view_transforms import check_host_view, replace_ends, run_time_ends, view_on_host
 from np2tf.tnp._tensor.storage import GappedLayout, Storage, resolve_stand_ins, staging_for_xla
 
@@ -42,7 +43,7 @@ class ResultSpec:
     place: int = -1
     constant: Any = None
     path: tuple[Any, ...] = ()
-    order: tuple[int, ...] | None = None
+    order: Order = None
     weak: type | None = None
     #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
     ends: tuple[int, int] = (0, 0)
@@ -70,9 +71,8 @@ def describe_result(
     leaf = resolve_stand_ins(leaf)
     if is_array(leaf):
         if type(leaf) is scalar:
-            outputs.append(leaf.tensor)
-            number = ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.path_dependent)
-            outputs += [] if leaf.python is None else [leaf.python]
+            number = ResultSpec("number", len(outputs), weak=leaf.weak, constant=kind_of_number(leaf))
+            outputs += [leaf.tensor] if leaf.alternatives is None else leaf.alternatives.all_tensors()
             return number
         if storage_of(leaf) in storages:
             check_host_view(chain_of(leaf))
@@ -87,7 +87,7 @@ def describe_result(
                 places[choice_key] = len(outputs)
                 outputs += [leaf.tensor, number]
             choices = tuple(storages.index(storage) if storage in storages else -1 for storage in originals)
-            return ResultSpec("choice", places[choice_key], constant=choices)
+            return ResultSpec("choice", places[choice_key], constant=choices, order=_order_of(leaf))
         shared = (
             sum(
                 1
@@ -112,8 +112,7 @@ def describe_result(
             ends = _append_ends(outputs, chain_of(leaf))
             is_copy = is_part and not shared
             return ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, is_copy)
-        order = None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
-        return ResultSpec("array", places[key], order=order)
+        return ResultSpec("array", places[key], order=_order_of(leaf))
     if isinstance(leaf, DeferredText):
         outputs += leaf.values.tensors
         return ResultSpec("text", len(outputs), constant=leaf)
@@ -160,13 +159,11 @@ def rebuild_result(
         whole = open_arrays.is_whole(spec.place, spec.path)
         return arrays[spec.place] if whole else _view_of(arrays[spec.place], path)
     if spec.kind == "number":
-        value = outputs[spec.place]
-        kinds, weak = spec.constant, spec.weak
-        if kinds is not None:
-            weak = kinds.weak if outputs[spec.place + 1] else None
-            value = cast(value, kinds.dtype)
+        value, weak = outputs[spec.place], spec.weak
+        if spec.constant is not None:
+            value, weak = spec.constant.chosen(outputs[spec.place :])
         if weak is not None:
-            return weak(outputs[spec.place].numpy())
+            return weak(value.numpy())
         return tensor_scalar(value) if on_tensors else value.numpy()[()]
     if spec.kind == "choice":
         number = int(outputs[spec.place + 1])
@@ -177,11 +174,22 @@ def rebuild_result(
         if on_tensors:
             bases[spec.place] = lay_out(value, spec.order)
         elif zero_copy is None or spec.is_copied:
-            bases[spec.place] = np.array(memoryview(value))
+            bases[spec.place] = _in_order(np.array(memoryview(value)), spec.order)
         else:
-            bases[spec.place] = zero_copy.array(spec.place, outputs, inputs)
+            bases[spec.place] = _in_order(zero_copy.array(spec.place, outputs, inputs), spec.order)
     view = _view_of(bases[spec.place], path)
     return view.copy("K") if spec.is_copied else view
+
+
+def _order_of(leaf: Any) -> Order:
+    return None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
+
+
+def _in_order(array: np.ndarray, order: Order) -> np.ndarray:
+    """Return an array in C order with its axes in another memory order."""
+    if order is None:
+        return array
+    return np.ascontiguousarray(array.transpose(order)).transpose(np.argsort(order))
 
 
 def _is_dynamic_slice(array: Any) -> bool:

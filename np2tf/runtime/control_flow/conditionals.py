@@ -265,7 +265,7 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
     b.align(a)
     if a.outline != b.outline:
         raise BranchTypeError(_other_structure(variables, a, b))
-    forms = [_common(k, variables, a, b) for k in range(len(a.leaves))]
+    forms = [_common(trace, k, variables, a, b) for k in range(len(a.leaves))]
     for side in (a, b):
         for side_form, form in zip(side.forms, forms, strict=True):
             trace.shown_text.join(side_form, form)
@@ -363,7 +363,7 @@ def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
             storage.write(apply_update(storage.value, (next(remaining_results), next(remaining_results))))
 
 
-def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
+def _common(trace: Trace, k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
     """Return the form in which the branch returns a value; None if both branches return the very same
     value.
     """
@@ -378,4 +378,4 @@ def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
         raise BranchTypeError(_in_branch(k, variables, a, b))
     if len(form_a.shape) != len(form_b.shape):
         raise RankChangeError(_in_branch(k, variables, a, b))
-    return join(form_a, form_b, "a variable set in a branch")
+    return join(form_a, form_b, "a variable set in a branch", trace.root is not None)

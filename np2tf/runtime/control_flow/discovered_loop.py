@@ -261,7 +261,7 @@ class DiscoveredLoop:
             raise IntegerGrowthError(f"the Python integer {label.text}{lines} and may exceed 64 bits")
         if len(form.shape) != len(out.form.shape):
             raise RankChangeError(self._in_loop(k, form, out))
-        return join(form, out.form, "a loop's variable")
+        return join(form, out.form, "a loop's variable", self.trace.root is not None)
 
     def _move_effects(self, scope: StagingScope) -> None:
         if self.trace.log:

@@ -162,7 +162,7 @@ class StagedLoop(DiscoveredLoop):
             return order.keep(graphs.body[1])
 
         shapes = order.shapes(self._shapes(inputs))
-        values_before = [(storage, storage.value) for storage in self._read_storages]
+        values_before = [(storage, storage._value) for storage in self._read_storages]
         try:
             variables = tf.while_loop(
                 test, body, order.enter(inputs), shapes, maximum_iterations=self._most_iterations()

@@ -18,6 +18,7 @@ from np2tf.staging import TextNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._operands.path_dependent import Alternatives
 from np2tf.tnp._tensor.storage import current_scope
 
 #: Types whose text does not change, and that hold no staged values.
@@ -116,6 +117,8 @@ class CapturedValues:
         return items
 
     def _take_staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
+        if type(value) is scalar and value.alternatives is not None:
+            return self._take_alternatives(value.alternatives)
         self.tensors.append(value.tensor)
         if type(value) is not scalar:
             return lambda arrays: np.asarray(next(arrays))
@@ -123,6 +126,16 @@ class CapturedValues:
             _note_exact(value.dtype.kind == "b")
         weak = value.weak
         return lambda arrays: np.asarray(next(arrays))[()] if weak is None else weak(next(arrays))
+
+    def _take_alternatives(self, alternatives: Alternatives) -> Callable[[Iterator[np.ndarray]], Any]:
+        tensors = alternatives.all_tensors()
+        self.tensors += tensors
+
+        def make(arrays: Iterator[np.ndarray]) -> Any:
+            value, weak = alternatives.kinds.chosen([next(arrays) for _ in tensors])
+            return np.asarray(value)[()] if weak is None else weak(value)
+
+        return make
 
 
 def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:

@@ -18,6 +18,8 @@ from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._operands.differentiated_values import is_followed
+from np2tf.tnp._operands.path_dependent_operators import of_each_kind
+from np2tf.tnp._operands.python_scalars import is_undecided
 from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
@@ -32,6 +34,8 @@ def is_staged(value: Any) -> builtins.bool:
     """Return whether a number or array is known only at run time."""
     if not is_array(value):
         return False
+    if is_undecided(value):
+        return True
     tensor = value.tensor
     return not hasattr(tensor, "numpy") and tf.get_static_value(tensor) is None
 
@@ -60,6 +64,8 @@ def int(*args: Any, **kwargs: Any) -> Any:
     """
     if len(args) != 1 or kwargs or not is_staged(args[0]):
         return builtins.int(*args, **kwargs)
+    if is_undecided(args[0]):
+        return of_each_kind(int, args[0])
     if type(args[0]) is scalar and args[0].weak is builtins.int:
         return args[0]
     return whole(_single(args[0]))
@@ -99,6 +105,8 @@ def float(*args: Any) -> Any:
     """
     if len(args) != 1 or not (is_staged(args[0]) or is_followed(args[0])):
         return builtins.float(*args)
+    if is_undecided(args[0]):
+        return of_each_kind(float, args[0])
     tensor = _single(args[0])
     if tensor.dtype.is_complex:
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
@@ -119,6 +127,8 @@ def complex(*args: Any, **kwargs: Any) -> Any:
     """
     if len(args) != 1 or kwargs or not (is_staged(args[0]) or is_followed(args[0])):
         return builtins.complex(*args, **kwargs)
+    if is_undecided(args[0]):
+        return of_each_kind(complex, args[0])
     return weak_scalar(tf.cast(_single(args[0]), tf.complex128), builtins.complex)
 
 
@@ -146,12 +156,16 @@ def round(number: Any, ndigits: Any = None) -> Any:
         ndigits: the number of digits, which a staged number cannot have.
 
     Raises:
-        StagingError: if `ndigits` is given for a staged number, or the staged number is no float.
+        StagingError: if `ndigits` is given for a staged number, or the staged number is complex or a bool.
 
     See https://docs.python.org/3/library/functions.html#round.
     """
     if not is_staged(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
+    if is_undecided(number) and ndigits is None:
+        return of_each_kind(round, number)
+    if ndigits is None and number.tensor.dtype.is_integer:
+        return whole(_single(number))
     if ndigits is not None or not number.tensor.dtype.is_floating:
         raise ValueNeededError("round(x, n) of a number known only at run time")
     return whole(tf.round(_single(number)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, count, islice
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from np2tf.operators.table import MAX_UNROLL, UNROLL
@@ -35,6 +36,8 @@ from np2tf.staging import (
     TracingTimeError,
 )
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.python_scalars import is_undecided
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -49,7 +52,9 @@ def _trace() -> Trace:
 
 def _staged_test(value: Any) -> tf.Tensor | None:
     """Return the boolean tensor of a test that is known only at run time; None for any other test."""
-    if is_array(value):
+    if is_undecided(value):
+        tensor = as_tensor(value, np.dtype(bool))
+    elif is_array(value):
         tensor = value.tensor
     elif isinstance(value, tf.Tensor):
         tensor = value
@@ -345,7 +350,7 @@ def _staged_for(
                 variables,
             )
             # An iteration before the loop gives its variables the types that they have from then on.
-            ahead = loop.changes_type if runs_once else loop.changes_dtype
+            ahead = loop.changes_dtype or (runs_once and loop.changes_type)
             if first == _MAX_AHEAD and loop.changes_dtype:
                 raise loop.refusal_of_dtypes()
             if not ahead or first == _MAX_AHEAD:

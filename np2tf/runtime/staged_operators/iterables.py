@@ -20,6 +20,7 @@ from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, weak_scalar
 from np2tf.tnp._array.sequences import NumberSequence
 from np2tf.tnp._chapters.creation.ranges import arange
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.path_dependent import as_index
 from np2tf.tnp._operands.python_scalars import known_int
 from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -92,6 +93,7 @@ def range(*ends: Any) -> Any:
 
     See https://docs.python.org/3/library/functions.html#func-range.
     """
+    ends = tuple(map(as_index, ends))
     if not any(_is_staged_number(end) for end in ends):
         return builtins.range(*(end.__index__() if is_array(end) else end for end in ends))
     start, stop = (0, ends[0]) if len(ends) == 1 else ends[:2]

@@ -64,10 +64,10 @@ def _same_of_all(value: Any, ask: Callable[[Any], Any]) -> Any:
     """
     if builtins.type(value) is not scalar:
         return ask(value)
-    kinds = value.path_dependent
-    if kinds is None:
+    if value.alternatives is None:
         return ask((value.weak or value.dtype.type)(0))
-    answer = ask(kinds.weak(0))
-    if answer != ask(kinds.dtype.type(0)):
+    kinds = value.alternatives.kinds
+    answers = [ask(builtins.getattr(kind, "type", kind)(0)) for kind in kinds.kinds]
+    if any(answer != answers[0] for answer in answers):
         raise path_dependence_error(kinds)
-    return answer
+    return answers[0]

@@ -18,6 +18,7 @@ from np2tf.pytree.containers import LIST, TUPLE, Container
 from np2tf.pytree.registry import STRUCTURES, Registry
 from np2tf.staging import RankChangeError, ShapeNeededError
 from np2tf.tnp._array.ndarray import (
+    alternatives_of,
     chain_of,
     is_array,
     is_c_ordered,
@@ -30,7 +31,16 @@ from np2tf.tnp._array.ndarray import (
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._array.strides import lay_out, order_of_copy
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
+from np2tf.tnp._operands.path_dependent import (
+    Alternatives,
+    PathDependentKind,
+    any_of,
+    dtype_of_kind,
+    is_python,
+    path_dependence_error,
+    path_dependent_scalar,
+    promoting_kind,
+)
 from np2tf.tnp._operands.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind, weak_tensor
 from np2tf.tnp._operands.widened_storage import unguarded_array
@@ -48,18 +58,24 @@ class GuardedStorage(Storage):
     as reading.
     """
 
-    __slots__ = ("is_bound", "name")
+    __slots__ = ("_of", "is_bound", "name")
 
-    def __init__(self, value: tf.Tensor, is_bound: tf.Tensor, name: str) -> None:
-        super().__init__(value)
+    def __init__(self, of: Storage, is_bound: tf.Tensor, name: str) -> None:
+        super().__init__(of._value)
+        self._of = of
         self.is_bound = is_bound
         self.name = name
 
     @property
     def value(self) -> tf.Tensor:
         """The value. Reading it while the name is unbound discards the call."""
-        record_violation(tf.logical_not(self.is_bound))
+        self.note_read()
+        _ = self._of.value
         return super().value
+
+    def note_read(self) -> None:
+        """Discard the call if the name is unbound."""
+        record_violation(tf.logical_not(self.is_bound))
 
     def write(self, value: tf.Tensor) -> None:
         """Write through the name, which must be bound for that."""
@@ -76,8 +92,8 @@ class Carried:
         weak: the type of a Python number; None for a value with a NumPy dtype.
         number: whether this is a number, and not an array of rank 0.
         optional: the name of a variable that may be unbound; a flag is then carried with the value.
-        path_dependent: the types of a number that is Python's on some paths; a flag tells the path. `dtype`
-            holds both types.
+        path_dependent: the kinds of a number whose type depends on the path; a tensor for each dtype, and
+            flags, are then carried. `dtype` is that of the main kind.
         order: the memory order of an array; None for C order, also if the order differs between paths.
     """
 
@@ -92,28 +108,36 @@ class Carried:
     def tensors(self, value: Any) -> list[tf.Tensor]:
         """Return the carried tensors of `value`: itself, and flags that only the run time knows."""
         guard = _guard(value)
-        tensors = [self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))]
         if self.path_dependent is not None:
-            tensors.append(_is_python(value))
+            alternatives = _alternatives(value, self.path_dependent)
+            tensors = [*alternatives.tensors, *alternatives.flags[1:]]
+        else:
+            tensors = [self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))]
         if self.optional is not None:
             tensors.append(tf.constant(not isinstance(value, Undefined)) if guard is None else guard.is_bound)
         return tensors
 
     def of(self, tensors: Iterator[tf.Tensor]) -> Any:
         """Return the staged value for the next carried tensors."""
-        tensor = next(tensors)
         if self.path_dependent is not None:
-            value: Any = path_dependent_scalar(tensor, self.path_dependent, next(tensors))
+            kinds = self.path_dependent
+            own = tuple(next(tensors) for _ in kinds.dtypes)
+            flags = [next(tensors) for _ in kinds.kinds[1:]]
+            first = tf.logical_not(any_of(flags))
+            value: Any = path_dependent_scalar(Alternatives(kinds, own, (first, *flags)))
         else:
-            value = self.value(tensor)
+            value = self.value(next(tensors))
         if self.optional is not None:
-            value.move_to(GuardedStorage(storage_of(value)._value, next(tensors), self.optional))
+            value.move_to(GuardedStorage(storage_of(value), next(tensors), self.optional))
         return value
 
     def specs(self) -> list[tf.TensorSpec]:
         """Return the shapes and dtypes of the carried tensors."""
-        flags = (self.path_dependent is not None) + (self.optional is not None)
-        return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *[tf.TensorSpec((), tf.bool)] * flags]
+        kinds = self.path_dependent
+        dtypes = (self.dtype,) if kinds is None else kinds.dtypes
+        flag_count = (0 if kinds is None else len(kinds.kinds) - 1) + (self.optional is not None)
+        flags = [tf.TensorSpec((), tf.bool)] * flag_count
+        return [*(tf.TensorSpec(self.shape, tf_dtype(dtype)) for dtype in dtypes), *flags]
 
     def tensor(self, value: Any) -> tf.Tensor:
         """Return `value` as the tensor that is carried."""
@@ -121,9 +145,7 @@ class Carried:
             return tf.zeros([size or 0 for size in self.shape], tf_dtype(self.dtype))
         if self.weak is not None:
             return weak_tensor(value, self.weak)
-        if self.path_dependent is not None:
-            return _wide(value, self.path_dependent)
-        return cast(as_tensor(value), self.dtype)
+        return cast(as_tensor(value, self.dtype if type(value) is scalar else None), self.dtype)
 
     def value(self, tensor: tf.Tensor) -> Any:
         """Return the staged array or number for the carried tensor."""
@@ -159,29 +181,46 @@ def check_returned(result: Any) -> Any:
     return result
 
 
-def _is_python(value: Any) -> tf.Tensor:
-    if type(value) is scalar and value.path_dependent is not None:
-        return value.python
-    return tf.constant(is_weak(value))
-
-
-def _wide(value: Any, kinds: PathDependentKind) -> tf.Tensor:
-    """Return a number in the type that holds both Python's and NumPy's number."""
-    if is_weak(value):
-        return weak_tensor(value, kinds.weak)
-    if type(value) is scalar and value.path_dependent is not None:
-        return cast(value.tensor, kinds.wide)
-    return cast(cast(as_tensor(value), kinds.dtype), kinds.wide)
+def _alternatives(value: Any, kinds: PathDependentKind) -> Alternatives:
+    """Return a number, or an unbound name, as one that may be of any of these kinds."""
+    own: dict[Any, tf.Tensor] = {}
+    alternatives = alternatives_of(value)
+    if alternatives is not None:
+        own = dict(zip(alternatives.kinds.kinds, alternatives.flags, strict=True))
+        tensors = {kind: alternatives.tensor(dtype_of_kind(kind)) for kind in own}
+    elif not isinstance(value, Undefined):
+        guard = _guard(value)
+        if is_weak(value):
+            kind = weak_kind(value)
+        else:
+            kind = _class_of(value.dtype if guard is None else guard._value.dtype)
+        own = {kind: tf.constant(True)}
+        tensors = {kind: as_tensor(value, dtype_of_kind(kind)) if guard is None else guard._value}
+    flags: list[list[tf.Tensor]] = [[] for _ in kinds.kinds]
+    values: dict[np.dtype[Any], tf.Tensor] = {}
+    for kind, flag in own.items():
+        k = kinds.index(kind)
+        flags[k].append(flag)
+        dtype = dtype_of_kind(kinds.kinds[k])
+        tensor = cast(tensors[kind], dtype)
+        if values.get(dtype, tensor) is not tensor:
+            tensor = tf.where(flag, tensor, values[dtype])
+        values[dtype] = tensor
+    zeros = {dtype: tf.zeros((), tf_dtype(dtype)) for dtype in kinds.dtypes}
+    return Alternatives(kinds, tuple({**zeros, **values}.values()), tuple(map(any_of, flags)))
 
 
 def form_of(value: Any) -> Carried | None:
     """Return the form of `value`; None if it is no number or array."""
     guard = _guard(value)
+    alternatives = alternatives_of(value)
+    if alternatives is not None:
+        return _of_kinds(alternatives.kinds, None if guard is None else guard.name)
     if guard is not None:
         number = type(value) is scalar
-        weak, kinds = (value.weak, value.path_dependent) if number else (None, None)
+        weak = value.weak if number else None
         dtype = np.dtype(guard._value.dtype.as_numpy_dtype)
-        return Carried(dtype, _static_shape(guard._value), weak, number, guard.name, kinds)
+        return Carried(dtype, _static_shape(guard._value), weak, number, guard.name)
     if is_weak(value):
         kind = weak_kind(value)
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
@@ -193,14 +232,7 @@ def form_of(value: Any) -> Carried | None:
         value = unguarded_array(value)
         tensor = value.tensor
         number = type(value) is scalar
-        return Carried(
-            value.dtype,
-            _static_shape(tensor),
-            None,
-            number,
-            path_dependent=value.path_dependent if number else None,
-            order=_order(value),
-        )
+        return Carried(value.dtype, _static_shape(tensor), None, number, order=_order(value))
     if isinstance(value, tf.Tensor):
         return Carried(np.dtype(value.dtype.as_numpy_dtype), _static_shape(value))
     return None
@@ -219,9 +251,15 @@ def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
     return tuple(tensor.shape.as_list())
 
 
-def join(a: Carried, b: Carried, subject: str) -> Carried:
+def join(a: Carried, b: Carried, subject: str, keeps_types: bool = False) -> Carried:
     """Return the common form of a leaf that has sometimes form `a` and sometimes form `b`, widened as NumPy
     would.
+
+    Args:
+        a, b: the forms.
+        subject: what the leaf is, for the message of an error.
+        keeps_types: whether a number keeps the type that it has on each path. In a graph of others it cannot:
+            what leaves such a graph is of one dtype.
 
     Raises:
         StagingError: if the forms have different ranks.
@@ -230,23 +268,54 @@ def join(a: Carried, b: Carried, subject: str) -> Carried:
         return a
     if a.optional != b.optional:
         name = a.optional or b.optional
-        return join(replace(a, optional=name), replace(b, optional=name), subject)
+        return join(replace(a, optional=name), replace(b, optional=name), subject, keeps_types)
     if len(a.shape) != len(b.shape):
         raise RankChangeError(f"{subject} is sometimes of shape {a.shape} and sometimes of shape {b.shape}")
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
-    if a.weak is not None and b.weak is not None:
-        kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
-        return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True, a.optional)
+    if a.number and b.number:
+        kinds = PathDependentKind.of((*_kinds(a), *_kinds(b)))
+        return _of_kinds(kinds if keeps_types else _joined(kinds), a.optional)
     dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
-    if (
-        a.number
-        and b.number
-        and dtype.kind != "b"
-        and any(form.weak or form.path_dependent for form in (a, b))
-    ):
-        kinds = _path_dependent_kinds(dtype, a, b)
-        return Carried(kinds.wide, (), None, True, a.optional, kinds)
-    return Carried(dtype, shape, None, a.number and b.number, a.optional)
+    return Carried(dtype, shape, None, False, a.optional)
+
+
+def _kinds(form: Carried) -> tuple[Any, ...]:
+    if form.path_dependent is not None:
+        return form.path_dependent.kinds
+    return (_class_of(form.dtype) if form.weak is None else form.weak,)
+
+
+def _class_of(dtype: Any) -> type:
+    """Return the class of NumPy's numbers of a dtype. (The dtype int64 has two.)"""
+    kind: type = np.dtype(tf_dtype(dtype).as_numpy_dtype).type
+    return kind
+
+
+def _of_kinds(kinds: PathDependentKind, optional: str | None) -> Carried:
+    """Return the form of a number that is of one of these kinds."""
+    main = kinds.main
+    if len(kinds.kinds) > 1:
+        return Carried(dtype_of_kind(main), (), None, True, optional, kinds)
+    return Carried(dtype_of_kind(main), (), main if is_python(main) else None, True, optional)
+
+
+def _joined(kinds: PathDependentKind) -> PathDependentKind:
+    """Return the kinds that hold numbers of all these kinds: one of Python and one of NumPy at most.
+
+    Raises:
+        StagingError: Python's numbers do not hold NumPy's.
+    """
+    weak = [kind for kind in kinds.kinds if is_python(kind)]
+    if len(weak) == len(kinds.kinds):
+        return PathDependentKind.of(weak[-1:])
+    dtype = result_type_of(tuple(map(promoting_kind, kinds.kinds)))
+    if not weak or dtype.kind == "b":
+        return PathDependentKind.of((dtype.type,))
+    of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
+    common = PathDependentKind.of((max((weak[-1], of_dtype), key=_WEAK_ORDER.index), dtype.type))
+    if not np.can_cast(dtype, dtype_of_kind(common.kinds[0])):
+        raise path_dependence_error(common)
+    return common
 
 
 def is_widened(form: Carried | None, common: Carried | None) -> bool:
@@ -258,30 +327,10 @@ def is_widened(form: Carried | None, common: Carried | None) -> bool:
     return form.dtype != common.dtype
 
 
-def _path_dependent_kinds(dtype: np.dtype[Any], *forms: Carried) -> PathDependentKind:
-    """Return the types of a number that is sometimes Python's and sometimes of a dtype.
-
-    Raises:
-        StagingError: if no TensorFlow type holds both.
-    """
-    weak = [form.path_dependent.weak if form.path_dependent is not None else form.weak for form in forms]
-    of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
-    kind = max(
-        (kind_of_number for kind_of_number in (*weak, of_dtype) if kind_of_number is not None),
-        key=_WEAK_ORDER.index,
-    )
-    kinds = PathDependentKind(kind, dtype)
-    if not np.can_cast(dtype, kinds.wide):
-        raise path_dependence_error(kinds)
-    return kinds
-
-
 _WEAK_ORDER = (bool, int, float, complex)
 
 
 def _promotion_kind(form: Carried) -> Any:
-    if form.path_dependent is not None:
-        return form.path_dependent.dtype
     return form.weak if form.weak in (int, float, complex) else form.dtype
 
 

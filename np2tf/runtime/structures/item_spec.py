@@ -13,7 +13,7 @@ from np2tf.runtime.structures.carried_values import Carried, describe_form, flat
 from np2tf.staging import ListGrowthError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar
 from np2tf.tnp._array.sequences import StackableSequence
-from np2tf.tnp._operands.path_dependent import single_kind
+from np2tf.tnp._operands.path_dependent import path_dependence_error
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.storage import current_scope
 
@@ -103,7 +103,9 @@ def _as_item_form(form: Carried) -> Carried:
     """
     if form.path_dependent is None:
         return form
-    return replace(form, dtype=single_kind(form.path_dependent), path_dependent=None)
+    if len(form.path_dependent.dtypes) > 1:
+        raise path_dependence_error(form.path_dependent)
+    return replace(form, path_dependent=None)
 
 
 def _describe_outline(outline: Any) -> str:

@@ -18,6 +18,7 @@ from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, weak_scalar
 from np2tf.tnp._array.sequences import NumberSequence
 from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.path_dependent import as_index
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -170,6 +171,7 @@ def _plain_index(index: Any) -> Any:
     Raises:
         StagingError: if it is no integer.
     """
+    index = as_index(index)
     if isinstance(index, (int, np.integer)) and not is_array(index):
         return int(index)
     if type(index) is scalar and index.weak in (int, None) and index.dtype.kind in "iu":

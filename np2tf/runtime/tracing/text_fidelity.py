@@ -46,8 +46,11 @@ class ShownText:
         self.descriptions.append(user_location())
 
     def join(self, form: Carried | None, common: Carried | None) -> None:
-        """Record that a value of one form is carried in another form."""
-        if form is not None and common is not None:
+        """Record that a value of one form is carried in another form.
+
+        A number whose type depends on the path keeps its type.
+        """
+        if form is not None and common is not None and common.path_dependent is None:
             self.has_widened |= form.dtype != common.dtype
             if form.weak is not common.weak or form.number is not common.number:
                 self.mixed_kinds.add(form.dtype.kind == "b")

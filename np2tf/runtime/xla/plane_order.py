@@ -47,15 +47,15 @@ class PlaneOrder:
                 self._axes[k] = axis
         variable_ids = {id(tensor) for tensor in inputs}
         for storage in storages:
-            if id(storage.value) not in variable_ids:
-                axis = _plane_axis(storage.value, aliases, None, rounds)
+            if id(storage._value) not in variable_ids:
+                axis = _plane_axis(storage._value, aliases, None, rounds)
                 if axis is not None:
                     self._storage_axes[storage] = axis
 
     def enter(self, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return variables for the loop, as planes. Let arrays that the loop only reads be made of planes."""
         for storage, axis in self._storage_axes.items():
-            storage.rebase(array_of(axis_in_front(storage.value, axis), axis))
+            storage.rebase(array_of(axis_in_front(storage._value, axis), axis))
         return self.keep(tensors)
 
     def keep(self, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:

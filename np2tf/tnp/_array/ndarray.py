@@ -289,16 +289,38 @@ class scalar(ndarray):
         weak: the Python type (int, float, complex, bool) of a staged Python number, which is weak in
             promotion; None for a number with a NumPy dtype.
         staged_integer: the known bounds of a staged Python integer.
-        path_dependent: the two kinds of a path-dependent number; None for any other number.
-        python: a boolean tensor, true at run time if a path-dependent number is Python's.
     """
 
-    __slots__ = ("path_dependent", "python", "staged_integer", "weak")
+    __slots__ = ("_alternatives", "staged_integer", "weak")
 
     weak: type | None
     staged_integer: SymInt | None
-    path_dependent: Any
-    python: tf.Tensor | None
+    _alternatives: Any
+
+    @property
+    def alternatives(self) -> Any:
+        """What a path-dependent number may be (`path_dependent.Alternatives`); None for any other number.
+
+        This reads the number, as `tensor` does: the name of a number may be unbound.
+        """
+        if self._alternatives is not None:
+            self._storage.note_read()
+        return self._alternatives
+
+    @alternatives.setter
+    def alternatives(self, value: Any) -> None:
+        self._alternatives = value
+
+    def tensors(self) -> list[tf.Tensor]:
+        """Return the tensors that the number consists of."""
+        return [self._storage.value] if self._alternatives is None else self._alternatives.all_tensors()
+
+    def rebase(self, tensors: list[tf.Tensor]) -> None:
+        """Replace the tensors by tensors of the same values."""
+        if self._alternatives is not None:
+            self._alternatives = self._alternatives.rebased(tensors)
+            tensors = [self._alternatives.main_tensor]
+        self._storage.rebase(tensors[0])
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -332,6 +354,11 @@ def storage_of(array: Any) -> Storage:
     return array._storage  # type: ignore[no-any-return]
 
 
+def alternatives_of(value: Any) -> Any:
+    """Return the alternatives of a path-dependent number without reading it; None for any other value."""
+    return value._alternatives if type(value) is scalar else None
+
+
 def chain_of(array: Any) -> tuple[ViewTransform, ...]:
     """Return the chain of view transforms through which an array on TensorFlow sees its storage."""
     return array._chain  # type: ignore[no-any-return]
@@ -362,7 +389,7 @@ def tensor_array(tensor: tf.Tensor) -> ndarray:
 def tensor_scalar(tensor: tf.Tensor) -> scalar:
     """Return a number with a NumPy dtype."""
     number: scalar = _new(scalar, Storage(tensor), ())
-    number.weak = number.staged_integer = number.path_dependent = number.python = None
+    number.weak = number.staged_integer = number._alternatives = None
     scope = current_scope()
     if scope is not None and scope.counter is not None:
         scope.numbers.append(weakref.ref(number))

@@ -44,10 +44,14 @@ def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = T
     inside = tf.compat.v1.get_default_graph() is not getattr(storage.value, "graph", None)
     origin = None if inside else planes_of(storage.value)
     base = storage.value if origin is None else origin[0]
-    staged_numbers = [number for number in alive if not inside and depends_on(storage_of(number).value, base)]
+    staged_numbers = [
+        number for number in alive if not inside and any(depends_on(t, base) for t in number.tensors())
+    ]
     if not staged_numbers and not always:
         return values
-    results = pin_values(scope.counter, [*values, *[storage_of(number).value for number in staged_numbers]])
-    for number, tensor in zip(staged_numbers, results[len(values) :], strict=True):
-        storage_of(number).rebase(tensor)
+    own_tensors = [tensor for number in staged_numbers for tensor in number.tensors()]
+    results = pin_values(scope.counter, [*values, *own_tensors])
+    pinned = iter(results[len(values) :])
+    for number in staged_numbers:
+        number.rebase([next(pinned) for _ in number.tensors()])
     return results[: len(values)]

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array, scalar
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._dispatch.residency import has_array, runs_on_host
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._operands.path_dependent import main_number
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, result_type_of
 
 __all__ = ["can_cast", "common_type", "promote_types", "result_type"]
@@ -19,6 +20,8 @@ __all__ = ["can_cast", "common_type", "promote_types", "result_type"]
 
 def _strip_values(value: Any) -> Any:
     """Return an operand as an empty np.ndarray of its dtype, or as a number if it is weak; a dtype stays."""
+    if type(value) is scalar and value.alternatives is not None:
+        value = main_number(value, promotes=True)
     if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         kind = kind_of(value)
         # (A dtype is equal to the Python type that makes it: np.dtype("float64") == float.)

@@ -17,6 +17,7 @@ from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axes import difference_along, slice_along
 from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.path_dependent_operators import settle_numbers
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type, ufunc_loop
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, apply_to_parts, constant
 from np2tf.tnp._ufuncs import table as ufuncs
@@ -132,8 +133,8 @@ def _clip_tensor(a: Any, low: Any, high: Any) -> tf.Tensor:
     if low is None and high is None:
         return as_tensor(a)
     limits = [limit for limit in (low, high) if limit is not None]
-    operands = (a, *limits)
     ufunc = _CLIP if len(limits) == 2 else np.maximum if high is None else np.minimum
+    operands = settle_numbers(ufunc, (a, *limits))
     result_dtype = ufunc_loop(ufunc, tuple(map(kind_of, operands)))[-1]
     result, *bounds = (as_tensor(operand, result_dtype) for operand in operands)
     if low is not None:

@@ -11,6 +11,7 @@ from np2tf.staging import ShapeNeededError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_scalar
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
 from np2tf.tnp._operands.conversion import as_tensor, without_class
+from np2tf.tnp._operands.path_dependent import as_index
 from np2tf.tnp._tensor.symint import SymInt
 
 FULL = slice(None)
@@ -95,6 +96,7 @@ def _axes_used(item: Any) -> int:
 
 
 def _item(part: Any) -> Any:
+    part = as_index(part)
     kind = type(part)
     if kind is int or part is None or part is Ellipsis:
         return part
@@ -142,6 +144,7 @@ def _sequence_to_index(values: Any) -> tf.Tensor:
 def _integer(value: Any) -> int | SymInt:
     """Return an index or an end of a slice: an int, or a staged integer with its known bounds."""
     if is_array(value):
+        value = as_index(value)
         tensor = value.tensor
         if not hasattr(tensor, "numpy"):
             if tensor.shape.rank is None:

@@ -65,10 +65,10 @@ def _make_operator(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
     def general(self: ndarray, other: Any) -> Any:
         if _repeats(name, self, other) or _refuses(other):
             return NotImplemented
-        if type(self) is scalar and self.weak is not None and is_weak(other):
-            return weak_binary(name, self, other)
         if type(self) is scalar and is_undecided(self, other):
             return path_dependent_operators.apply(ufunc, name, self, other)
+        if type(self) is scalar and self.weak is not None and is_weak(other):
+            return weak_binary(name, self, other)
         return ufunc(self, other)
 
     return general
@@ -87,10 +87,10 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
     def backward(self: ndarray, other: Any) -> Any:
         if _repeats(name, self, other) or _refuses(other):
             return NotImplemented
-        if type(self) is scalar and self.weak is not None and is_weak(other):
-            return weak_binary(name, other, self)
         if type(self) is scalar and is_undecided(other, self):
             return path_dependent_operators.apply(ufunc, name, other, self)
+        if type(self) is scalar and self.weak is not None and is_weak(other):
+            return weak_binary(name, other, self)
         return ufunc(other, self)
 
     return backward if reflected else forward
@@ -159,10 +159,10 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
 def _unary(ufunc: Ufunc) -> Callable[[Any], Any]:
     def apply(self: ndarray) -> Any:
         inverts = ufunc.__name__ == "invert"
-        if type(self) is scalar and self.weak is not None and not (inverts and self.weak not in (int, bool)):
-            return weak_unary(ufunc.__name__, self)
         if type(self) is scalar and is_undecided(self):
             return path_dependent_operators.apply(ufunc, ufunc.__name__, self)
+        if type(self) is scalar and self.weak is not None and not (inverts and self.weak not in (int, bool)):
+            return weak_unary(ufunc.__name__, self)
         return ufunc(self)
 
     return apply

@@ -31,10 +31,11 @@ from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
-from np2tf.tnp._operands.path_dependent import single_kind
+from np2tf.tnp._operands.path_dependent import dtype_of_kind, main_number, plain_number
 from np2tf.tnp._operands.promotion import default_dtype, has_array_protocol, kind_of, result_type, tf_dtype
 from np2tf.tnp._operands.value_range import check_fits, refuse_unfit
 from np2tf.tnp._tensor.casts import to_half, to_signed, to_unsigned
+from np2tf.tnp._tensor.index_bounds import record_only_if, record_violation
 from np2tf.tnp._tensor.storage import current_scope, resolve_stand_ins
 from np2tf.tnp._warnings.followed_tensors import refuse_tensors
 from np2tf.tnp._warnings.user_lines import user_location
@@ -89,17 +90,31 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     if isinstance(value, tf.Tensor):
         tensor = value
     elif is_array(value):
+        if type(value) is scalar and value.alternatives is not None:
+            return _in_one_dtype(value, dtype)
         tensor = value.tensor
-        if type(value) is scalar:
-            if dtype is not None:
-                check_fits(value, np.dtype(dtype))
-            elif value.path_dependent is not None:
-                single_kind(value.path_dependent)
+        if type(value) is scalar and dtype is not None:
+            check_fits(value, np.dtype(dtype))
     elif isinstance(value, tf.Variable):
         tensor = value.read_value()
     else:
         return _constant(value, dtype)
     return tensor if dtype is None else cast(tensor, dtype)
+
+
+def _in_one_dtype(number: scalar, dtype: Any) -> tf.Tensor:
+    """Return a path-dependent number as a tensor: of its main kind, if no dtype is given."""
+    if dtype is None:
+        return main_number(number).tensor
+    alternatives = number.alternatives
+    kinds = alternatives.kinds.kinds
+    for k, kind in enumerate(kinds):
+        with record_only_if(alternatives.flags[k]):
+            try:
+                check_fits(plain_number(alternatives.tensor(dtype_of_kind(kind)), kind), np.dtype(dtype))
+            except TypeError:
+                record_violation(tf.constant(True))
+    return alternatives.in_dtype(np.dtype(dtype), lambda plain, target: cast(plain.tensor, target))
 
 
 def as_view(value: Any) -> ndarray:

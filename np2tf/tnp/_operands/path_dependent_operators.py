@@ -1,107 +1,270 @@
-"""Python's operators on numbers that are Python's on one path and NumPy's on another."""
+"""Operators between numbers of which some have a type that depends on the path."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import PathTypeError
+from np2tf.staging import PathTypeError, StagingError
 from np2tf.tnp._array.ndarray import scalar, tensor_scalar
-from np2tf.tnp._operands.conversion import cast
-from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
-from np2tf.tnp._operands.python_scalars import is_weak, overflows, weak_tensor
-from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.path_dependent import (
+    Alternatives,
+    Kind,
+    PathDependentKind,
+    any_of,
+    dtype_of_kind,
+    is_python,
+    main_number,
+    path_dependent_scalar,
+    plain_number,
+    promoting_kind,
+)
+from np2tf.tnp._operands.promotion import choices_of_kinds, promotion_kind, ufunc_loop
+from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, overflows, weak_kind
+from np2tf.tnp._tensor.index_bounds import record_only_if, record_violation
 
 #: With smaller steps than this, no loop can count so far that 64 bits overflow.
 _STEP = 2**31
+#: Python compares and divides greater integers exactly, not as floats.
+_EXACT = 2.0**53
 _DIVIDES = frozenset({"divide", "floor_divide", "remainder"})
+_OF_BITS = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
+_PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
+
+#: The kinds of the operands on some path, and the dtypes of operands and results of NumPy's loop for them.
+Combination = tuple[Kind, ...]
+Loop = tuple[np.dtype[Any], ...]
 
 
 def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
-    """Apply an operator to path-dependent numbers.
+    """Apply an operator to numbers, of which at least one is path-dependent.
+
+    Each loop of the ufunc that some path needs is computed. Where Python's numbers alone would give another
+    result than NumPy's, or an error, the call is discarded.
 
     Args:
         function: the operator.
         name: the name of the corresponding ufunc.
-        operands: path-dependent and Python numbers.
+        operands: the numbers.
 
     Raises:
-        StagingError: the result has several types, or Python's meaning of the operator cannot be kept.
+        StagingError: Python's meaning of the operator cannot be kept.
+        TypeError: the operator takes no such numbers on any path.
     """
     if name == "divmod":
-        raise PathTypeError("divmod of a number that may be Python's or NumPy's")
-    kinds = {operand.path_dependent for operand in operands if not is_weak(operand)}
-    narrow = {kind for kind in kinds if kind.narrow}
-    if narrow and len(kinds) > 1:
-        raise path_dependence_error(min(narrow, key=str))
-    as_python = function(*map(_widen, operands))
-    as_numpy = function(*map(_to_numpy_number, operands)) if narrow else as_python
-    python, wide = _all_python(operands), as_python.tensor
-    if narrow:
-        wide = tf.where(python, wide, cast(as_numpy.tensor, as_python.dtype))
-        for wrong in _exceeds_numpy_type(operands):
-            record_violation(tf.logical_not(python) & wrong)
-    if as_python.dtype == bool:
-        return tensor_scalar(wide)
-    wrong = _is_other(name, operands, as_python.tensor) if len(operands) > 1 else None
-    if wrong is not None:
-        record_violation(python & wrong)
-    kind = {"i": int, "f": float, "c": complex}[as_python.dtype.kind]
-    return path_dependent_scalar(wide, PathDependentKind(kind, as_numpy.dtype), python)
-
-
-def _widen(number: Any) -> Any:
-    """Return a number in the type that holds Python's numbers."""
-    if type(number) is not scalar:
-        return number
-    return tensor_scalar(weak_tensor(number) if is_weak(number) else number.tensor)
-
-
-def _to_numpy_number(number: Any) -> Any:
-    """Return the NumPy number that a path-dependent number is on some paths; a Python number is returned
-    unchanged.
-    """
-    if is_weak(number):
-        return number
-    return tensor_scalar(cast(number.tensor, number.path_dependent.dtype))
-
-
-def _all_python(operands: tuple[Any, ...]) -> tf.Tensor:
-    """Return a boolean tensor that is true if all path-dependent operands are Python's."""
-    flags = [operand.python for operand in operands if not is_weak(operand)]
-    return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
-
-
-def _exceeds_numpy_type(operands: tuple[Any, ...]) -> list[tf.Tensor]:
-    """Return, for each integer, whether it is Python's and does not fit the NumPy type of the other operand.
-
-    NumPy refuses such an integer.
-    """
-    return [
-        operand.python & tf.not_equal(cast(_to_numpy_number(operand).tensor, operand.dtype), operand.tensor)
-        for operand in operands
-        if not is_weak(operand) and operand.path_dependent.weak is int and len(operands) > 1
+        raise PathTypeError("divmod of a number whose type depends on the path")
+    loops, error = _loops(name, operands)
+    if not loops:
+        raise error  # type: ignore[misc]
+    for combination in product(*map(_kinds, operands)):
+        if combination not in loops:
+            record_violation(_holds(combination, operands))
+    result_kinds = {combination: _result_kind(combination, loop) for combination, loop in loops.items()}
+    tensors: dict[np.dtype[Any], tf.Tensor] = {}
+    for loop in dict.fromkeys(loops.values()):
+        combinations = [combination for combination, own_loop in loops.items() if own_loop == loop]
+        condition = any_of([_holds(combination, operands) for combination in combinations])
+        only = None if len(loops) == len(combinations) else condition
+        with record_only_if(only):
+            result = _compute(function, name, operands, loop, combinations)
+        kind = result.dtype.as_numpy_dtype
+        tensors[kind] = result if kind not in tensors else tf.where(condition, result, tensors[kind])
+    kinds = PathDependentKind.of(result_kinds.values())
+    by_dtype = [tensors[dtype.type] for dtype in kinds.dtypes]
+    if len(kinds.kinds) == 1:
+        return plain_number(by_dtype[0], kinds.kinds[0])
+    flags = [
+        any_of([_holds(combination, operands) for combination, own in result_kinds.items() if own == kind])
+        for kind in kinds.kinds
     ]
+    return path_dependent_scalar(Alternatives(kinds, tuple(by_dtype), tuple(flags)))
 
 
-def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Tensor | None:
-    """Return whether Python raises an error or computes another number than NumPy; None if it never does.
+def of_each_kind(function: Callable[[scalar], Any], number: scalar) -> Any:
+    """Return what a function of one number gives for a path-dependent one: for each kind by itself.
+
+    Args:
+        function: plain number -> number.
+        number: the path-dependent number.
 
     Raises:
-        StagingError: the difference cannot be detected.
+        TypeError: the function takes no such number on any path.
     """
-    tensors = [weak_tensor(operand) if is_weak(operand) else operand.tensor for operand in operands]
-    left, right = (tf.cast(tensor, result.dtype) for tensor in tensors)
+    alternatives, error = number.alternatives, None
+    results: list[tuple[tf.Tensor, Any]] = []
+    for kind, flag in zip(alternatives.kinds.kinds, alternatives.flags, strict=True):
+        try:
+            with record_only_if(flag):
+                plain = plain_number(alternatives.tensor(dtype_of_kind(kind)), kind)
+                results.append((flag, function(plain)))
+        except TypeError as refusal:
+            record_violation(flag)
+            error = refusal
+    if not results:
+        raise error  # type: ignore[misc]
+    kinds = PathDependentKind.of(_kinds(result)[0] for _, result in results)
+    tensors: dict[np.dtype[Any], tf.Tensor] = {}
+    for flag, result in results:
+        dtype = dtype_of_kind(_kinds(result)[0])
+        tensor = as_tensor(result, dtype)
+        tensors[dtype] = tensor if dtype not in tensors else tf.where(flag, tensor, tensors[dtype])
+    if len(kinds.kinds) == 1:
+        return plain_number(tensors[kinds.dtypes[0]], kinds.kinds[0])
+    flags = [any_of([flag for flag, result in results if _kinds(result)[0] is kind]) for kind in kinds.kinds]
+    return path_dependent_scalar(
+        Alternatives(kinds, tuple(tensors[dtype] for dtype in kinds.dtypes), tuple(flags))
+    )
+
+
+def settle_numbers(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the operands of a ufunc with plain numbers for path-dependent ones.
+
+    If the ufunc computes in other dtypes on other paths, the call is discarded unless the numbers are of
+    their main kinds.
+    """
+    places = [k for k, operand in enumerate(operands) if is_undecided(operand)]
+    if not places:
+        return operands
+    try:
+        kinds = choices_of_kinds(tuple(map(promotion_kind, operands)))
+        loops = {ufunc_loop(ufunc, choice) for choice in kinds}
+    except (StagingError, TypeError):
+        loops = set()
+    settled = list(operands)
+    for k in places:
+        if len(loops) == 1:
+            dtype = next(iter(loops))[k]
+            settled[k] = tensor_scalar(as_tensor(operands[k], dtype))
+        else:
+            settled[k] = main_number(operands[k], promotes=True)
+    return tuple(settled)
+
+
+def _kinds(operand: Any) -> tuple[Kind, ...]:
+    if type(operand) is scalar and operand.alternatives is not None:
+        kinds: tuple[Kind, ...] = operand.alternatives.kinds.kinds
+        return kinds
+    return (weak_kind(operand) if is_weak(operand) else operand.dtype.type,)
+
+
+def _loops(name: str, operands: Sequence[Any]) -> tuple[dict[Combination, Loop], Exception | None]:
+    """Return NumPy's loops for the kinds that the operands have together on some path, and the error of kinds
+    without a loop.
+    """
+    loops: dict[Combination, Loop] = {}
+    error: Exception | None = None
+    for combination in product(*map(_kinds, operands)):
+        kinds = combination
+        if _is_python(kinds):
+            if _is_beyond_python(name, kinds, operands):
+                error = PathTypeError(f"{name} of an integer that may be Python's or NumPy's")
+                continue
+            # Python's bools are integers, but for & | ^ among themselves.
+            keep = name in _OF_BITS and set(kinds) == {bool}
+            kinds = tuple(int if kind is bool and not keep else kind for kind in kinds)
+        try:
+            loop = ufunc_loop(getattr(np, name), tuple(map(promoting_kind, kinds)))
+        except TypeError as no_loop:
+            error = no_loop
+        else:
+            loops[combination] = loop
+    return loops, error
+
+
+def _is_python(combination: Combination) -> bool:
+    return all(map(is_python, combination))
+
+
+def _is_beyond_python(name: str, kinds: Combination, operands: Sequence[Any]) -> bool:
+    """Return whether the result's type, or an error, depends on the values of Python's integers."""
+    if not set(kinds) <= {bool, int} or not (name == "power" or "shift" in name):
+        return False
+    return not (name == "power" and type(operands[1]) is int and operands[1] >= 0)
+
+
+def _result_kind(combination: Combination, loop: Loop) -> Kind:
+    return _PYTHON[loop[-1].kind] if _is_python(combination) else loop[-1].type
+
+
+def _holds(combination: Combination, operands: Sequence[Any]) -> tf.Tensor:
+    """Return whether the operands are of these kinds, as a boolean tensor."""
+    result = None
+    for kind, operand in zip(combination, operands, strict=True):
+        if type(operand) is scalar and operand.alternatives is not None:
+            flag = operand.alternatives.is_any((kind,))
+            if flag is not None:
+                result = flag if result is None else tf.logical_and(result, flag)
+    return tf.constant(True) if result is None else result
+
+
+def _compute(
+    function: Callable[..., Any],
+    name: str,
+    operands: Sequence[Any],
+    loop: Loop,
+    combinations: Sequence[Combination],
+) -> tf.Tensor:
+    """Return what one loop gives for the operands' values in its dtypes."""
+    values = [
+        _value(operand, dtype, {combination[k] for combination in combinations})
+        for k, (operand, dtype) in enumerate(zip(operands, loop, strict=False))
+    ]
+    result = cast(function(*values).tensor, loop[-1])
+    of_python = [combination for combination in combinations if _is_python(combination)]
+    if of_python:
+        wrong = _is_other(name, operands, values, loop, of_python, result)
+        if wrong:
+            condition = any_of([_holds(combination, operands) for combination in of_python])
+            record_violation(tf.logical_and(condition, any_of(wrong)))
+    return result
+
+
+def _value(operand: Any, dtype: np.dtype[Any], kinds: set[Kind]) -> Any:
+    """Return an operand for a loop: a plain number, of which the kinds tell what it can be there."""
+    if type(operand) is not scalar:
+        return operand if is_weak(operand) and type(operand) is not bool else dtype.type(operand)
+    if operand.alternatives is None:
+        return tensor_scalar(as_tensor(operand, dtype))
+    return tensor_scalar(
+        operand.alternatives.in_dtype(dtype, as_tensor, [kind for kind in _kinds(operand) if kind in kinds])
+    )
+
+
+def _is_other(
+    name: str,
+    operands: Sequence[Any],
+    values: Sequence[Any],
+    loop: Loop,
+    combinations: Sequence[Combination],
+    result: tf.Tensor,
+) -> list[tf.Tensor]:
+    """Return whether Python raises an error or computes another number than NumPy, as boolean tensors."""
+    tensors = [as_tensor(value, dtype) for value, dtype in zip(values, loop, strict=False)]
+    wrong = []
+    compares_or_divides = name == "divide" or loop[-1].kind == "b"
+    for k, tensor in enumerate(tensors):
+        integers = any(combination[k] is int for combination in combinations)
+        if integers and tensor.dtype.is_floating and compares_or_divides:
+            wrong.append(tf.abs(tensor) > _EXACT)
+    if len(tensors) == 1:
+        if result.dtype == tf.int64:
+            wrong.append(tf.equal(result, tf.int64.min))
+        return wrong
+    left, right = tensors
     if name in _DIVIDES:
-        return tf.equal(right, tf.zeros((), right.dtype))
-    if not result.dtype.is_integer and name == "power":
+        wrong.append(tf.equal(right, tf.zeros((), right.dtype)))
+    elif name == "power" and not result.dtype.is_integer:
         finite = [tf.math.is_finite(tf.abs(value)) for value in (left, right, result)]
-        return finite[0] & finite[1] & tf.logical_not(finite[2])
-    if (name == "power" and not (type(operands[1]) is int and operands[1] >= 0)) or "shift" in name:
-        raise PathTypeError(f"{name} of an integer that may be Python's or NumPy's")
+        wrong.append(finite[0] & finite[1] & tf.logical_not(finite[2]))
     steps = name in ("add", "subtract") and any(
         type(operand) is int and abs(operand) < _STEP for operand in operands
     )
-    return overflows(name, left, right, result) if result.dtype.is_integer and not steps else None
+    if result.dtype.is_integer and not steps:
+        overflow = overflows(name, left, right, result)
+        wrong += [] if overflow is None else [overflow]
+    return wrong

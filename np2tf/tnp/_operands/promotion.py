@@ -15,13 +15,18 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.staging import OF_ROWS, ArrayClassError, RaggedError, UnsupportedDtypeError
+from np2tf.staging import OF_ROWS, ArrayClassError, PathTypeError, RaggedError, UnsupportedDtypeError
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, scalar
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._front.promotion_mode import current_mode, in_force, uses_numpy_rules
 from np2tf.tnp._operands.lattice import Lattice, is_known, takes_one_type
-from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, single_kind
+from np2tf.tnp._operands.path_dependent import (
+    PathDependentKind,
+    main_number,
+    path_dependence_error,
+    promoting_kind,
+)
 
 #: A dtype, or the type of a weak Python number.
 Kind = Any
@@ -109,7 +114,8 @@ def _rules_for(tables: _Tables, kinds: tuple[Kind, ...]) -> _Rules:
 
 def kind_of(operand: Any) -> Kind:
     """Return the kind of `operand` in promotion: its dtype, or int, float or complex for a Python number."""
-    return single_kind(promotion_kind(operand))
+    kind = promotion_kind(operand)
+    return promotion_kind(main_number(operand)) if isinstance(kind, PathDependentKind) else kind
 
 
 def promotion_kind(operand: Any) -> Kind:
@@ -117,10 +123,10 @@ def promotion_kind(operand: Any) -> Kind:
     cls = type(operand)
     if cls is int or cls is float or cls is complex:
         return cls
+    if cls is scalar and operand.alternatives is not None:
+        return operand.alternatives.kinds
     if cls is scalar and operand.weak is not None:
         return operand.weak if operand.weak is not bool else _DEFAULT[bool]
-    if cls is scalar and operand.path_dependent is not None:
-        return operand.path_dependent
     if is_array(operand) or isinstance(operand, (np.ndarray, np.generic)):
         return operand.dtype
     if isinstance(operand, (tf.Tensor, tf.Variable)):
@@ -186,16 +192,35 @@ def _agree_on_paths(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Ki
     Raises:
         StagingError: the result depends on the path.
     """
-    choices = [(kind.weak, kind.dtype) if isinstance(kind, PathDependentKind) else (kind,) for kind in kinds]
-    results = {function(choice) for choice in product(*choices)}
+    results = set(map(function, choices_of_kinds(kinds)))
     if len(results) > 1:
         raise path_dependence_error(next(kind for kind in kinds if isinstance(kind, PathDependentKind)))
     return results.pop()
 
 
+def choices_of_kinds(kinds: tuple[Kind, ...]) -> list[tuple[Kind, ...]]:
+    """Return the kinds that operands have together on some path."""
+    choices = [
+        tuple(map(promoting_kind, kind.kinds)) if isinstance(kind, PathDependentKind) else (kind,)
+        for kind in kinds
+    ]
+    return list(product(*choices))
+
+
 def result_type(*operands: Any) -> np.dtype[Any]:
-    """Return the common dtype of arrays, scalars, nested lists and Python numbers."""
-    return result_type_of(tuple(map(promotion_kind, operands)))
+    """Return the common dtype of arrays, scalars, nested lists and Python numbers.
+
+    If it depends on the path, this is the dtype for the main kinds. The call is discarded on other paths.
+    """
+    kinds = tuple(map(promotion_kind, operands))
+    try:
+        return result_type_of(kinds)
+    except PathTypeError:
+        main = [
+            main_number(operand, promotes=True) if isinstance(kind, PathDependentKind) else operand
+            for kind, operand in zip(kinds, operands, strict=True)
+        ]
+        return result_type_of(tuple(map(promotion_kind, main)))
 
 
 def default_dtype(kind: Kind) -> np.dtype[Any]:

@@ -63,10 +63,9 @@ def is_weak(value: Any) -> bool:
 
 
 def is_undecided(*values: Any) -> bool:
-    """Return whether a number is path-dependent, and all other numbers are path-dependent or Python's."""
-    flags = [type(value) is scalar and value.path_dependent is not None for value in values]
-    return any(flags) and all(
-        is_dependent or is_weak(value) for is_dependent, value in zip(flags, values, strict=True)
+    """Return whether all values are numbers, of which at least one is path-dependent."""
+    return any(type(value) is scalar and value.alternatives is not None for value in values) and all(
+        type(value) is scalar or type(value) in _TF_KIND or isinstance(value, np.generic) for value in values
     )
 
 

@@ -25,8 +25,6 @@ def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:
     """
     if number.weak is complex and dtype.kind in "iuf":
         np.empty(1, dtype)[0] = 1j
-    if number.path_dependent is not None and number.path_dependent.weak is complex and dtype.kind in "iuf":
-        record_violation(number.python)
     if not tf.executing_eagerly() and _may_be_refused(number, dtype) and not _certainly_fits(number, dtype):
         record_violation(_is_beyond(number.tensor, dtype))
 
@@ -50,7 +48,7 @@ def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
     source_dtype = number.tensor.dtype
     if dtype.kind not in "iu" or source_dtype == tf_dtype(dtype):
         return False
-    if number.weak is not None or number.path_dependent is not None:
+    if number.weak is not None:
         return True
     return dtype.kind == "i" and not np.can_cast(source_dtype.as_numpy_dtype, dtype)
 

@@ -52,6 +52,7 @@ def checks_bounds() -> bool:
 
 class _Recorder(threading.local):
     is_stopped = False
+    condition: tf.Tensor | None = None
 
 
 _recorder = _Recorder()
@@ -67,6 +68,24 @@ def suspend_recording() -> Iterator[None]:
         _recorder.is_stopped = before
 
 
+@contextmanager
+def record_only_if(condition: tf.Tensor | None) -> Iterator[None]:
+    """Let the violations in the `with` block count only if a condition holds at run time; None for always."""
+    before = _recorder.condition
+    if condition is not None:
+        _recorder.condition = condition if before is None else before & condition
+    try:
+        yield
+    finally:
+        _recorder.condition = before
+
+
+def may_discard() -> bool:
+    """Return whether the call can be discarded at run time, so that the host repeats it."""
+    scope = current_scope()
+    return scope is not None and scope.trace.root is not None
+
+
 def record_violation(violation: tf.Tensor) -> None:
     """Discard the call if `violation` is true at run time, and let the host repeat it, where NumPy raises.
 
@@ -75,6 +94,8 @@ def record_violation(violation: tf.Tensor) -> None:
     """
     if _recorder.is_stopped:
         return
+    if _recorder.condition is not None:
+        violation = _recorder.condition & violation
     scope = current_scope()
     if scope is not None:
         storage = scope.trace.violations

@@ -244,6 +244,9 @@ class Storage:
             scope.reads.add(self)
         return self._value
 
+    def note_read(self) -> None:
+        """Record that the contents are read, where that matters."""
+
     def _in_foreign_graph(self) -> tf.Tensor:
         """Return the base tensor as a foreign graph sees it."""
         if not hasattr(self._value, "numpy") or tf.executing_eagerly():

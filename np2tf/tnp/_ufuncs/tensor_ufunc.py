@@ -31,6 +31,7 @@ from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.differentiated_values import any_followed
 from np2tf.tnp._operands.lattice import is_known
+from np2tf.tnp._operands.path_dependent_operators import settle_numbers
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp._operands.widened_storage import accept_either_dtype
 from np2tf.tnp._tensor.dtype_dispatch import hidden_from_others
@@ -157,7 +158,7 @@ class Ufunc:
             raise NoGraphFormError(f"{min(keywords)}=")
         operands = args if current_scope() is None else tuple(map(operand_of, args))
         if current_scope() is not None and dtype is None:
-            operands = accept_either_dtype(self.numpy, operands)
+            operands = accept_either_dtype(self.numpy, settle_numbers(self.numpy, operands))
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
         if self.nout > 1 and out is not None and not isinstance(out, tuple):

@@ -7,7 +7,8 @@ from differential import HEAD, compare
 
 BRANCH = "    if x[0] > 1:\n        r = {python}\n    else:\n        r = {numpy}\n"
 GIVEN = "np.array([0.5, 3.0], '{0}')", "np.array([2.5, 3.0], '{0}')"
-#: expression of `r`, a Python float or a number like `x[0]` -> dtypes of `x` for which it runs on the host
+#: expression of `r`, a Python float or a number like `x[0]` -> dtypes of `x` for which it runs on the host if
+#: it is Python's
 USES = {
     "r": "",
     "r * 2.0": "",
@@ -42,8 +43,9 @@ USES = {
 @pytest.mark.parametrize("use", USES)
 def test_a_float_of_python_or_numpy(use: str, dtype: str) -> None:
     source = f"def f(x):\n{BRANCH.format(python=0.1, numpy='x[0]')}    return {use}\n"
-    ran = "fallback" if dtype in USES[use].split() else "compiled"
-    compare(HEAD + source, *[given.format(dtype) for given in GIVEN], ran=ran)
+    of_numpy, of_python = (given.format(dtype) for given in GIVEN)
+    compare(HEAD + source, of_numpy)
+    compare(HEAD + source, of_python, ran="fallback" if dtype in USES[use].split() else "compiled")
 
 
 INTEGERS = """

@@ -35,6 +35,8 @@ HELPERS: dict[type[cst.CSTNode], str] = {
     cst.FloorDivideAssign: "_floor_divide",
     cst.ModuloAssign: "_remainder",
 }
+_SUMS = (cst.Add, cst.AddAssign)
+_DIFFERENCES = (cst.Subtract, cst.SubtractAssign)
 _DIVISIONS = (cst.Divide, cst.DivideAssign)
 _SHIFTS = (cst.LeftShift, cst.RightShift, cst.LeftShiftAssign, cst.RightShiftAssign)
 _PRODUCTS = (cst.MatrixMultiply, cst.MatrixMultiplyAssign)
@@ -65,6 +67,8 @@ def element_of(value: Value) -> Value:
 
 def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
     """Return the helper that must replace an operator; None if the operator stays."""
+    if type(operator) in _SUMS and any(value.may(*ARRAYS) for value in values) and promote(values) == "bool":
+        return "_add"
     name = HELPERS.get(type(operator))
     if name is None or not any(value.may(*ARRAYS) for value in values):
         return name if name and not all(value.is_plain for value in values) else None
@@ -102,8 +106,10 @@ def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
         return "an array stands beside a list"
     if isinstance(operator, _SHIFTS) and not all(side.is_plain for side in sides):
         return "tensors have no shift operators"
-    if isinstance(operator, _POWERS) and arrays and any(side.dtype == "bool" for side in sides):
-        return "powers of truth values have another dtype"
+    if isinstance(operator, (*_POWERS, *HELPERS)) and arrays and any(side.dtype == "bool" for side in sides):
+        return "of truth values the result has another dtype"
+    if isinstance(operator, (*_DIFFERENCES, *_DIVISIONS, *_PRODUCTS)) and arrays and promote(sides) == "bool":
+        return "TensorFlow does not compute it of truth values"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Values that a text shows: tensors become NumPy's numbers and arrays."""
+"""Values that a text shows: tensors become NumPy's numbers and arrays, and dtypes NumPy's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from np2tf.rewrites.tensorflow_target.model.values import Value
 from np2tf.rewrites.tensorflow_target.model.world import Frame
 
 
+def holds_dtype(value: Value) -> bool:
+    """Return whether the value, or an item in it, can be a dtype, which is TensorFlow's."""
+    inside = value.items or ((value.item,) if value.item is not None else ())
+    return value.may("dtype") or any(map(holds_dtype, inside))
+
+
 def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
     """Plan the edit of an expression whose value a text shows.
 
@@ -17,5 +23,5 @@ def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
     classes = frame.world.program.classes
     if any(classes.shows_fields(class_node) for class_node in value.object_classes):
         frame.world.refuse(node, "NP2TF606", what="the text of a dataclass")
-    elif not value.is_plain and not value.only("object"):
+    elif (not value.is_plain or holds_dtype(value)) and not value.only("object"):
         frame.world.edit(node, edits.wrap_in(frame.world.helper("_host")), "_host")

@@ -16,7 +16,7 @@ from np2tf.tnp._dispatch.host_results import SMALL, host_only
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._masked.selected_arrays import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type_of
+from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
@@ -122,9 +122,7 @@ def _bounded_arange(start: int, stop: scalar, dtype: Any) -> ndarray | None:
 
 
 def _staged_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
-    result_dtype = (
-        result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
-    )
+    result_dtype = result_type(start, stop, step) if dtype is None else dtype
     if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
         if staging_for_xla() and type(start) is int and step == 1 and type(stop) is scalar:
             part = _bounded_arange(start, stop, result_dtype)

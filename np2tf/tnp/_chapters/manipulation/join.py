@@ -21,7 +21,7 @@ from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, op, repeatable
 from np2tf.tnp._dispatch.residency import has_tensor, move_to_tensorflow, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._operands.conversion import as_tensor, convert_assigned
-from np2tf.tnp._operands.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
+from np2tf.tnp._operands.promotion import default_dtype, kinds_of_items, result_type, result_type_of
 
 __all__ = [
     "append",
@@ -332,7 +332,7 @@ class Joiner:
         if any(isinstance(part, str) for part in parts):
             raise NoGraphFormError("a directive string in r_ or c_")
         operands = [self._range(part) if isinstance(part, slice) else part for part in parts]
-        dtype = result_type_of(tuple(map(kind_of, operands)))
+        dtype = result_type(*operands)
         tensors = [expand_to_rank(1, as_tensor(part, dtype)) for part in operands]
         if not self.columns:
             return join_tensors(tensors, 0)
