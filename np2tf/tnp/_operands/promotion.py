@@ -240,6 +240,27 @@ def ufunc_loop(
     return loop
 
 
+def reduction_dtype(
+    ufunc: np.ufunc, operand: np.dtype[Any], dtype: Any = None, out: np.dtype[Any] | None = None
+) -> np.dtype[Any]:
+    """Return the dtype in which a ufunc reduces or accumulates an array; an output is cast to its own dtype.
+
+    Args:
+        ufunc: NumPy's ufunc.
+        operand: the dtype of the array.
+        dtype: the argument `dtype` of the call.
+        out: the dtype of the output, which takes part in promotion; None without an output.
+
+    Raises:
+        TypeError: the ufunc has no such loop (NumPy's error).
+    """
+    signature = None if dtype is None else (np.dtype(dtype), None, None)
+    keywords: dict[str, Any] = {} if signature is None else {"signature": signature}
+    loop = ufunc.resolve_dtypes((out, operand, None), casting="unsafe", reduction=True, **keywords)
+    _refuse_foreign(loop)
+    return loop[0]
+
+
 def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:
     for dtype in dtypes:
         if is_unsupported_dtype(dtype):

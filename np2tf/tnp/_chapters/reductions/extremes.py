@@ -167,13 +167,13 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
 
     Raises:
         ValueError: there are no elements.
-        TypeError: `a` is of booleans.
+        StagingError: `a` is of booleans, which NumPy refuses to subtract.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.ptp.html.
     """
     require_elements(a, normalize_axes(axis, rank_of(a)), "maximum")
     if a.dtype == tf.bool:
-        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+        raise NoGraphFormError("ptp of booleans")  # with an output NumPy may subtract other numbers
     return _extreme("maximum", a, axis, keepdims, None, True) - _extreme(
         "minimum", a, axis, keepdims, None, True
     )
