@@ -17,7 +17,7 @@ import numpy as np
 
 from np2tf.lazy import LazyModule, tf
 from np2tf.pytree.registry import STRUCTURES
-from np2tf.staging import ShapeNeededError, ValueNeededError
+from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.subclasses import SubclassBase
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.transform_depth import transform_depth
@@ -128,8 +128,14 @@ class ndarray(metaclass=_ArrayType):
         self._cache = (self._storage.value, graph, value)
 
     def store(self, value: tf.Tensor) -> None:
-        """Replace the whole contents by `value`, of the same shape and dtype, as `x[...] = value` does."""
+        """Replace the whole contents by `value`, of the same shape and dtype, as `x[...] = value` does.
+
+        Raises:
+            StagingError: elements share memory, and `value` does not tell which of them are written.
+        """
         storage, chain = self._storage, self._chain
+        if chain and view_transforms.overlaps(chain):
+            raise NoGraphFormError("a write to some elements of overlapping windows")
         with write_lock:
             storage.write(view_transforms.write_chain(storage.value, chain, value) if chain else value)
 

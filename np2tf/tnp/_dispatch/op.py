@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import ArrayClassError, PromotionError, StagingError
+from np2tf.staging import ArrayClassError, NoGraphFormError, PromotionError, StagingError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
 from np2tf.tnp._array.ndarray import is_array, ndarray, wrap_tensor
 from np2tf.tnp._array.sequences import is_number_sequence, operand_of
@@ -95,7 +95,7 @@ class _Plan:
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
-        parameters = _parameters_of(numpy)
+        parameters = self.takes = _parameters_of(numpy)
         for parameter in inspect.signature(implementation).parameters.values():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in parameters:
                 continue
@@ -120,8 +120,11 @@ class _Plan:
 
         Raises:
             TypeError: the arguments do not fit NumPy's signature.
+            StagingError: NumPy takes keywords that the implementation lacks.
         """
         unknown = kwargs.keys() - self.names
+        if unknown and isinstance(self.takes, _AllNames):  # NumPy passes them on, or says why not
+            raise NoGraphFormError(f"{min(unknown)}= of {self.name}")
         if unknown:
             raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
         if self.variadic is not None:

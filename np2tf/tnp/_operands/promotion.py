@@ -15,7 +15,13 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.staging import OF_ROWS, ArrayClassError, RaggedError, UnsupportedDtypeError
+from np2tf.staging import (
+    OF_ROWS,
+    ArrayClassError,
+    NoGraphFormError,
+    RaggedError,
+    UnsupportedDtypeError,
+)
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, scalar
 from np2tf.tnp._array.sequences import StackableSequence
@@ -217,11 +223,15 @@ def ufunc_loop(
     Raises:
         PromotionError: the mode in force does not promote the operands.
         TypeError: the ufunc has no such loop (NumPy's error).
+        StagingError: only NumPy can decide.
     """
     tables = _numpys if in_force.numpys else _current_rules()
     key = (ufunc, kinds, dtype, casting)
     loop = tables.loops.get(key)
     if loop is None:
+        if casting == "equiv" and not _WEAK_SAMPLE.keys().isdisjoint(kinds):
+            # Asked for the dtypes of such a call, NumPy 2 dereferences a null pointer.
+            raise NoGraphFormError("casting='equiv' of a number of Python's")
         if any(isinstance(kind, PathDependentKind) for kind in kinds):
             return _agree_on_paths(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)

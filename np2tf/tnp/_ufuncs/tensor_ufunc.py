@@ -153,6 +153,8 @@ class Ufunc:
         order: Any = None,
         **keywords: Any,
     ) -> Any:
+        if self.signature is not None and where is not True:
+            raise TypeError(f"{self.__name__}() got an unexpected keyword argument 'where'")
         if keywords.keys() - {"subok"}:
             raise NoGraphFormError(f"{min(keywords)}=")
         operands = args if current_scope() is None else tuple(map(operand_of, args))
@@ -270,6 +272,8 @@ class Ufunc:
         """
         if is_array(out) and out.tensor.shape.rank == 0:  # here NumPy crashes
             raise ValueError("provided out is the wrong size for the accumulation.")
+        if axis is None:
+            raise ValueError("accumulate does not allow multiple axes")
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
             more["dtype"] = dtype

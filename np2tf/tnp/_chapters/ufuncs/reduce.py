@@ -100,14 +100,19 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
                 if neutral is None:
                     raise NoGraphFormError(f"initial= and where= of {ufunc.__name__}.reduce")
             x = apply_where(x, where, neutral)
-        for along in sorted(normalize_axes(axis, rank_of(x)), reverse=True):
-            if _known_length(x, along) == 0:
-                if neutral is None:
-                    raise ValueError(
-                        f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
-                    )
-                shape = [1 if k == along else n for k, n in enumerate(x.shape)]
-                x = tf.fill(shape, as_tensor(neutral, dtype))
+        axes = normalize_axes(axis, rank_of(x))
+        if ufunc.__name__ == "lcm" and len(axes) > 1:
+            raise ValueError(
+                "reduction operation 'lcm' is not reorderable, so at most one axis may be specified"
+            )
+        if 0 in [_known_length(x, along) for along in axes]:
+            if neutral is None:
+                raise ValueError(
+                    f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+                )
+            shape = tf.shape(tf.reduce_any(tf.zeros_like(x, tf.bool), axes, bool(keepdims)))
+            return wrap_tensor(tf.fill(shape, as_tensor(ufunc.identity if start is None else start, dtype)))
+        for along in sorted(axes, reverse=True):
             x = tree_reduce(ufunc.implementation, x, along, keepdims)
         result = x if start is None else ufunc.implementation(start, x)
         return wrap_tensor(cast(result, dtype))
