@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 import types
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -286,6 +287,10 @@ class ndarray(metaclass=_ArrayType):
         return self.size * self.itemsize
 
 
+#: Packages for which a staged number is an array, whatever class it has in NumPy.
+_TREATING_AS_ARRAYS = frozenset({"np2tf", "tensorflow", "numpy", "keras", "tf_keras"})
+
+
 class scalar(ndarray):
     """A number that is a tensor, in the place of NumPy's np.float64 and similar, or of Python's int or float.
 
@@ -308,12 +313,22 @@ class scalar(ndarray):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """Return the class for ``isinstance``; for a known number NumPy's (np.float64 is also a float)."""
+        """Return the class for ``isinstance``, which is NumPy's (np.float64 is also a float).
+
+        Raises:
+            StagingError: the class depends on the path that the code takes.
+        """
         # This does not read the value: the storage of a name that may be unbound records every read.
         tensor = self._storage._value
-        if self.weak is not None or not hasattr(tensor, "numpy"):
+        if self.weak is None and hasattr(tensor, "numpy"):
+            return self.dtype.type
+        # The program asks for the class that the number has in NumPy; libraries must treat it as an array.
+        module = sys._getframe(1).f_globals.get("__name__", "")
+        if module.partition(".")[0] in _TREATING_AS_ARRAYS:
             return scalar
-        return self.dtype.type
+        if self.path_dependent is not None:
+            raise ValueNeededError("the class of a number depends on the path that the code takes")
+        return self.weak or self.dtype.type
 
 
 def is_array(value: Any) -> bool:

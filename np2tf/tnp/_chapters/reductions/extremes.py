@@ -46,7 +46,12 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
             template = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
             return tf.fill(tf.shape(template), as_tensor(initial, a.dtype.as_numpy_dtype))
     result = extreme_of(name, a, axes, keepdims)
-    return result if initial is None else EXTREMES[name](result, as_tensor(initial, a.dtype.as_numpy_dtype))
+    if initial is None:
+        return result
+    start, size = as_tensor(initial, a.dtype.as_numpy_dtype), length(a, axes)
+    if isinstance(size, tf.Tensor):
+        result = tf.where(tf.equal(size, 0), start, result)
+    return EXTREMES[name](result, start)
 
 
 def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
