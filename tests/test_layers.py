@@ -60,7 +60,7 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "_chapters.manipulation": ("_chapters.manipulation.views", "_chapters.creation"),
     "_chapters.indexing": ("_chapters.creation", "_chapters.manipulation.views"),
     "_chapters.products": ("_chapters.manipulation.views",),
-    "_chapters.ufuncs": ("_chapters.reductions",),
+    "_chapters.ufuncs": ("_chapters.reductions", "_chapters.creation"),
     "_chapters.sorting": ("_chapters.reductions", "_chapters.indexing"),
     "_chapters.statistics": ("_chapters.reductions", "_chapters.sorting"),
     "_chapters.logic": ("_chapters.reductions",),

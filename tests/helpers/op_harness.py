@@ -5,6 +5,7 @@ A `Case` is a name and arguments. Many cases are traced into one function, becau
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -83,10 +84,11 @@ def _flat(result: Any) -> tuple[Any, ...]:
 
 def expected(case: Case) -> Any:
     """Return NumPy's result: a tuple of arrays, or `Raised`."""
+    args, kwargs = copy.deepcopy((case.args, case.kwargs))  # it may write to them
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            result = _flat(_call(case.modules[0], case, case.args, case.kwargs))
+            result = _flat(_call(case.modules[0], case, args, kwargs))
         except Exception as error:
             return Raised(type(error), str(error))
         return tuple(np.asarray(part) for part in result)

@@ -82,3 +82,7 @@ class Model:
         for row in x:
             total = total + (row @ self.w).sum() ** 2
         return total
+
+
+def row_total(rows, k):
+    return np.sum(rows[k]) * 2

@@ -146,8 +146,8 @@ class Dependencies:
         name_count = -1
         for kind in classes:
             self._classes.setdefault(kind, set())
-        vars(self).pop("hidden_setter", None)
-        vars(self).pop("assigned", None)
+        for cached in (Dependencies.hidden_setter, Dependencies.assigned_attributes):
+            vars(self).pop(cached.attrname, None)
         while name_count != len(self.names):
             name_count = len(self.names)
             for kind, keys in list(self._classes.items()):

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Collection, Iterable
 from time import perf_counter
 from typing import Any
 
@@ -18,14 +17,10 @@ from np2tf.config import config
 from np2tf.installation import installation
 from np2tf.operators import in_use as operators
 from np2tf.runtime.environment.clock import clock
+from np2tf.runtime.environment.tensorflow_import import program, when_programs
 from np2tf.tnp._front import loading
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.operand_kinds import surroundings
-
-_CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
-#: The number of items of a container that are inspected, because a long list usually holds values of one
-#: kind.
-LOOKED_AT = 8
+from np2tf.tnp._front.operand_kinds import CONTAINERS, holds, surroundings
 
 
 class _NoGraphs:
@@ -39,7 +34,8 @@ class _TensorFlow:
         is_known: whether TensorFlow is imported, so that the other attributes are valid.
         is_followed: whether the half of np2tf that needs TensorFlow is loaded, and its types are added.
         tensors: the types of tensors and of arrays on tensors.
-        suspects: these types, and the containers that may hold such values.
+        suspects: these types, and the containers that may hold such values. Before the program itself has
+            imported TensorFlow no container does, and long lists need not be searched.
         no_tape: returns whether no gradient tape records in this thread.
         graphs: holds the graphs that this thread builds in its attribute `stack`.
     """
@@ -49,7 +45,7 @@ class _TensorFlow:
     def __init__(self) -> None:
         self.is_known = self.is_followed = False
         self.tensors: frozenset[type] = frozenset()
-        self.suspects = _CONTAINERS
+        self.suspects: frozenset[type] = frozenset()
         self.no_tape: Any = lambda: True
         self.graphs: Any = _NoGraphs()
 
@@ -84,10 +80,16 @@ class _TensorFlow:
 
     def _add(self, types: Iterable[type]) -> None:
         self.tensors = self.tensors.union(types)
-        self.suspects = self.tensors | _CONTAINERS
+        self.suspect()
+
+    def suspect(self) -> None:
+        """Record the types whose values may be or hold tensors."""
+        may_hold = program.has_tensorflow or surroundings.has_accelerator
+        self.suspects = self.tensors | CONTAINERS if may_hold else self.tensors
 
 
 tensorflow = _TensorFlow()
+when_programs(tensorflow.suspect)
 
 
 class _Tier:
@@ -147,20 +149,11 @@ def is_on_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not has_tensor(args) and not (kwargs and has_tensor(kwargs.values()))
 
 
-def has_tensor(values: Iterable[Any]) -> bool:
+def has_tensor(values: Collection[Any]) -> bool:
     """Return whether a tensor, or an array on a tensor, is among the values or in a list, tuple or dict
-    there.
+    there (see `holds`).
     """
-    tensors = tensorflow.tensors
-    for value in values:
-        kind = type(value)
-        if kind in tensors:
-            return True
-        if kind in _CONTAINERS:
-            items = value.values() if kind is dict else value
-            if not tensors.isdisjoint(map(type, islice(items, LOOKED_AT))):
-                return True
-    return False
+    return not tensorflow.suspects.isdisjoint(map(type, values)) and holds(values, tensorflow.tensors)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ A function without such arguments is not affected: NumPy's arrays and `tnp.ndarr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy as np
 from np2tf.lazy import tf
 from np2tf.pytree.registry import DISPLAYS
 from np2tf.runtime.environment import tensorflow_import
-from np2tf.runtime.environment.call_context import LOOKED_AT
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import (
     storage_of,
@@ -23,15 +22,17 @@ from np2tf.tnp._array.ndarray import (
     tensor_scalar,
     unwrap_tensors,
 )
+from np2tf.tnp._front.operand_kinds import CONTAINERS, holds
 
-_CONTAINERS = frozenset({list, tuple, dict})
 #: The classes of tensors and of variables; empty until TensorFlow is imported.
 raw: set[type] = set()
 #: The classes of variables.
 variables: set[type] = set()
 #: The class of ragged tensors; empty until TensorFlow is imported.
 ragged: set[type] = set()
-#: The classes in `raw` and `ragged`, and the containers that may hold such values; empty until TensorFlow is
+#: The classes in `raw` and `ragged`.
+_outside: set[type] = set()
+#: These classes, and the containers that may hold such values; empty until TensorFlow is
 #: imported.
 suspects: set[type] = set()
 
@@ -40,11 +41,13 @@ def _add(kind: type) -> None:
     raw.add(kind)
     if "Variable" in kind.__name__:
         variables.add(kind)
-    suspects.update(raw, _CONTAINERS)
+    _outside.add(kind)
+    suspects.update(raw, CONTAINERS)
 
 
 def _add_ragged(kind: type) -> None:
     ragged.add(kind)
+    _outside.add(kind)
     suspects.add(kind)
 
 
@@ -76,7 +79,7 @@ class Boundary:
         containers.
         """
         kind = type(value)
-        if kind in _CONTAINERS:
+        if kind in CONTAINERS:
             if not has_raw((value,)):
                 return value
             return DISPLAYS.map_items(self.take, value)
@@ -116,19 +119,11 @@ def ragged_array_of(tensor: tf.RaggedTensor) -> Any:
     return RaggedArray.of_tensor(tensor)
 
 
-def has_raw(values: Iterable[Any]) -> bool:
+def has_raw(values: Collection[Any]) -> bool:
     """Return whether a raw tensor or a Variable is among the values, or in a list, tuple or dict among
-    them.
+    them (see `holds`).
     """
-    for value in values:
-        kind = type(value)
-        if kind in raw or kind in ragged:
-            return True
-        if kind in _CONTAINERS:
-            items = list(value.values()) if kind is dict else value
-            if has_raw(items[:LOOKED_AT]):
-                return True
-    return False
+    return tensorflow_import.program.has_tensorflow and holds(values, _outside)
 
 
 def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

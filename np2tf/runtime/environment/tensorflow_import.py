@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
 
+from np2tf.config import config
 from np2tf.faults import note_fault
 from np2tf.tnp._front.loading import when_loaded, when_program_has_tensors
 from np2tf.tnp._front.own_import import importing_package
@@ -136,3 +137,6 @@ def _watch_import_module() -> None:
 
 when_loaded(_watch_again)
 when_program_has_tensors(_tell)
+# Under these settings new arrays are tensors, which the program still has when it changes them back.
+config.follow("eager", lambda value: _tell() if value != "auto" else None)
+config.follow("floats", lambda value: _tell() if value != "float64" else None)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, storage_of
 from np2tf.tnp._slicing.view_transforms import (
@@ -22,6 +22,7 @@ from np2tf.tnp._slicing.view_transforms import (
     Reshape,
     Transpose,
     ViewTransform,
+    Windows,
 )
 from np2tf.tnp._tensor.storage import GappedLayout
 from np2tf.tnp._tensor.symint import SymInt
@@ -91,6 +92,9 @@ def _apply_to_probe(transform: ViewTransform, base: np.ndarray) -> np.ndarray | 
         return base.view(transform.dtype)
     if isinstance(transform, ReadOnlyFlag):
         return base
+    if isinstance(transform, Windows):
+        fits = transform.width <= base.shape[transform.axis]
+        return sliding_window_view(base, transform.width, transform.axis) if fits else None
     return np.broadcast_to(base, transform.shape) if isinstance(transform, BroadcastTo) else None
 
 

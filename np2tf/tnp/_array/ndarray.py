@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import sys
 import types
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from np2tf.lazy import LazyModule, tf
 from np2tf.pytree.registry import STRUCTURES
-from np2tf.staging import ShapeNeededError, ValueNeededError
+from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.subclasses import SubclassBase
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.transform_depth import transform_depth
@@ -128,8 +129,14 @@ class ndarray(metaclass=_ArrayType):
         self._cache = (self._storage.value, graph, value)
 
     def store(self, value: tf.Tensor) -> None:
-        """Replace the whole contents by `value`, of the same shape and dtype, as `x[...] = value` does."""
+        """Replace the whole contents by `value`, of the same shape and dtype, as `x[...] = value` does.
+
+        Raises:
+            StagingError: elements share memory, and `value` does not tell which of them are written.
+        """
         storage, chain = self._storage, self._chain
+        if chain and view_transforms.overlaps(chain):
+            raise NoGraphFormError("a write to some elements of overlapping windows")
         with write_lock:
             storage.write(view_transforms.write_chain(storage.value, chain, value) if chain else value)
 
@@ -280,6 +287,10 @@ class ndarray(metaclass=_ArrayType):
         return self.size * self.itemsize
 
 
+#: Packages for which a staged number is an array, whatever class it has in NumPy.
+_TREATING_AS_ARRAYS = frozenset({"np2tf", "tensorflow", "numpy", "keras", "tf_keras"})
+
+
 class scalar(ndarray):
     """A number that is a tensor, in the place of NumPy's np.float64 and similar, or of Python's int or float.
 
@@ -324,12 +335,22 @@ class scalar(ndarray):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """Return the class for ``isinstance``; for a known number NumPy's (np.float64 is also a float)."""
+        """Return the class for ``isinstance``, which is NumPy's (np.float64 is also a float).
+
+        Raises:
+            StagingError: the class depends on the path that the code takes.
+        """
         # This does not read the value: the storage of a name that may be unbound records every read.
         tensor = self._storage._value
-        if self.weak is not None or not hasattr(tensor, "numpy"):
+        if self.weak is None and hasattr(tensor, "numpy"):
+            return self.dtype.type
+        # The program asks for the class that the number has in NumPy; libraries must treat it as an array.
+        module = sys._getframe(1).f_globals.get("__name__", "")
+        if module.partition(".")[0] in _TREATING_AS_ARRAYS:
             return scalar
-        return self.dtype.type
+        if self.path_dependent is not None:
+            raise ValueNeededError("the class of a number depends on the path that the code takes")
+        return self.weak or self.dtype.type
 
 
 def is_array(value: Any) -> bool:

@@ -18,13 +18,19 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import ArrayClassError, PromotionError, StagingError
+from np2tf.staging import ArrayClassError, NoGraphFormError, PromotionError, StagingError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
 from np2tf.tnp._array.ndarray import is_array, ndarray, wrap_tensor
 from np2tf.tnp._array.sequences import is_number_sequence, operand_of
 from np2tf.tnp._dispatch.argument_types import OF_ARRAYS, checked_device
 from np2tf.tnp._dispatch.eager_fast_path import FUNCTIONS, Direct
-from np2tf.tnp._dispatch.out_argument import check_fit, check_memory, check_output, store_into
+from np2tf.tnp._dispatch.out_argument import (
+    casting_into,
+    check_fit,
+    check_memory,
+    store_into,
+    take_dtype_of_output,
+)
 from np2tf.tnp._dispatch.residency import keep_kind, move_to_tensorflow, new_arrays_on_host, runs_on_host
 from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, retry_for_each_rank
 from np2tf.tnp._dispatch.unknown_shapes import flatten_unknown_rank, refusal
@@ -89,7 +95,7 @@ class _Plan:
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
-        parameters = _parameters_of(numpy)
+        parameters = self.takes = _parameters_of(numpy)
         for parameter in inspect.signature(implementation).parameters.values():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in parameters:
                 continue
@@ -114,8 +120,11 @@ class _Plan:
 
         Raises:
             TypeError: the arguments do not fit NumPy's signature.
+            StagingError: NumPy takes keywords that the implementation lacks.
         """
         unknown = kwargs.keys() - self.names
+        if unknown and isinstance(self.takes, _AllNames):  # NumPy passes them on, or says why not
+            raise NoGraphFormError(f"{min(unknown)}= of {self.name}")
         if unknown:
             raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
         if self.variadic is not None:
@@ -280,12 +289,6 @@ def _call_kernel(direct: Direct, args: tuple[Any, ...]) -> Any:
     return result
 
 
-#: Functions that compute in the dtype of `out` if they are given no dtype.
-_TYPED_BY_OUTPUT = frozenset({np.sum, np.prod, np.cumsum, np.cumprod})
-#: They take a dtype or an output, whose dtype it then is.
-_JOIN_FUNCTIONS = frozenset({np.concatenate, np.stack})
-
-
 def _call_implementation(
     implementation: Callable[..., Any],
     plan: _Plan,
@@ -309,7 +312,7 @@ def _call_implementation(
             return selection_result
     try:
         if out is not None:
-            keywords = _take_dtype_of_output(numpy, out, args, keywords)
+            keywords = take_dtype_of_output(numpy, out, args, keywords)
         if keywords.get("like") is not None and not is_array(keywords["like"]):
             raise ArrayClassError("like= what NumPy is to ask")
         values, extra = plan.bind(args, keywords)
@@ -317,9 +320,10 @@ def _call_implementation(
         result = wrap_tensor(implementation(*values, **extra))
         if out is not None:
             check_fit(numpy, out, result)
-        if plan.rule is not None and out is None:
+            casting = casting_into(numpy, out, values[0], result, kwargs.get("casting", "same_kind"))
+            result = store_into(out, result, casting)
+        elif plan.rule is not None:
             result = plan.rule(result, args, keywords)
-        output = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:
             again = functools.partial(_call_implementation, implementation, plan, numpy)
@@ -330,21 +334,8 @@ def _call_implementation(
             raise
     else:
         counts.eager += not staging
-        return output
+        return result
     return leave_to_numpy(numpy, args, kwargs)
-
-
-def _take_dtype_of_output(
-    numpy: Callable[..., Any], out: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments by keyword, with the dtype of `out` for functions that compute in it."""
-    check_output(out)
-    joins = numpy in _JOIN_FUNCTIONS
-    if joins and keywords.get("dtype") is not None:
-        raise TypeError("only one of `out` and `dtype` may be given")
-    if joins or (numpy in _TYPED_BY_OUTPUT and keywords.get("dtype") is None and len(args) < 3):
-        return {**keywords, "dtype": out.dtype}
-    return keywords
 
 
 #: Errors of an operation on tensors: for a case that it leaves out, or for a wrong argument. In eager code

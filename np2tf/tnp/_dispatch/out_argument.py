@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, scalar
 from np2tf.tnp._operands.conversion import refuse_to_lose_gradient
+from np2tf.tnp._operands.promotion import promotion_kind, reduction_dtype
 
 
 def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufunc = np.add) -> Any:
@@ -57,6 +59,88 @@ _INEXACT = frozenset({np.nanmean, np.nanvar, np.nanstd})
 _BROADCAST_FUNCTIONS = frozenset({np.clip, np.round, np.around})
 #: Functions that write to an array of the result's shape whose dtype can be cast safely to the result's.
 _SAFE_CASTS = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
+#: Functions that join arrays. They take a dtype or an output, whose dtype it then is.
+_JOIN_FUNCTIONS = frozenset({np.concatenate, np.stack})
+#: Functions that add or multiply by a reduction of a ufunc that writes to the output. They
+#: compute in the common dtype of the operand and the output, and cast the result to the output's by any rule.
+_SUMS: dict[Any, np.ufunc] = {
+    **dict.fromkeys((np.sum, np.cumsum, np.nansum, np.nancumsum), np.add),
+    **dict.fromkeys((np.prod, np.cumprod, np.nanprod, np.nancumprod), np.multiply),
+}
+_RUNNING = {np.cumsum, np.nancumsum, np.cumprod, np.nancumprod}
+_TRUTHS = frozenset({np.any, np.all})
+#: Ufuncs whose reductions start from an integer or a truth value, which every dtype has.
+_STARTING_FROM_INTEGERS = frozenset({np.add, np.multiply, np.logical_and, np.logical_or, np.logical_xor})
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    _SUMS |= {np.cumulative_sum: np.add, np.cumulative_prod: np.multiply}
+    _RUNNING |= {np.cumulative_sum, np.cumulative_prod}
+#: Functions that compute a result as without an output, and then cast it.
+_CAST_AT_THE_END = frozenset({np.clip, *_JOIN_FUNCTIONS})
+
+
+def take_dtype_of_output(
+    numpy: Any, out: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments by keyword, with a dtype for functions that compute in another dtype for `out`.
+
+    Raises:
+        TypeError: `out` is no array, or is given together with a dtype; or the ufunc has no loop for it.
+    """
+    check_output(out)
+    if numpy in _JOIN_FUNCTIONS:
+        if keywords.get("dtype") is not None:
+            raise TypeError("only one of `out` and `dtype` may be given")
+        return {**keywords, "dtype": out.dtype}
+    operand = args[0] if args else next(iter(keywords.values()), None)
+    if (numpy in _SUMS or numpy is np.mean) and keywords.get("dtype") is None and len(args) < 3:
+        kind = np.result_type(promotion_kind(operand))
+        if numpy is not np.mean:
+            return {**keywords, "dtype": reduction_dtype(_SUMS[numpy], kind, None, out.dtype)}
+        if out.dtype.kind in "fc" and out.dtype == np.result_type(kind, out.dtype):
+            return {**keywords, "dtype": out.dtype}
+    return keywords
+
+
+def casting_into(numpy: Any, out: Any, operand: Any, result: Any, casting: Any) -> Any:
+    """Return the rule by which a function casts its result to `out`.
+
+    Args:
+        numpy: NumPy's function.
+        out: the output.
+        operand: the first operand.
+        result: the result as the function gives it without an output, but in the dtype in which it computes.
+        casting: the argument `casting` of the call.
+
+    Raises:
+        StagingError: the function casts results in between as well, which NumPy does by its own steps.
+    """
+    if not is_array(result) or isinstance(out, tuple) or result.dtype == out.dtype:
+        return casting
+    if numpy in _SUMS or numpy in _TRUTHS:
+        if numpy not in _RUNNING:
+            check_buffer(_SUMS.get(numpy, np.logical_or), operand, result.dtype, out.dtype)
+        return "unsafe"
+    if numpy in _SAFE_CASTS:
+        return "unsafe"
+    if numpy not in _CAST_AT_THE_END:
+        raise NoGraphFormError(f"an output of {out.dtype} for a result of {result.dtype}")
+    return casting
+
+
+def check_buffer(ufunc: np.ufunc, operand: Any, computed: np.dtype[Any], out: np.dtype[Any]) -> None:
+    """Check that NumPy casts the result of a reduction to the output's dtype once, at the end.
+
+    It also casts after every buffer of elements, and it casts the element from which a reduction without an
+    identity starts.
+
+    Raises:
+        StagingError: NumPy may cast in between.
+    """
+    if np.can_cast(computed, out):
+        return
+    size = operand.shape.num_elements()
+    if ufunc not in _STARTING_FROM_INTEGERS or size is None or size > np.getbufsize():
+        raise NoGraphFormError(f"{ufunc.__name__}.reduce in {computed} into an output of {out}")
 
 
 def check_memory(numpy: Any, out: Any) -> None:
@@ -74,12 +158,13 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
     """Check that a function with requirements for its output accepts this output.
 
     Raises:
-        ValueError: the function refuses it, or only NumPy can decide.
+        StagingError: only NumPy can decide; usually it refuses the output.
+        ValueError: the shape does not fit.
     """
     if numpy not in _BROADCAST_FUNCTIONS:
         check_shape(out, result)
     if numpy in _INEXACT and result.dtype.kind in "fc" and out.dtype.kind not in "fc":
-        raise ValueError("If a is inexact, then out must be inexact")
+        raise NoGraphFormError(f"an output of {out.dtype} for a result with a fraction")
     if numpy in _LIKE:
         fits = out.shape == result.shape and out.dtype == result.dtype
     else:
@@ -87,7 +172,7 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
             out.shape == result.shape and np.can_cast(out.dtype, result.dtype, "safe")
         )
     if not fits:
-        raise ValueError("output array is not acceptable to this function")
+        raise NoGraphFormError(f"an output of {out.dtype} for a result of {result.dtype}")
 
 
 def check_shape(out: Any, result: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Set
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ PLAIN = frozenset(
 )
 #: Types whose values NumPy takes unchanged. `is_host_type` adds classes when it first sees them.
 HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
+#: The containers of Python's own into which calls look for tensors.
+CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
 #: The largest number of classes to remember, so that a program that keeps making classes has memory left.
 _MAX_CLASSES = 10_000
 #: Packages whose objects are tensors or may hold tensors; and modules in these packages whose objects do not.
@@ -60,6 +62,33 @@ def is_host_type(kind: type) -> bool:
     if len(HOST) < _MAX_CLASSES and not issubclass(kind, (list, tuple, dict)):
         HOST.add(kind)
     return True
+
+
+def holds(values: Collection[Any], kinds: Set[type]) -> bool:
+    """Return whether a value is of one of the classes, or an item of a list, tuple or dict among the values.
+
+    All items count, at any depth, so that the answer does not depend on the place of an item. Containers of
+    derived classes are not looked into. The classes of a container's items are compared as a set, so that a
+    long list of numbers costs some nanoseconds an item.
+    """
+    if not kinds.isdisjoint(map(type, values)):
+        return True
+    if CONTAINERS.isdisjoint(map(type, values)):
+        return False
+    seen: set[int] = set()  # a container may hold itself
+    unseen = [value for value in values if type(value) in CONTAINERS]
+    while unseen:
+        container = unseen.pop()
+        if id(container) in seen:
+            continue
+        seen.add(id(container))
+        items = container.values() if type(container) is dict else container
+        found = set(map(type, items))
+        if not kinds.isdisjoint(found):
+            return True
+        if not CONTAINERS.isdisjoint(found):
+            unseen += [item for item in items if type(item) in CONTAINERS]
+    return False
 
 
 def operands_in(key: Any) -> list[Any]:

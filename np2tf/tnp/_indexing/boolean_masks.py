@@ -77,6 +77,8 @@ def check_mask(mask: tf.Tensor, base: tf.Tensor, first: int = 0) -> None:
                 f"boolean index did not match indexed array along axis {axis}; size of axis is {want} "
                 f"but size of corresponding boolean axis is {have}"
             )
+        if have is None or want is None:
+            record_violation(tf.not_equal(tf.shape(mask)[axis - first], tf.shape(base)[axis]))
 
 
 def expand_mask(mask: tf.Tensor, rank: int) -> tf.Tensor:

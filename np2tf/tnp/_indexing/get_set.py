@@ -29,7 +29,7 @@ from np2tf.tnp._operands.conversion import convert_assigned, to_numpy, without_c
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._slicing.reversed_slices import make_forward
-from np2tf.tnp._slicing.view_transforms import BasicIndexing, Transpose
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, Transpose, overlaps, view_on_host
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -115,8 +115,13 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     contents = _fill_at_selection(tensor, key, value)
     if contents is not None:
         array.store(contents)
+        return
+    items = expand(key, tensor.shape.rank)
+    picks = any(isinstance(item, tf.Tensor) for item in items)
+    if picks and overlaps(chain_of(array)) and tf.executing_eagerly():
+        _set_on_host(array, key, value)
     else:
-        _set(array, tensor, expand(key, tensor.shape.rank), key, value)
+        _set(array, tensor, items, key, value)
 
 
 def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: Any) -> None:
@@ -182,6 +187,14 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         array.store(AdvancedKey(tensor, items, is_parted(key), new).scatter(new))
 
 
+def _set_on_host(array: ndarray, key: Any, value: Any) -> None:
+    """Let NumPy assign to elements that share memory."""
+    storage, chain = array.storage_and_chain()
+    copy = np.array(storage.value)
+    view_on_host(copy, chain)[to_numpy(key)] = to_numpy(value)
+    storage.write(tf.constant(copy))
+
+
 def _fill_at_selection(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
     """Return `tensor` after a number is written at the places of an index array that is a selection.
 
@@ -203,10 +216,11 @@ def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, va
         tensor: the current contents of the array.
         value: the value, of the dtype of the array.
     """
-    contents = write_repeated(tensor, key, value) if staging_for_xla() else None
+    apart = staging_for_xla() and not overlaps(chain_of(array))
+    contents = write_repeated(tensor, key, value) if apart else None
     if contents is not None:
         array.store(contents)
-    elif staging_for_xla() and chain_of(array):
+    elif chain_of(array) and (staging_for_xla() or overlaps(chain_of(array))):
         array.store_through(BasicIndexing(key), value)
     else:
         array.store(slicing.write(tensor, key, value))

@@ -15,7 +15,14 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.staging import OF_ROWS, ArrayClassError, PathTypeError, RaggedError, UnsupportedDtypeError
+from np2tf.staging import (
+    OF_ROWS,
+    ArrayClassError,
+    NoGraphFormError,
+    PathTypeError,
+    RaggedError,
+    UnsupportedDtypeError,
+)
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, scalar
 from np2tf.tnp._array.sequences import StackableSequence
@@ -242,11 +249,15 @@ def ufunc_loop(
     Raises:
         PromotionError: the mode in force does not promote the operands.
         TypeError: the ufunc has no such loop (NumPy's error).
+        StagingError: only NumPy can decide.
     """
     tables = _numpys if in_force.numpys else _current_rules()
     key = (ufunc, kinds, dtype, casting)
     loop = tables.loops.get(key)
     if loop is None:
+        if casting == "equiv" and not _WEAK_SAMPLE.keys().isdisjoint(kinds):
+            # Asked for the dtypes of such a call, NumPy 2 dereferences a null pointer.
+            raise NoGraphFormError("casting='equiv' of a number of Python's")
         if any(isinstance(kind, PathDependentKind) for kind in kinds):
             return _agree_on_paths(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)
@@ -263,6 +274,27 @@ def ufunc_loop(
         _refuse_foreign(loop)
         tables.loops[key] = loop
     return loop
+
+
+def reduction_dtype(
+    ufunc: np.ufunc, operand: np.dtype[Any], dtype: Any = None, out: np.dtype[Any] | None = None
+) -> np.dtype[Any]:
+    """Return the dtype in which a ufunc reduces or accumulates an array; an output is cast to its own dtype.
+
+    Args:
+        ufunc: NumPy's ufunc.
+        operand: the dtype of the array.
+        dtype: the argument `dtype` of the call.
+        out: the dtype of the output, which takes part in promotion; None without an output.
+
+    Raises:
+        TypeError: the ufunc has no such loop (NumPy's error).
+    """
+    signature = None if dtype is None else (np.dtype(dtype), None, None)
+    keywords: dict[str, Any] = {} if signature is None else {"signature": signature}
+    loop = ufunc.resolve_dtypes((out, operand, None), casting="unsafe", reduction=True, **keywords)
+    _refuse_foreign(loop)
+    return loop[0]
 
 
 def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:

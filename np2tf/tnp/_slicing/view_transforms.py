@@ -152,6 +152,57 @@ class BroadcastTo:
 
 
 @dataclass(frozen=True, eq=False)
+class Windows:
+    """The windows of one width that slide over an axis, as a new last axis. They overlap."""
+
+    axis: int
+    width: int
+    keeps_order: ClassVar[bool] = False
+
+    def _places(self, base: tf.Tensor) -> tf.Tensor:
+        """Return the place along the axis of each element of each window."""
+        length = tf.shape(base)[self.axis] if base.shape[self.axis] is None else base.shape[self.axis]
+        return tf.range(length - self.width + 1)[:, None] + tf.range(self.width)
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        windows = tf.gather(base, self._places(base), axis=self.axis)
+        rank = windows.shape.rank
+        return tf.transpose(windows, [*(k for k in range(rank) if k != self.axis + 1), self.axis + 1])
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return self.put_where(base, value, tf.ones_like(value, tf.bool))
+
+    def put_where(self, base: tf.Tensor, value: tf.Tensor, written: tf.Tensor) -> tf.Tensor:
+        """Return `base` with the elements of windows that are written; of several the last one counts.
+
+        Args:
+            base: the base.
+            value: the windows.
+            written: mask of the elements of the windows that are written.
+        """
+        if self.width == 0:
+            return base
+        last_axis = base.shape.rank
+        others = [k for k in range(last_axis) if k != self.axis]
+        places = tf.reshape(self._places(base), [-1])
+
+        def in_lanes(windows: tf.Tensor) -> tf.Tensor:
+            return tf.reshape(
+                tf.transpose(windows, [self.axis, last_axis, *others]), tf.stack([tf.size(places), lanes])
+            )
+
+        moved = tf.transpose(base, [self.axis, *others])
+        length = tf.shape(moved)[0]
+        lanes = tf.reduce_prod(tf.shape(moved)[1:])
+        writers = tf.where(in_lanes(written), tf.range(tf.size(places))[:, None], -1)
+        last = tf.math.unsorted_segment_max(writers, places, length)
+        values = tf.gather(tf.reshape(in_lanes(value), [-1]), tf.maximum(last, 0) * lanes + tf.range(lanes))
+        result = tf.where(last >= 0, values, tf.reshape(moved, tf.stack([length, lanes])))
+        result = tf.transpose(tf.reshape(result, tf.shape(moved)), np.argsort([self.axis, *others]))
+        return tf.ensure_shape(result, base.shape)
+
+
+@dataclass(frozen=True, eq=False)
 class ReadOnlyFlag:
     """A view of all elements that can never be made writable."""
 
@@ -235,6 +286,11 @@ def is_read_only(chain: Sequence[ViewTransform]) -> bool:
     return any(isinstance(transform, (BroadcastTo, ReadOnlyFlag)) for transform in chain)
 
 
+def overlaps(chain: Sequence[ViewTransform]) -> bool:
+    """Return whether elements of the view may share memory, so that it matters which of them are written."""
+    return any(isinstance(transform, Windows) for transform in chain)
+
+
 def read_chain(base: tf.Tensor, chain: Sequence[ViewTransform]) -> tf.Tensor:
     """Return the value seen through all of `chain`."""
     for transform in _compose_steps(chain):
@@ -265,6 +321,10 @@ def _write(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tensor) ->
     if not chain:
         return value
     first, inner_chain = chain[0], chain[1:]
+    if isinstance(first, Windows) and inner_chain:
+        windows = first.get(base)
+        written = _write(tf.zeros_like(windows, tf.bool), inner_chain, tf.ones_like(value, tf.bool))
+        return first.put_where(base, _write(windows, inner_chain, value), written)
     return first.put(base, _write(first.get(base), inner_chain, value) if inner_chain else value)
 
 
@@ -329,6 +389,10 @@ def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarr
             buffer = buffer.view(transform.dtype)
         elif isinstance(transform, BroadcastTo):
             buffer = np.broadcast_to(buffer, transform.shape)
+        elif isinstance(transform, Windows):
+            buffer = np.lib.stride_tricks.sliding_window_view(
+                buffer, transform.width, transform.axis, writeable=buffer.flags.writeable
+            )
         else:
             buffer = buffer.view()
             buffer.flags.writeable = False
@@ -359,7 +423,17 @@ def replace_ends(chain: Sequence[ViewTransform], values: Sequence[int]) -> tuple
     )
 
 
-_ON_HOST = (BasicIndexing, Transpose, Reshape, ComplexPart, Diagonal, Bitcast, BroadcastTo, ReadOnlyFlag)
+_ON_HOST = (
+    BasicIndexing,
+    Transpose,
+    Reshape,
+    ComplexPart,
+    Diagonal,
+    Bitcast,
+    BroadcastTo,
+    Windows,
+    ReadOnlyFlag,
+)
 
 
 def check_host_view(chain: Sequence[ViewTransform]) -> None:

@@ -20,7 +20,7 @@ from np2tf.tnp._dispatch.argument_types import memory_order
 from np2tf.tnp._dispatch.eager_fast_path import UFUNCS as DIRECT
 from np2tf.tnp._dispatch.eager_fast_path import apply_to_bases
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, call_numpy, leave_to_numpy
-from np2tf.tnp._dispatch.out_argument import check_output, check_shape, store_into
+from np2tf.tnp._dispatch.out_argument import check_buffer, check_output, check_shape, store_into
 from np2tf.tnp._dispatch.residency import runs_on_host
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
@@ -32,7 +32,7 @@ from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_l
 from np2tf.tnp._operands.differentiated_values import any_followed
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.path_dependent_operators import settle_numbers
-from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
+from np2tf.tnp._operands.promotion import promotion_kind, reduction_dtype, ufunc_loop
 from np2tf.tnp._operands.widened_storage import accept_either_dtype
 from np2tf.tnp._tensor.dtype_dispatch import hidden_from_others
 from np2tf.tnp._tensor.storage import current_scope
@@ -55,7 +55,8 @@ class Ufunc:
         implementation: the function over tensors of the loop's input dtypes.
     """
 
-    #: The name of a ufunc -> its reduce and accumulate on tensors, filled by `_chapters/reductions`.
+    #: The name of a ufunc -> its reduce and accumulate on tensors, filled by `_chapters/ufuncs`. They are
+    #: given the dtype in which NumPy computes.
     reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
     accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
     #: The function of ufunc, array, indices and operand for `at` on tensors, set by `_chapters/indexing`.
@@ -154,6 +155,8 @@ class Ufunc:
         order: Any = None,
         **keywords: Any,
     ) -> Any:
+        if self.signature is not None and where is not True:
+            raise TypeError(f"{self.__name__}() got an unexpected keyword argument 'where'")
         if keywords.keys() - {"subok"}:
             raise NoGraphFormError(f"{min(keywords)}=")
         operands = args if current_scope() is None else tuple(map(operand_of, args))
@@ -272,6 +275,8 @@ class Ufunc:
         """
         if is_array(out) and out.tensor.shape.rank == 0:  # here NumPy crashes
             raise ValueError("provided out is the wrong size for the accumulation.")
+        if axis is None:
+            raise ValueError("accumulate does not allow multiple axes")
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
             more["dtype"] = dtype
@@ -331,11 +336,25 @@ class Ufunc:
         try:
             if function is None or _answers(args[0]):
                 raise NoGraphFormError(f"{self.__name__}.{name}")
-            result = function(*args, **(kwargs if name == "outer" else {"axis": 0, **kwargs}))
-            if out is None:
+            if name == "outer":
+                return function(*args, **kwargs)
+            into = out[0] if type(out) is tuple and len(out) == 1 else out
+            if into is not None:
+                check_output(into)
+            operand = operand_of(args[0])
+            dtype = reduction_dtype(
+                self.numpy,
+                np.result_type(promotion_kind(operand)),
+                kwargs.get("dtype"),
+                None if into is None else into.dtype,
+            )
+            result = function(operand, *args[1:], **{"axis": 0, **kwargs, "dtype": dtype})
+            if into is None:
                 return result
-            check_shape(out, result)
-            return store_into(out, result)
+            check_shape(into, result)
+            if name == "reduce":
+                check_buffer(self.numpy, as_tensor(operand), dtype, into.dtype)
+            return store_into(into, result, "unsafe")
         except LEFT_TO_NUMPY as error:
             if staging or isinstance(error, PromotionError):
                 raise

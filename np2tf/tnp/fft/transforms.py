@@ -16,6 +16,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import permute_axes
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._tensor.index_bounds import record_violation
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
 
@@ -89,7 +90,9 @@ def length_of(x: tf.Tensor, n: Any, axis: int) -> Any:
     """
     length = x.shape[axis] if n is None else n
     if length is None:
-        return tf.shape(x)[axis]
+        length = tf.shape(x)[axis]
+        record_violation(tf.equal(length, 0))
+        return length
     if length < 1:
         raise ValueError(f"Invalid number of FFT data points ({length}) specified.")
     return length

@@ -68,6 +68,16 @@ class Filter:
         self.x = self.x * 0
 
 
+class Counter:
+    def __init__(self) -> None:
+        self.t, self.u = 0.0, np.ones(3)
+
+    def step(self) -> Any:
+        self.t += 0.5
+        self.u = self.u + self.t
+        return self.u.sum()
+
+
 def test_a_method_reads_and_rebinds_attributes():
     kalman, z = Filter(), np.arange(3.0)
     before = counts.compiled
@@ -88,6 +98,16 @@ def test_a_counter_becomes_an_input():
         kalman.predict(np.zeros(3))
     assert kalman.count == 20
     assert Filter.predict.trace_count <= 5
+
+
+def test_numbers_that_a_method_assigns_need_one_trace():
+    """What is known of the arguments' classes is known anew once their methods have been followed."""
+    counter = Counter()
+    advanced = np2tf.jit(lambda counter: counter.step(), tier="compile")
+    for _ in range(3):
+        advanced(counter)
+    assert advanced.trace_count == 1
+    assert counter.t == 3 * 0.5
 
 
 def test_writes_to_attributes_and_what_they_hold():

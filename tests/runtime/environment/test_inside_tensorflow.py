@@ -68,6 +68,22 @@ def test_kind_in_is_kind_out(name: str):
     assert type(arrays).__module__.startswith("np2tf.tnp")
 
 
+@pytest.mark.parametrize("function", [translated.row_total, np2tf.jit(lambda rows, k: tnp.sum(rows[k]) * 2)])
+def test_the_kind_of_a_result_does_not_depend_on_the_place_of_a_tensor(function: Any):
+    """Long lists of numbers are searched to their ends, at any depth; a list may hold itself."""
+    for k in (3, 8, 19):
+        rows: list[Any] = [0.0] * 20
+        rows[k] = tf.constant([1.0, 2.0])
+        equal(function(rows, k), 6.0, tf.Tensor)
+        equal(function({"a": [0.0] * 20, k: rows[k]}, k), 6.0, tf.Tensor)
+        rows[k] = np2tf.device_put(np.array([1.0, 2.0]))
+        assert type(function(rows, k)).__module__.startswith("np2tf.tnp")
+    equal(function([[0.0] * 12, [0.0] * 12 + [tf.constant(3.0)]], 1), 6.0, tf.Tensor)
+    own: list[Any] = [2.0]
+    own.append(own)
+    assert function(own, 0) == 4.0
+
+
 @both
 @pytest.mark.parametrize("shape", [[None, 3], [None, None]], ids=str)
 @pytest.mark.parametrize("name", ["standardized", "gram", "positive"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +149,70 @@ def ufunc_cases() -> Iterator[Case]:
     yield Case("subtract.outer", (whole, array))
 
 
+def output_cases() -> Iterator[Case]:
+    """Outputs of other dtypes than the result's, which take part in promotion, and are cast to at the end."""
+    outputs = ("bool", "int8", "int64", "uint8", "float32", "float64", "complex128")
+    for dtype in ("bool", "uint8", "int64", "float16", "float32", "float64"):
+        array = (values("float64", (2, 3)) * 1.3).astype(dtype) if dtype != "bool" else values(dtype, (2, 3))
+        for name in (
+            *OVER_AXES,
+            *OF_NAN,
+            *POSITIONS,
+            *RUNNING,
+            "median",
+            "quantile",
+            "trace",
+            "take",
+            "round",
+        ):
+            if name in ("count_nonzero", "ptp", "median", "quantile") and dtype == "bool":
+                continue
+            more: tuple[Any, ...] = {"quantile": (0.3,), "take": ([2, 1, 0],), "round": (1,)}.get(name, ())
+            length = (2, 3) if name in (*RUNNING, "take", "round") else () if name == "trace" else (2,)
+            along = {} if name in ("trace", "round") else {"axis": 1}
+            for output in outputs if name != "count_nonzero" else ():
+                yield Case(name, (array, *more), {**along, "out": np.ones(length, output)})
+        for name in ("add", "multiply", "maximum", "fmax", "hypot", "logaddexp", "logical_and", "bitwise_or"):
+            for output in outputs:
+                yield Case(f"{name}.reduce", (array,), {"axis": 1, "out": np.ones(2, output)})
+                if name in ("add", "multiply", "maximum"):
+                    yield Case(f"{name}.accumulate", (array,), {"axis": 1, "out": np.ones((2, 3), output)})
+                    yield Case(
+                        f"{name}.reduceat", (array, [0, 1]), {"axis": 1, "out": np.ones((2, 2), output)}
+                    )
+    # NumPy casts to the output after every buffer.
+    yield Case("sum", (np.full(20_000, 0.7),), {"out": np.zeros((), int)})
+    yield Case("cumsum", (np.full(20_000, 0.7),), {"out": np.zeros(20_000, int)})
+
+
+def keyword_cases() -> Iterator[Case]:
+    """Every keyword of the methods of ufuncs."""
+    array, mask = values("float64", (2, 3)), np.array([[True, False, True], [False, False, False]])
+    whole = values("int64", (2, 3))
+    for name in ("add", "multiply", "maximum", "fmin", "hypot", "logaddexp", "logical_and", "logical_or",
+                 "logical_xor", "bitwise_or", "gcd", "lcm", "subtract", "power"):  # fmt: skip
+        x = whole if name in ("bitwise_or", "gcd", "lcm") else array
+        for axis in (0, 1, None):
+            for initial in (1, 2.5, None):
+                yield Case(f"{name}.reduce", (x,), {"axis": axis, "initial": initial})
+                yield Case(f"{name}.reduce", (x,), {"axis": axis, "initial": initial, "where": mask})
+                yield Case(f"{name}.reduce", (x[:0],), {"axis": axis, "initial": initial})
+            yield Case(f"{name}.reduce", (x,), {"axis": axis, "where": mask})
+            for dtype in ("int8", "float32", "complex128", "bool"):
+                yield Case(f"{name}.reduce", (x,), {"axis": axis, "dtype": dtype, "keepdims": True})
+        for dtype in ("int8", "float32"):
+            yield Case(f"{name}.accumulate", (x,), {"dtype": dtype, "axis": 1})
+            yield Case(f"{name}.reduceat", (x, [0, 1]), {"dtype": dtype, "axis": 1})
+        yield Case(f"{name}.accumulate", (x,), {"axis": None})
+    yield Case("add", (array, 2), {"casting": "equiv"})
+    yield Case("add", (array, 2), {"casting": "no"})
+    yield Case("matmul", (array, array.T.copy()), {"where": mask})
+    yield Case("sum", (mask,), {"dtype": bool, "axis": 0, "initial": True})
+    yield Case("prod", (mask,), {"dtype": bool, "axis": 0})
+    yield Case("clip", (array, 0, 1), {"casting": "unsafe", "dtype": "int8"})
+    yield Case("clip", (array, 0, 1), {"casting": "no"})
+
+
 def check(cases: Iterator[Case], mode: str) -> None:
     found = [f"{case}: {difference}" for case, difference in differences(cases, mode)]
     assert not found, "\n".join(found)
@@ -173,6 +238,16 @@ def test_reduction(name, mode):
 @by_mode
 def test_ufunc_methods(mode):
     check(ufunc_cases(), mode)
+
+
+@pytest.mark.parametrize("cases", [output_cases, keyword_cases])
+@pytest.mark.parametrize("mode", ["eager", "graph", pytest.param("xla", marks=pytest.mark.long)])
+def test_outputs_and_keywords(cases: Callable[[], Iterator[Case]], mode: str) -> None:
+    """What a graph leaves to the host is refused."""
+    listed = list(cases())
+    found = [f"{case}: {text}" for case, text in differences(listed, mode)]
+    found = [text for text in found if mode == "eager" or "NoGraphFormError" not in text]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("name", ["nanargmax", "nanargmin"])

@@ -75,7 +75,7 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
     """
     dimensions = shape_of(tuple(dimensions))
     rank = len(dimensions)
-    target_dtype = tf_dtype(dtype or int)
+    target_dtype = tf_dtype(dtype or float)
     if target_dtype == tf.bool:
         raise NoGraphFormError("indices as truth values")
     grids = [

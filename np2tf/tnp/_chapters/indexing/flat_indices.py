@@ -15,7 +15,6 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._indexing.boolean_masks import true_places
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = ["ix_", "ravel_multi_index", "unravel_index"]
 
@@ -79,7 +78,7 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
     static = tf.get_static_value(violation)
     if static:
         raise ValueError(f"index is out of bounds for array with size {size}")
-    if static is None and current_scope() is not None:
+    if static is None:
         record_violation(violation)
     parts = []
     for n in shape if order == "F" else reversed(shape):
@@ -127,7 +126,7 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
             static = tf.get_static_value(violation)
             if static:
                 raise ValueError("invalid entry in coordinates array")
-            if static is None and current_scope() is not None:
+            if static is None:
                 record_violation(violation)
         else:
             part = bring_into_bounds(part, length, 0, how)

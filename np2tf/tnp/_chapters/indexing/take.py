@@ -20,7 +20,7 @@ from np2tf.tnp._operands.conversion import as_tensor, promote
 from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
+from np2tf.tnp._tensor.storage import staging_for_xla
 
 __all__ = [
     "choose",
@@ -289,7 +289,7 @@ def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
     static = tf.get_static_value(violation)
     if static:
         raise ValueError("invalid entry in choice array")
-    if static is None and current_scope() is not None:
+    if static is None:
         record_violation(violation)
     return picks
 

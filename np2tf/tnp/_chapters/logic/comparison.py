@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
+from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
 from np2tf.tnp._dispatch.argument_types import Array, Operand
 from np2tf.tnp._dispatch.op import op
@@ -128,7 +129,7 @@ def allclose(
         equal_nan: whether NaN equals NaN.
 
     Returns:
-        A bool, or a boolean tensor while staging.
+        A bool, which is staged in staged code.
 
     Raises:
         StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
@@ -148,7 +149,7 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
         equal_nan: whether NaN equals NaN.
 
     Returns:
-        A bool, or a boolean tensor while staging.
+        A bool, which is staged in staged code.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html.
     """
@@ -156,15 +157,17 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
         has_same_shape = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
-        return tf.cond(
-            has_same_shape, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False)
+        return _answer(
+            tf.cond(
+                has_same_shape, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False)
+            )
         )
     return _answer(_reduce_all(_is_same(a1, a2, equal_nan)))
 
 
 def _answer(all_of_them: tf.Tensor) -> Any:
-    """Return a known truth value as Python's bool, as NumPy does; else a tensor."""
-    return bool(all_of_them.numpy()) if tf.executing_eagerly() else all_of_them
+    """Return a truth value as Python's bool, as NumPy does; while staging, a staged bool."""
+    return bool(all_of_them.numpy()) if tf.executing_eagerly() else weak_scalar(all_of_them, bool)
 
 
 def _is_same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
@@ -183,7 +186,7 @@ def array_equiv(a1: Array, a2: Array) -> Any:
         a2: array of any dtype and shape.
 
     Returns:
-        A bool, or a boolean tensor while staging.
+        A bool, which is staged in staged code.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html.
     """

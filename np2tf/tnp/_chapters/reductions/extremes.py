@@ -46,7 +46,12 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
             template = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
             return tf.fill(tf.shape(template), as_tensor(initial, a.dtype.as_numpy_dtype))
     result = extreme_of(name, a, axes, keepdims)
-    return result if initial is None else EXTREMES[name](result, as_tensor(initial, a.dtype.as_numpy_dtype))
+    if initial is None:
+        return result
+    start, size = as_tensor(initial, a.dtype.as_numpy_dtype), length(a, axes)
+    if isinstance(size, tf.Tensor):
+        result = tf.where(tf.equal(size, 0), start, result)
+    return EXTREMES[name](result, start)
 
 
 def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
@@ -167,13 +172,13 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
 
     Raises:
         ValueError: there are no elements.
-        TypeError: `a` is of booleans.
+        StagingError: `a` is of booleans, which NumPy refuses to subtract.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.ptp.html.
     """
     require_elements(a, normalize_axes(axis, rank_of(a)), "maximum")
     if a.dtype == tf.bool:
-        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+        raise NoGraphFormError("ptp of booleans")  # with an output NumPy may subtract other numbers
     return _extreme("maximum", a, axis, keepdims, None, True) - _extreme(
         "minimum", a, axis, keepdims, None, True
     )

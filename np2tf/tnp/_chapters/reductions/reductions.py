@@ -18,6 +18,8 @@ from np2tf.tnp._chapters.reductions.primitives import (
     count,
     divide_by_count,
     mean_dtype,
+    raw_all,
+    raw_any,
     raw_prod,
     raw_sum,
     sum_dtype,
@@ -59,6 +61,9 @@ def _total(
     axes = normalize_axes(axis, rank_of(a))
     result_dtype = accumulator_dtype(a, dtype)
     wide = sum_dtype(result_dtype)
+    combine = tf.add if identity == 0 else tf.multiply
+    if wide == np.bool_:
+        reducer, combine = (raw_any, tf.logical_or) if identity == 0 else (raw_all, tf.logical_and)
     result = reducer(apply_where(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
@@ -66,7 +71,7 @@ def _total(
             raise ValueError("setting an array element with a sequence.")
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
             raise NoGraphFormError("a sum that may be -0")
-        result = result + start if identity == 0 else result * start
+        result = combine(result, start)
     return cast(result, result_dtype)
 
 

@@ -37,8 +37,9 @@ def _members(element: tf.Tensor, test: tf.Tensor, invert: bool) -> tf.Tensor:
         return tf.fill(tf.shape(element), invert)
     element_keys = keys(element)
     place = tf.searchsorted(row, element_keys, out_type=tf.int64)
-    last = tf.shape(row, tf.int64)[0] - 1
-    membership = tf.equal(tf.gather(row, tf.maximum(tf.minimum(place, last), 0)), element_keys)
+    last = tf.shape(row, tf.int64)[0]
+    padded = tf.concat([row, tf.zeros(1, row.dtype)], 0)
+    membership = (place < last) & tf.equal(tf.gather(padded, place), element_keys)
     if element.dtype.is_floating:
         membership = membership & ~tf.math.is_nan(element)
     return ~membership if invert else membership

@@ -20,6 +20,7 @@ from np2tf.tnp._dispatch.argument_types import Array, Axis, Operands
 from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._tensor.storage import current_scope
 
 #: A partition of so many elements is in order.
@@ -181,7 +182,8 @@ def _has_ties(sorted_values: tf.Tensor, axis: int) -> tf.Tensor:
     return tf.reduce_any(tf.equal(first, second) | both_nan)
 
 
-def _check_partition(kth: Any, kind: Any, length: Any) -> None:
+def _check_partition(kth: Any, kind: Any, a: tf.Tensor, axis: int) -> None:
+    length = axis_length(a, axis)
     if kind != "introselect":
         raise TypeError(f"sort kind must be 'introselect' (got {kind!r})")
     for place in np.atleast_1d(np.asarray(kth)).tolist():
@@ -189,6 +191,8 @@ def _check_partition(kth: Any, kind: Any, length: Any) -> None:
             raise TypeError("Partition index must be integer")
         if isinstance(length, int) and not -length <= place < length:
             raise ValueError(f"kth(={place}) out of bounds ({length})")
+        if not isinstance(length, int):
+            record_violation((length <= place) | (length < -place))
 
 
 @op(np.partition)
@@ -212,7 +216,7 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
     See https://numpy.org/doc/stable/reference/generated/numpy.partition.html.
     """
     a, axis = _prepare(a, axis, order)
-    _check_partition(kth, kind, a.shape[axis])
+    _check_partition(kth, kind, a, axis)
     return tensor_array(gather_along(a, order_along(a, axis), axis))
 
 
@@ -241,7 +245,7 @@ def argpartition(
     """
     a, axis = _prepare(a, axis, order)
     length = a.shape[axis]
-    _check_partition(kth, kind, length)
+    _check_partition(kth, kind, a, axis)
     if length is None or length > _IN_ORDER:
         raise NoGraphFormError("argpartition, whose order on both sides is NumPy's to choose")
     return tensor_array(order_along(a, axis))
@@ -306,6 +310,7 @@ def _sorter_indices(sorter: Any, a: tf.Tensor) -> tf.Tensor:
         raise TypeError("sorter must only contain integers, along one axis")
     if not order.shape.is_compatible_with(a.shape):
         raise ValueError("sorter.size must equal a.size")
+    order = assert_same_size(order, 0, a, 0)
     places = tf.cast(order, tf.int64)
     # Unlike other indices these do not count from the end.
     return bring_into_bounds(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")

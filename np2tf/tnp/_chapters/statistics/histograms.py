@@ -59,6 +59,9 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
     elif not np.all(np.isfinite(static_ends)):
         raise ValueError(f"autodetected range of [{static_ends[0]}, {static_ends[1]}] is not finite")
     half = tf.constant(0.5, dtype)
+    if not a.shape.is_fully_defined():
+        is_empty = tf.equal(tf.size(a), 0)
+        first, last = (tf.where(is_empty, tf.constant(end, dtype), x) for end, x in ((0, first), (1, last)))
     equal = tf.equal(first, last)
     return tf.where(equal, first - half, first), tf.where(equal, last + half, last)
 

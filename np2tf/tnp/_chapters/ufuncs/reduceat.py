@@ -17,7 +17,7 @@ from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 _MAX_SLICES = 64
 
 
-def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int, dtype: np.dtype[Any]) -> Any:
     """Return `ufunc.reduceat` for indices that are known while staging.
 
     Args:
@@ -25,14 +25,14 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any =
         array: array of any shape.
         indices: vector of the starts of the slices.
         axis: the axis to reduce along.
-        dtype: the dtype of the operand; None is that of `array`.
+        dtype: the dtype in which NumPy computes.
 
     Raises:
         IndexError: an index is out of bounds.
         ValueError: the indices are not a vector.
         StagingError: the indices are not known, none or too many, or the ufunc has no reduction on tensors.
     """
-    x = as_tensor(array, dtype)
+    x = as_tensor(array)
     along = normalize_axis(axis, rank_of(x))
     starts = tf.get_static_value(as_tensor(indices, np.int64))
     length = x.shape[along]
@@ -48,7 +48,7 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any =
     for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), length]):
         # If an index is not below the next index, the slice is the element at the index.
         piece = tf.gather(x, tf.range(start, max(stop, start + 1)), axis=along)
-        parts.append(as_tensor(reduce(tensor_array(piece), axis=along)))
+        parts.append(as_tensor(reduce(tensor_array(piece), axis=along, dtype=dtype)))
     if not parts:
         raise NoGraphFormError("reduceat of no slices")
     return tensor_array(tf.stack(parts, along))

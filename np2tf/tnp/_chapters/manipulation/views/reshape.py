@@ -214,6 +214,9 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
         axes = list(normalize_axis_tuple(axis, len(have)))
         if any(have[k] not in (1, None) for k in axes):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+        for k in axes:
+            if have[k] is None:
+                record_violation(tf.not_equal(tf.shape(a.tensor)[k], 1))
     if not axes:
         if axis is None or not have:
             return a

@@ -8,58 +8,65 @@ import tensorflow as tf
 from numpy.lib import stride_tricks
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import NoGraphFormError
-from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.staging import ShapeNeededError
+from np2tf.tnp._array.ndarray import ndarray
 from np2tf.tnp._chapters.manipulation.views.view import view
-from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
+from np2tf.tnp._dispatch.argument_types import Axis, Shape, View
 from np2tf.tnp._dispatch.op import OPS, call_numpy
 from np2tf.tnp._dispatch.residency import has_tensor
-from np2tf.tnp._slicing.view_transforms import ReadOnlyFlag
+from np2tf.tnp._operands.axis_arguments import rank_of
+from np2tf.tnp._slicing.view_transforms import ReadOnlyFlag, Windows
+from np2tf.tnp._tensor.index_bounds import refuse_where
 
 __all__ = ["as_strided", "sliding_window_view"]
 
 
 @view(stride_tricks.sliding_window_view)
 def sliding_window_view(
-    x: Array, window_shape: Shape, axis: Axis = None, *, subok: bool = False, writeable: bool = False
+    x: View, window_shape: Shape, axis: Axis = None, *, subok: bool = False, writeable: bool = False
 ) -> ndarray:
-    """Return the windows that slide over an array, read-only.
+    """Return a view of the windows that slide over an array.
 
     Args:
         x: array of any dtype and shape.
         window_shape: the length of the window along each axis.
         axis: the axis or axes; None is all of them.
         subok: whether a subclass of np.ndarray is kept.
-        writeable: must be False on tensors.
+        writeable: whether the view can be written to. Of an element that is written in several windows, the
+            last one counts.
 
     Returns:
         An array with the axes of the windows added at the end.
 
     Raises:
         ValueError: a window is longer than its axis or negative, or the number of lengths does not fit.
-        StagingError: `writeable` is true.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html.
     """
-    if writeable:
-        raise NoGraphFormError("sliding_window_view with writeable=True")
-    rank = x.shape.rank
+    shape = x.tensor.shape
+    rank = rank_of(x.tensor)
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, allow_duplicate=True)
     if len(axes) != len(window_shape):
         raise ValueError(
             f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape "
             f"elements and {len(axes)} axes elements."
         )
+    if any(isinstance(width, int) and width < 0 for width in window_shape):
+        raise ValueError("`window_shape` cannot contain negative values")
+    if any(not isinstance(width, int) for width in window_shape):
+        raise ShapeNeededError("sliding_window_view with a window whose length is known only at run time")
+    windows = x
+    for k in sorted(set(axes)):
+        overlap = sum(width - 1 for j, width in zip(axes, window_shape, strict=True) if j == k)
+        length = tf.shape(x.tensor)[k] if shape[k] is None else shape[k]
+        error = ValueError("window shape cannot be larger than input array shape")
+        if isinstance(length, int) and length <= overlap:
+            raise error
+        if not isinstance(length, int):
+            refuse_where(tf.less_equal(length, overlap), error)
     for k, width in zip(axes, window_shape, strict=True):
-        if width < 0:
-            raise ValueError("`window_shape` cannot contain negative values")
-        count = (tf.shape(x)[k] if x.shape[k] is None else x.shape[k]) - width + 1
-        if isinstance(count, int) and count < 1:
-            raise ValueError("window shape cannot be larger than input array shape")
-        windows = tf.gather(x, tf.range(count)[:, None] + tf.range(width), axis=k)
-        order = [j for j in range(windows.shape.rank) if j != k + 1] + [k + 1]
-        x = tf.transpose(windows, order)
-    return tensor_array(x).view_through(ReadOnlyFlag())
+        windows = windows.view_through(Windows(k, width))
+    return windows if writeable and not x.is_read_only else windows.view_through(ReadOnlyFlag())
 
 
 def as_strided(
