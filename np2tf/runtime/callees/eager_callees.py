@@ -48,7 +48,7 @@ def eager_version(callee: Any) -> Any:
         return _function(callee)
     if kind is types.MethodType:
         function = callee.__func__
-        if type(callee.__self__) in _GENERATORS and tf.executing_eagerly():
+        if type(callee.__self__) in _GENERATORS:
             return draws.function(callee.__name__, callee)
         return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
     if kind is functools.partial:

@@ -12,15 +12,27 @@ from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, unwrap_tensors, wrap_tensor
+from np2tf.tnp._front.front import Function
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 
 class ArraySpec(tf.TensorSpec):
-    """The type of an array on TensorFlow, which is that of its tensor.
+    """The type of an array on TensorFlow, which is that of its tensor, and equal to it.
 
     TensorFlow takes the array apart into the tensor.
     """
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tf.TensorSpec) and self._plain() == (
+            other._plain() if isinstance(other, ArraySpec) else other
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._plain())
+
+    def _plain(self) -> tf.TensorSpec:
+        return tf.TensorSpec(self.shape, self.dtype, self.name)
 
     def _to_components(self, value: Any) -> tf.Tensor:
         return tf.convert_to_tensor(value)
@@ -48,6 +60,20 @@ def _take_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
         return tf.nest.map_structure(_as_its_source, sources, derivatives)
 
     return of_tensors
+
+
+def _take_tensors_for_zeros(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the method of tapes that returns gradients: for unconnected sources it makes zeros of the dtypes of
+    tensors.
+    """
+    of_tensors = _take_tensors(method)
+
+    @wraps(method)
+    def gradient(tape: tf.GradientTape, *args: Any, **kwargs: Any) -> Any:
+        has_zeros = "unconnected_gradients" in kwargs or len(args) > 3
+        return (of_tensors if has_zeros else method)(tape, *args, **kwargs)
+
+    return gradient
 
 
 def _watch_tensors(method: Callable[..., None]) -> Callable[..., None]:
@@ -104,7 +130,7 @@ def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _giving_tensors(value: Any) -> Any:
-    if type(value) is FunctionType:
+    if type(value) is FunctionType or isinstance(value, Function):
         return wraps(value)(lambda *args: unwrap_tensors(value(*args)))
     return value
 
@@ -148,6 +174,7 @@ CompositeTensor.register(ndarray)
 # TensorFlow has no protocol for these operations, so its functions are replaced.
 for _name in ("jacobian", "batch_jacobian"):
     setattr(tf.GradientTape, _name, _take_tensors(getattr(tf.GradientTape, _name)))
+tf.GradientTape.gradient = _take_tensors_for_zeros(tf.GradientTape.gradient)
 tf.autodiff.ForwardAccumulator.__init__ = _watch_tensors(tf.autodiff.ForwardAccumulator.__init__)
 tf.autodiff.ForwardAccumulator.jvp = _return_arrays(tf.autodiff.ForwardAccumulator.jvp)
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
@@ -159,7 +186,7 @@ for _name in (*_ARITHMETIC, *_REFLECTIONS):
     )
 # From now on storages use this function.
 surroundings.has_tensorflow()
-for _name in ("while_loop", "switch_case", "slice"):
+for _name in ("while_loop", "switch_case", "case", "map_fn", "py_function", "slice"):
     setattr(tf, _name, _demand_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
