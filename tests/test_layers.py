@@ -251,6 +251,7 @@ LOADED_BY_NAME = {
     ("np2tf.tnp._front.front", "np2tf.tnp._entry.routing"),
     ("np2tf.tnp._front.operand_kinds", "np2tf.tnp._front.tape_advice"),
     ("np2tf.tnp.random", "np2tf.tnp._chapters.random"),
+    ("np2tf.tnp", "np2tf.runtime.environment.tensorflow_patches"),
 }
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),

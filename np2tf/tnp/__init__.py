@@ -77,3 +77,7 @@ def __dir__() -> list[str]:
 
 _config.follow("floats", _follow_floats)
 _watch(_numpy, sys.modules[__name__])
+
+
+# TensorFlow and Keras need to know arrays from their first call on, whatever part of np2tf is used first.
+importlib.import_module("np2tf.runtime.environment.tensorflow_patches")

@@ -236,8 +236,8 @@ def test_protocols(modules: tuple[Any, Any], device: Any) -> None:
 
 
 def test_the_rules_know_what_numpy_lets_arrays_override() -> None:
-    """NumPy's own function is a value only where it asks arrays for their protocols. A function of lengths and
-    numbers, and functions written in C that only know `like=`, ask nobody.
+    """NumPy's own function is a value only where it asks arrays for their protocols. A function of lengths or
+    numbers, and a function written in C that only knows `like=`, ask nobody.
     """
     listed = get_overridable_numpy_array_functions()
     ranges = {"numpy.linspace", "numpy.logspace", "numpy.geomspace"}

@@ -62,11 +62,9 @@ def _trial(name: str, draw: Callable[..., Any], call: Callable[[Callable[..., An
         result = call(getattr(copy.deepcopy(owner), draw.__name__))
     except Exception as error:
         raise _refusal(name, f"({error})") from error
-    if not isinstance(result, (np.ndarray, np.generic, int, float)) or not has_tf_dtype(
-        np.asarray(result).dtype
-    ):
-        raise _refusal(name, "whose result is no array of numbers")
-    return np.asarray(result)
+    if isinstance(result, (np.ndarray, np.generic, int, float)) and has_tf_dtype(np.asarray(result).dtype):
+        return np.asarray(result)
+    raise _refusal(name, "whose result is no array of numbers")
 
 
 def _example(tensor: tf.Tensor) -> np.ndarray | np.generic:

@@ -16,9 +16,9 @@ import numpy as np
 
 from np2tf.tnp._dispatch import host_fallback
 from np2tf.tnp._dispatch.unknown_ranks import call_for_known_ranks
-from np2tf.tnp._entry.foreign_operands import are_known, replace_operands
 from np2tf.tnp._front import loading
 from np2tf.tnp._methods import operators, python_protocols  # noqa: F401
+from np2tf.tnp._operands.foreign_operands import are_known, replace_operands
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
 
 #: The modules that implement names of NumPy's main namespace; if two define a name, the later module wins.

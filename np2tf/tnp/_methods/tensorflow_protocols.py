@@ -11,8 +11,7 @@ import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, unwrap_tensors, wrap_tensor
-from np2tf.tnp._front.front import Function
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -63,8 +62,8 @@ def _take_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _take_tensors_for_zeros(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the method of tapes that returns gradients: for unconnected sources it makes zeros of the dtypes of
-    tensors.
+    """Wrap the method of tapes that returns gradients: it makes zeros of tensors' dtypes for unconnected
+    sources.
     """
     of_tensors = _take_tensors(method)
 
@@ -112,27 +111,6 @@ def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected_name: str) 
         return method(x, y)
 
     return reflect
-
-
-def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function of TensorFlow that requires tensors, also as results of the functions it calls."""
-
-    @wraps(function)
-    def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
-        arguments, keywords = list(args), kwargs
-        if any(map(is_array, tf.nest.flatten([arguments, keywords]))):
-            arguments, keywords = tf.nest.map_structure(_tensor_of, (arguments, keywords))
-        return function(
-            *map(_giving_tensors, arguments), **{k: _giving_tensors(v) for k, v in keywords.items()}
-        )
-
-    return of_raw_tensors
-
-
-def _giving_tensors(value: Any) -> Any:
-    if type(value) is FunctionType or isinstance(value, Function):
-        return wraps(value)(lambda *args: unwrap_tensors(value(*args)))
-    return value
 
 
 def _tensor_of(value: Any) -> Any:
@@ -186,8 +164,6 @@ for _name in (*_ARITHMETIC, *_REFLECTIONS):
     )
 # From now on storages use this function.
 surroundings.has_tensorflow()
-for _name in ("while_loop", "switch_case", "case", "map_fn", "py_function", "slice"):
-    setattr(tf, _name, _demand_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
     _exempt_from_autograph(dict(vars(_class)))

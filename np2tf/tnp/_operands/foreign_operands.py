@@ -15,8 +15,12 @@ import tensorflow as tf
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._front.operand_kinds import PLAIN
 
-#: The class of an operand -> the function that replaces it; None if it stays.
-_replacements: dict[type, Callable[[Any], Any] | None] = dict.fromkeys((*PLAIN, np.ndarray))
+#: The class of an operand -> the function that replaces it.
+_replacements: dict[type, Callable[[Any], Any]] = {}
+#: The largest number of classes to remember, so that a program that keeps making classes has memory left.
+_MAX_CLASSES = 10_000
+#: The classes of operands that stay.
+_stay: set[type] = {*PLAIN, np.ndarray}
 _CONTAINERS = frozenset((list, tuple, dict))
 
 
@@ -36,7 +40,7 @@ def are_known(values: Iterable[Any]) -> bool:
         if kind in _CONTAINERS:
             if not are_known(value.values() if kind is dict else value):
                 return False
-        elif _replacement(kind) is not None:
+        elif kind not in _stay and _replacement(kind) is not None:
             return False
     return True
 
@@ -52,10 +56,14 @@ def _replace(value: Any) -> Any:
 
 
 def _replacement(kind: type) -> Callable[[Any], Any] | None:
-    try:
-        return _replacements[kind]
-    except KeyError:
-        return _replacements.setdefault(kind, _make(kind))
+    if kind in _stay:
+        return None
+    replacement = _replacements.get(kind) or _make(kind)
+    if replacement is not None:
+        _replacements[kind] = replacement
+    elif len(_stay) < _MAX_CLASSES:
+        _stay.add(kind)
+    return replacement
 
 
 def _make(kind: type) -> Callable[[Any], Any] | None:
@@ -85,11 +93,13 @@ def _ragged(tensor: tf.RaggedTensor) -> Any:
 
 def _sparse(tensor: tf.SparseTensor) -> Any:
     raise TypeError(
-        "a tf.SparseTensor is no array: make it dense with tf.sparse.to_dense(x), or use the functions of tf.sparse"
+        "a tf.SparseTensor is no array: use the functions of tf.sparse, or make it dense with "
+        "tf.sparse.to_dense(x)"
     )
 
 
 def _placeholder(tensor: Any) -> Any:
     raise TypeError(
-        "a KerasTensor has no values: call the function in a layer, such as keras.layers.Lambda(lambda x: tnp.sin(x))"
+        "a KerasTensor has no values: call the function in a layer, such as "
+        "keras.layers.Lambda(lambda x: tnp.sin(x))"
     )
