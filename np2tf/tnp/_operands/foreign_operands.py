@@ -6,6 +6,7 @@ tensor is a ragged array. A sparse tensor, or Keras' placeholder of a tensor, is
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
+from np2tf.tnp._array.ndarray import arrays_of_rows
 from np2tf.tnp._front.operand_kinds import PLAIN
 
 #: The class of an operand -> the function that replaces it.
@@ -31,6 +33,12 @@ def replace_operands(values: Iterable[Any]) -> tuple[Any, ...]:
         TypeError: an operand has no array, such as a sparse tensor.
     """
     return tuple([_replace(value) for value in values])
+
+
+def call_replaced(function: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a function with such operands replaced. Ragged tensors give a ragged tensor."""
+    result = function(*replace_operands(args), **dict(zip(kwargs, replace_operands(kwargs.values()))))
+    return result.tensor if type(result) in arrays_of_rows else result
 
 
 def are_known(values: Iterable[Any]) -> bool:
@@ -82,13 +90,10 @@ def _make(kind: type) -> Callable[[Any], Any] | None:
 
 
 def _ragged(tensor: tf.RaggedTensor) -> Any:
-    from np2tf.tnp._ragged.ragged_array import RaggedArray
-    from np2tf.tnp._ragged.tensorflow_calls import register
-
     if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
         return tensor
-    register()
-    return RaggedArray.of_tensor(tensor)
+    importlib.import_module("np2tf.tnp._ragged.tensorflow_calls").register()
+    return importlib.import_module("np2tf.tnp._ragged.ragged_array").RaggedArray.of_tensor(tensor)
 
 
 def _sparse(tensor: tf.SparseTensor) -> Any:

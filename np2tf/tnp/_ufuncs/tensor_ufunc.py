@@ -30,7 +30,7 @@ from np2tf.tnp._masked.operations import apply_to_selections
 from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.differentiated_values import any_followed
-from np2tf.tnp._operands.foreign_operands import are_known, replace_operands
+from np2tf.tnp._operands.foreign_operands import are_known, call_replaced
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp._operands.widened_storage import accept_either_dtype
@@ -91,7 +91,7 @@ class Ufunc:
             if result is not None:
                 return result
         if not are_known(args):
-            args = replace_operands(args)
+            return call_replaced(self, args, kwargs)
         if len(args) > self.nin:
             # `out` by position means the same as `out` by name.
             outs, args = args[self.nin :], args[: self.nin]
