@@ -79,6 +79,8 @@ class Rule:
     ufunc: bool = False
     same_object: bool = False
     """`np.name is tnp.name`, so that an identity test may stay as it is."""
+    overridable: bool = False
+    """NumPy's own function asks its array arguments for their protocols, so it works on arrays of `tnp`."""
     creates: bool = False
     """It makes new arrays; what it is given may be lengths, numbers and lists, and need not be arrays."""
     returns_array: bool = False

@@ -255,6 +255,10 @@ LOADED_BY_NAME = {
     ("np2tf.tnp._front.front", "np2tf.tnp._entry.routing"),
     ("np2tf.tnp._front.operand_kinds", "np2tf.tnp._front.tape_advice"),
     ("np2tf.tnp.random", "np2tf.tnp._chapters.random"),
+    ("np2tf.tnp._operands.foreign_operands", "np2tf.tnp._ragged.ragged_array"),
+    ("np2tf.tnp._operands.foreign_operands", "np2tf.tnp._ragged.tensorflow_calls"),
+    ("np2tf.runtime.environment.graph_draws", "np2tf.tnp._chapters.random"),
+    ("np2tf.tnp", "np2tf.runtime.environment.tensorflow_patches"),
 }
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),

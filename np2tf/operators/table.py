@@ -57,6 +57,7 @@ OPERATORS: dict[str, Operator] = {
     "map_loop": _own_operator("map_loop", "staged_operators.map_loop", CONTROL),
     "not_": Operator("operator:not_", "np2tf.runtime.staged_operators.control:not_"),
     "undefined": Operator("np2tf.operators.undefined:undefined", "np2tf.operators.undefined:undefined"),
+    "numpy_function": Operator(f"{__name__}:numpy_function", f"{__name__}:numpy_function"),
     "on_host": _own_operator("on_host", "staged_operators.exceptions"),
     "call": _own_operator("call", "callees.callees"),
     "context": _own_operator("context", "callees.contexts"),
@@ -176,3 +177,13 @@ def list_of(element: Any, iterable: Iterable[Any], where: Any = None) -> list[An
     if element.__code__.co_argcount > 1:
         return [element(*item) for item in iterable if where is None or where(*item)]
     return [element(item) for item in iterable if where is None or where(item)]
+
+
+def numpy_function(value: Any) -> Any:
+    """``np2tf.numpy_function(f) is np.add`` asks if f is NumPy's function, or np2tf's function for it.
+
+    Returns:
+        NumPy's function in the place of np2tf's; every other value unchanged.
+    """
+    front = sys.modules.get("np2tf.tnp._front.front")
+    return value.numpy if front is not None and issubclass(type(value), front.Function) else value

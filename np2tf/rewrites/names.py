@@ -18,8 +18,8 @@ from np2tf.rewrites.planning.uses import (
     MODULES,
     ON_NUMPY,
     Use,
+    compared_expression,
     comparison_target,
-    identity_test,
     is_target,
     numpys_own,
     quoted_annotations,
@@ -34,20 +34,23 @@ from np2tf.tree.templates import expression
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Rename every use that has a translation, and report the other uses."""
     target_names = {use.qualified_name for use in uses(facts) if is_target(facts, use.node)}
+    compared_expressions: set[cst.BaseExpression | None] = {None}
     for use in uses(facts):
         target = comparison_target(facts, use)
         if use.name in facts.imports.assigned_from and (target is not None or stays(facts, use)):
             # The assigned name is np2tf's, and its use means NumPy.
             plan.add(use.name, _renamer(facts.imports.assigned_from[use.name].value))
+        compared = compared_expression(facts, use)
+        if (
+            compared is not None
+            and compared not in compared_expressions
+            and use.name not in facts.compiler_nodes
+        ):
+            compared_expressions.add(compared)
+            plan.require(runtime=True)
+            plan.add(compared, _numpy_function)
         if target is not None and use.name not in facts.compiler_nodes:
             plan.add(target, _extend_comparison(plan, use))
-        elif (
-            not stays(facts, use)
-            and use.rule is not None
-            and (comparison := identity_test(facts, use)) is not None
-        ):
-            plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
-            plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
         elif use.rule is not None and use.rule.removed and use.qualified_name not in target_names:
@@ -129,18 +132,8 @@ def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNo
     return edit
 
 
-def _equal(updated_node: cst.Comparison) -> cst.Comparison:
-    """Return `tnp.add == f` for `tnp.add is f`."""
-    (target,) = updated_node.comparisons
-    operator: cst.BaseCompOp = cst.NotEqual() if type(target.operator) is cst.IsNot else cst.Equal()
-    return updated_node.with_changes(comparisons=[target.with_changes(operator=operator)])
-
-
-def _equal_from_the_right(updated_node: cst.Comparison) -> cst.Comparison:
-    """Return `tnp.add == f` for `f is tnp.add`, because an array on the left would compare its elements."""
-    (target,) = updated_node.comparisons
-    new_target = target.with_changes(comparator=updated_node.left)
-    return _equal(updated_node.with_changes(left=target.comparator, comparisons=[new_target]))
+def _numpy_function(updated_node: cst.BaseExpression) -> cst.BaseExpression:
+    return expression("np2tf.numpy_function({f})", f=updated_node)
 
 
 def _at_function(updated_node: cst.Attribute) -> cst.BaseExpression:

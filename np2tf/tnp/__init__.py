@@ -77,3 +77,8 @@ def __dir__() -> list[str]:
 
 _config.follow("floats", _follow_floats)
 _watch(_numpy, sys.modules[__name__])
+
+
+# TensorFlow and Keras need to know arrays from their first call on. (The run time imports the module itself.)
+if "np2tf.runtime.environment" not in sys.modules:
+    importlib.import_module("np2tf.runtime.environment.tensorflow_patches")

@@ -631,4 +631,5 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "repr": ("a",),
     "text": ("{:.2f}", 1.5),
     "percent": ("%d", 3),
+    "numpy_function": (len,),
 }

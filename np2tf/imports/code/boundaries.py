@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from np2tf.runtime.environment.raw_tensors import AUTOGRAPH
+from np2tf.draws import DRAWS
+from np2tf.runtime.environment.raw_tensors import AUTOGRAPH, DRAW
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -24,6 +25,14 @@ _CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
 
 
 def add_boundaries(tree: ast.Module, source: ast.Module, compiler_functions: frozenset[str]) -> None:
+    """Add the boundaries of a translation, and `draw_method` around methods that may draw random numbers."""
+    _add_to_functions(tree, source, compiler_functions)
+    for statement in tree.body:
+        if getattr(statement, "name", None) not in compiler_functions:
+            _Draws().visit(statement)
+
+
+def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: frozenset[str]) -> None:
     """Add a boundary to every outermost function except the jitted functions, whose calls have a
     boundary already.
 
@@ -40,7 +49,10 @@ def add_boundaries(tree: ast.Module, source: ast.Module, compiler_functions: fro
             continue
         before = sources.get((function.name, function.lineno))
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)
-        for_autograph = as_it_was and any(isinstance(node, _CONTROL) for node in ast.walk(function))
+        nodes = list(ast.walk(function))
+        has_draws = any(isinstance(node, ast.Attribute) and node.attr in DRAWS for node in nodes)
+        has_control = any(isinstance(node, _CONTROL) for node in nodes)
+        for_autograph = as_it_was and has_control and not has_draws
         _add_boundary(function, first, AUTOGRAPH if for_autograph else "_np2tf_boundary")
 
 
@@ -109,6 +121,29 @@ def _is_empty(node: ast.stmt) -> bool:
     return isinstance(node, (ast.Pass, ast.Raise)) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
+
+
+class _Draws(ast.NodeTransformer):
+    """Puts `draw_method` around `rng.normal` in `rng.normal(…)`: rng may be a generator, and the code may run
+    while the program builds a graph.
+    """
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        method = node.func
+        if isinstance(method, ast.Attribute) and method.attr in DRAWS and _root(method) != "tnp":
+            wrapped = ast.parse(f"{DRAW}(_)", mode="eval").body
+            _place(wrapped, method)
+            wrapped.args = [method]  # type: ignore[attr-defined]
+            node.func = wrapped
+        return node
+
+
+def _root(node: ast.expr) -> str | None:
+    """Return the name at the start of a chain of attributes."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
 
 
 class _Results(ast.NodeTransformer):

@@ -317,22 +317,36 @@ def _is_there(chain: list[str], numpy: Mapping[str, Any]) -> bool:
 
 
 def _asks_for_identity(code: types.CodeType, numpy: Mapping[str, Any]) -> bool:
-    """Return whether code tests the identity of an object that is neither a class nor a constant.
+    """Return whether code tests the identity of an object that is neither a class nor a constant, or compares
+    with a function of NumPy.
 
-    For a NumPy function in the source, the object may be np2tf's function, which is equal but not identical.
+    The object compared with a NumPy function of the source may be np2tf's function.
     """
+    known = {**vars(builtins), **numpy}
     before: dis.Instruction | None = None
     chain: list[str] = []
+    operands: list[Any] = [None, None]
     for instruction in dis.get_instructions(code):
-        if instruction.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST":
-            value = {**vars(builtins), **numpy}.get(chain[0]) if chain else None
-            for name in chain[1:]:
-                value = _attribute(value, name)
-            if not isinstance(value, type):
-                return True
+        value = known.get(chain[0]) if chain else None
+        for name in chain[1:]:
+            value = _attribute(value, name)
+        is_test = instruction.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST"
+        if is_test and not isinstance(value, type):
+            return True
+        if instruction.opname in _COMPARISONS and any(
+            isinstance(operand, _NUMPY_FUNCTIONS) for operand in (*operands, value)
+        ):
+            return True
+        if instruction.opname not in _ATTRIBUTES and instruction.opname not in _DISPLAYS:
+            operands = [operands[1], value]
         chain = _longer(chain, instruction)
         before = instruction
     return False
+
+
+_COMPARISONS = frozenset(("COMPARE_OP", "CONTAINS_OP"))
+_DISPLAYS = frozenset(("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET"))
+_NUMPY_FUNCTIONS = (np.ufunc, type(np.sum))
 
 
 def _inner(code: types.CodeType) -> set[str]:

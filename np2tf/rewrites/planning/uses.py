@@ -127,12 +127,15 @@ def stays(facts: Facts, use: Use) -> bool:
 
 
 def numpys_own(facts: Facts, use: Use) -> bool:
-    """Return whether a use means the class `np.ndarray` itself, or passes on the module itself.
+    """Return whether a use means the class `np.ndarray` itself, passes on the module itself, or means a
+    function as a value.
 
     Arrays on the host have NumPy's class, so code that compares it, derives from it or looks it up must get
     it. A test with `isinstance`, a call and an annotation mean arrays of any kind. The parameters of NumPy's
     own types are NumPy's.
     """
+    if _is_value(facts, use) or compared_expression(facts, use) is not None:
+        return True
     if _parameter_of_type(facts, use.node):
         return True
     if use.qualified_name == _NDARRAY or use.qualified_name.startswith(f"{_NDARRAY}."):
@@ -174,17 +177,92 @@ def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Elem
 _IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
 
 
-def identity_test(facts: Facts, use: Use) -> cst.Comparison | None:
-    """Return the comparison `f is np.add` that tests for a function. f may be NumPy's or np2tf's function,
-    which are equal.
+def compared_expression(facts: Facts, use: Use) -> cst.BaseExpression | None:
+    """Return the expression that is compared with a function of NumPy: the `f` of `f is np.add`, `np.add ==
+    f`, `f in (np.add, np.sin)`, or of `match f:` with `case np.add:`.
+
+    f may be NumPy's function or np2tf's.
     """
-    if use.rule is None or use.rule.kind == "no" or use.rule.same_object or use.rule.removed:
+    if not _is_replaced_function(use):
         return None
-    up = facts.parents[use.node]
+    node: cst.CSTNode = use.node
+    up = facts.parents[node]
+    if type(up) is cst.MatchValue:
+        while isinstance(up, (cst.MatchValue, cst.MatchOr, cst.MatchOrElement, cst.MatchAs, cst.MatchCase)):
+            up = facts.parents[up]
+        return up.subject if type(up) is cst.Match else None
+    is_element = type(up) is cst.Element
+    if is_element:
+        node, up = facts.parents[up], facts.parents[facts.parents[up]]  # type: ignore[index]
     comparison = facts.parents[up] if type(up) is cst.ComparisonTarget else up
     if type(comparison) is not cst.Comparison or len(comparison.comparisons) != 1:
         return None
-    return comparison if type(comparison.comparisons[0].operator) in (cst.Is, cst.IsNot) else None
+    (target,) = comparison.comparisons
+    if not isinstance(target.operator, (cst.In, cst.NotIn) if is_element else _IS):
+        return None
+    if comparison.left is node:
+        return None if is_element else target.comparator
+    return comparison.left
+
+
+def _is_value(facts: Facts, use: Use) -> bool:
+    """Return whether a function of NumPy is a value: an item of a table, an attribute, a default, a result.
+
+    Such a value is NumPy's own function, for code that compares it, looks it up, or is handed it by NumPy.
+    Calls of it reach arrays on TensorFlow by their protocols. A function that is called at once, that has no
+    array whose protocol NumPy could ask, or that is handed to a function that calls it, is np2tf's.
+    """
+    if not _is_replaced_function(use):
+        return False
+    up = facts.parents[use.node]
+    if _is_key(facts, use.node):
+        return True
+    if not use.rule.overridable or isinstance(up, (cst.Call, cst.Attribute, cst.Decorator)):  # type: ignore[union-attr]
+        return False
+    call = facts.parents[up] if type(up) is cst.Arg else None
+    return type(call) is not cst.Call or not _calls_arguments(facts, call.func)
+
+
+def _is_replaced_function(use: Use) -> bool:
+    """Return whether np2tf may have an object of its own in the place of NumPy's function."""
+    rule = use.rule
+    if rule is None or rule.kind == "no" or rule.same_object or rule.removed or rule.number:
+        return False
+    return use.qualified_name != _NDARRAY and not use.qualified_name.startswith(f"{_NDARRAY}.")
+
+
+def _is_key(facts: Facts, node: cst.CSTNode) -> bool:
+    """Return whether an expression is a key: of a dict or set, of `table[np.sum]`, of `table.get(np.sum)`, or
+    of a decorator that may fill a table, `@implements(np.sum)`.
+    """
+    up = facts.parents[node]
+    if type(up) is cst.DictElement:
+        return up.key is node
+    if type(up) is cst.Element:
+        return type(facts.parents[up]) is cst.Set
+    if type(up) is not cst.Arg:
+        return type(up) is cst.Index
+    call = facts.parents[up]
+    if type(call) is not cst.Call:
+        return False
+    is_lookup = type(call.func) is cst.Attribute and call.func.attr.value in _LOOKUPS and call.args[0] is up
+    return is_lookup or type(facts.parents[call]) is cst.Decorator
+
+
+_LOOKUPS = frozenset(("get", "setdefault", "pop"))
+
+
+def _calls_arguments(facts: Facts, function: cst.BaseExpression) -> bool:
+    """Return whether a function calls the functions among its arguments, on arrays or tensors."""
+    if type(function) is cst.Name and function.value in _CALLING_BUILTINS:
+        return facts.scopes.of(function).owner_of(function.value) is None
+    name = facts.imports.imported_name(function)
+    return name is not None and (name in _CALLING or name.split(".")[0] in _CALLING_MODULES)
+
+
+_CALLING_BUILTINS = frozenset(("map", "filter", "sorted", "min", "max"))
+_CALLING = frozenset(("functools.partial", "functools.reduce", "itertools.starmap", "itertools.accumulate"))
+_CALLING_MODULES = frozenset(("numpy", "np2tf", "tensorflow", "keras"))
 
 
 def _is_called(facts: Facts, use: Use) -> bool:

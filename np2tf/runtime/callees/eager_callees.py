@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.operators.undefined import check_bound
+from np2tf.runtime.callees import known_callees
 from np2tf.runtime.callees.number_types import number_type
 from np2tf.runtime.callees.vectorized_functions import map_elements
 from np2tf.runtime.environment.translated_code import is_translated_code
@@ -36,8 +37,8 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def eager_version(callee: Any) -> Any:
-    """Return the function to run in the place of `callee`: its translation if it has source, or np2tf.s form
-    of a function of SciPy.
+    """Return the function to run in the place of `callee`: its translation if it has source, or np2tf's form
+    of a function of SciPy or NumPy.
     """
     scipy_name = lookup.native(callee)
     if scipy_name is not None:
@@ -47,7 +48,7 @@ def eager_version(callee: Any) -> Any:
         return _function(callee)
     if kind is types.MethodType:
         function = callee.__func__
-        if type(callee.__self__) in _GENERATORS and tf.executing_eagerly():
+        if type(callee.__self__) in _GENERATORS:
             return draws.function(callee.__name__, callee)
         return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
     if kind is functools.partial:
@@ -60,7 +61,7 @@ def eager_version(callee: Any) -> Any:
         return draws.default_rng
     if kind is np.vectorize and not callee.signature and not callee.excluded:
         return functools.partial(map_elements, callee, eager_version(callee.pyfunc))
-    return callee
+    return known_callees.of_numpy(callee) or callee
 
 
 def _of_jitted(callee: JittedFunction) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from np2tf.operators.in_use import staging_operator
 from np2tf.operators.table import OPERATORS
-from np2tf.tnp._front.front import FUNCTIONS, universal_function
+from np2tf.tnp._front.front import FUNCTIONS, Function, universal_function
 
 #: Builtins that only compute, and need no counterpart, because their arguments are known while staging.
 _PURE_BUILTINS = frozenset({
@@ -62,8 +62,9 @@ def counterpart(callee: Any) -> Any:
             return callee
     except TypeError:  # the callee cannot be hashed
         return None
-    if isinstance(callee, np.ufunc):
-        return universal_function(callee)
+    numpys = of_numpy(callee)
+    if numpys is not None:
+        return numpys
     if isinstance(callee, FUNCTIONS):
         return _of_module(callee) or _of_value(callee)
     return callee if isinstance(callee, _GETTERS) else None
@@ -80,13 +81,18 @@ def _of_module(callee: Any) -> Any:
     top = module.partition(".")[0]
     if top == "_operator" and getattr(operator, name, None) is callee:
         return None if name in _IMPURE_OPERATORS else callee
-    if top == "numpy":
-        return _of_numpy(callee, module, name)
     return None
 
 
-def _of_numpy(callee: Any, module: str, name: str) -> Any:
-    """Return np2tf's function for a NumPy function."""
+def of_numpy(callee: Any) -> Any:
+    """Return np2tf's function for a function of NumPy; None for any other callee."""
+    if isinstance(callee, np.ufunc):
+        return callee if isinstance(callee, Function) else universal_function(callee)
+    if not isinstance(callee, FUNCTIONS):
+        return None
+    module, name = getattr(callee, "__module__", None) or "", getattr(callee, "__name__", "")
+    if module.partition(".")[0] != "numpy":
+        return None
     from np2tf import tnp
 
     for path in dict.fromkeys((module.partition(".")[2], "", "linalg", "fft", "random")):

@@ -15,6 +15,7 @@ import numpy as np
 from np2tf.lazy import tf
 from np2tf.pytree.registry import DISPLAYS
 from np2tf.runtime.environment import tensorflow_import
+from np2tf.runtime.environment.graph_draws import draw_method
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import (
     storage_of,
@@ -145,9 +146,11 @@ class _Boundaries:
 #: translation has not changed, so that AutoGraph may stage its control flow, uses another name for
 #: `boundary`. None of them is a function or a class, because programs list these with `inspect.getmembers`.
 AUTOGRAPH = "_np2tf_boundary_as_source"
+DRAW = "_np2tf_draw"
 NAMES: dict[str, Any] = {
     "_np2tf_suspects": suspects,
     "_np2tf_boundary": _Boundaries().boundary,
     AUTOGRAPH: _Boundaries().boundary,
     "_np2tf_type": partial(type),
+    DRAW: partial(draw_method),
 }

@@ -1,5 +1,6 @@
-"""The changes that np2tf makes in AutoGraph and Keras when they are imported; docs/tensorflow.md lists all of
-them.
+"""The changes that np2tf makes in TensorFlow, AutoGraph and Keras when they are imported.
+
+docs/tensorflow.md lists all of them.
 
 The changes affect only code that np2tf has translated, and arrays of np2tf.
 """
@@ -9,12 +10,16 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+from np2tf.lazy import tf
 from np2tf.runtime.environment.raw_tensors import AUTOGRAPH
 from np2tf.runtime.environment.tensorflow_import import when_there
 from np2tf.runtime.environment.translated_code import is_of_translated_module, is_translated_code
-from np2tf.tnp._array.ndarray import unwrap_tensors
+from np2tf.tnp._array.ndarray import is_array, unwrap_tensors
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.front import Function
 
 
 def _is_left_alone(function: Any) -> bool:
@@ -47,5 +52,36 @@ def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     sys.modules["keras.src.backend"].compute_output_spec = of_tensors  # type: ignore[attr-defined]
 
 
+def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function of TensorFlow that requires tensors, also as results of the functions it calls."""
+
+    @functools.wraps(function)
+    def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
+        arguments, keywords = list(args), kwargs
+        if fast_flags.tensors and any(map(is_array, tf.nest.flatten([arguments, keywords]))):
+            arguments, keywords = tf.nest.map_structure(_tensor_of, (arguments, keywords))
+        return function(
+            *map(_giving_tensors, arguments), **{k: _giving_tensors(v) for k, v in keywords.items()}
+        )
+
+    return of_raw_tensors
+
+
+def _giving_tensors(value: Any) -> Any:
+    if type(value) is FunctionType or isinstance(value, Function):
+        return functools.wraps(value)(lambda *args: unwrap_tensors(value(*args)))
+    return value
+
+
+def _tensor_of(value: Any) -> Any:
+    return value.tensor if is_array(value) else value
+
+
+def _patch_function(name: str, function: Callable[..., Any]) -> None:
+    setattr(sys.modules["tensorflow"], name, _demand_tensors(function))
+
+
 when_there("tensorflow.python.autograph.impl.conversion", "is_unsupported", _patch_autograph)
 when_there("keras.src.backend", "compute_output_spec", _patch_keras)
+for _name in ("while_loop", "switch_case", "case", "map_fn", "py_function", "slice"):
+    when_there("tensorflow", _name, functools.partial(_patch_function, _name))

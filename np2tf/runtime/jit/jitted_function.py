@@ -34,6 +34,7 @@ from np2tf.runtime.jit.callables import jit_callable
 from np2tf.staging import NotStagedError
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
+from np2tf.tnp._front.tracing_type import by_identity
 from np2tf.tnp._front.transform_depth import transform_depth
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class JittedFunction:
     __wrapped__: Callable[..., Any]
     #: AutoGraph does not convert an object with this attribute.
     autograph_info__: Mapping[str, Any] = MappingProxyType({})
+
+    __tf_tracing_type__ = by_identity
 
     # Defaults are class attributes so that creating a JittedFunction stays cheap at import; see `_wrap`.
     trace_count = inline_count = compiled_count = graph_count = 0

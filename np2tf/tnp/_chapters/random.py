@@ -1,6 +1,7 @@
 """Draw random numbers if an argument or a new array is a tensor.
 
-While code is staged, the trace records draws. In other graphs, draws are refused.
+While np2tf stages code, the trace records draws. In a graph of the program's own, a call back to the host
+draws anew whenever the graph runs (`graph_draws`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tensorflow as tf
 from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._chapters.followed_draws import draw_followed
+from np2tf.tnp._chapters.graph_draws import draw_in_graph
 from np2tf.tnp._dispatch.op import write_back
 from np2tf.tnp._dispatch.residency import wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
@@ -51,6 +53,8 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
             if owner is None or draw == getattr(np.random, name, None):
                 return draws.draw_globally(name, *args, **kwargs)
             return draws.draw(owner, name, *args, **kwargs)
+        if not tf.executing_eagerly():
+            return draw_in_graph(name, draw, args, kwargs)
         require_eager(name)
         if any_followed((*args, *kwargs.values())) and not (name == "shuffle" and isinstance(args[0], list)):
             result = draw_followed(name, draw, args, kwargs)
@@ -83,6 +87,8 @@ def stage_generator(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     """Return the generator that staged code makes of a class of NumPy; None if nothing is staged."""
     draws = _draws()
     arguments = (*args, *kwargs.values())
+    if draws is None:
+        require_eager(kind.__name__)
     return None if draws is None else draws.make(kind, arguments, arguments in ((), (None,)))
 
 

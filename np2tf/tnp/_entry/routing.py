@@ -18,6 +18,7 @@ from np2tf.tnp._dispatch import host_fallback
 from np2tf.tnp._dispatch.unknown_ranks import call_for_known_ranks
 from np2tf.tnp._front import loading
 from np2tf.tnp._methods import operators, python_protocols  # noqa: F401
+from np2tf.tnp._operands.foreign_operands import are_known, call_replaced
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
 
 #: The modules that implement names of NumPy's main namespace; if two define a name, the later module wins.
@@ -122,6 +123,8 @@ def implementation(numpy: Callable[..., Any], qualified_name: str) -> Callable[.
 
 def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a function of `front`."""
+    if not are_known(args) or not are_known(kwargs.values()):
+        return call_replaced(entry, args, kwargs)
     function = implementation(entry.numpy, entry.qualified_name)
     return call_for_known_ranks(intercept(entry.qualified_name, function), args, kwargs)
 
@@ -130,6 +133,8 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     """Call a universal function of `front`, or a method of it."""
     numpy = entry.numpy
     tnp_ufunc = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
+    if not are_known(args) or not are_known(kwargs.values()):
+        return call_replaced(entry if method == "__call__" else getattr(entry, method), args, kwargs)
     name = entry.qualified_name if method == "__call__" else f"{entry.qualified_name}.{method}"
     return call_for_known_ranks(intercept(name, getattr(tnp_ufunc, method)), args, kwargs)
 

@@ -19,6 +19,7 @@ from np2tf.lazy import LazyModule
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors, operands_in
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
+from np2tf.tnp._front.tracing_type import by_identity
 
 _routing: Any = LazyModule("np2tf.tnp._entry.routing")
 # A global name is faster than an attribute, and every call reads it.
@@ -126,9 +127,9 @@ def _given_arguments(*args: Any) -> tuple[Any, ...]:
 class Function(functools.partial):  # type: ignore[type-arg]
     """A function of NumPy over arrays of every kind. If it writes to a parameter, it returns that parameter.
 
-    It is equal to NumPy's own function: NumPy passes its own to ``__array_function__`` and
-    ``__array_ufunc__``, and code that is not translated compares with it. The object is a partial application
-    of no arguments, because Python calls such an object without a detour through its class.
+    It is another object than NumPy's own function and not equal to it: caches that are keyed by functions
+    keep them apart. `np2tf.numpy_function` tells which function of NumPy it is. The object is a partial
+    application of no arguments, because Python calls such an object without a detour through its class.
 
     Attributes:
         numpy: NumPy's function.
@@ -158,6 +159,8 @@ class Function(functools.partial):  # type: ignore[type-arg]
         instance.__module__ = "np2tf.tnp" + qualified_name.removeprefix("numpy").rpartition(".")[0]
         return instance
 
+    __tf_tracing_type__ = by_identity
+
     def __getattr__(self, name: str) -> Any:
         """Return NumPy's attribute of a name not defined here, such as `nin` and `_implementation`."""
         if name == "numpy":
@@ -168,12 +171,6 @@ class Function(functools.partial):  # type: ignore[type-arg]
         """Bind to an instance if NumPy's function would: Python functions bind, C functions do not."""
         binds = instance is not None and hasattr(type(self.numpy), "__get__")
         return MethodType(self, instance) if binds else self
-
-    def __eq__(self, other: object) -> bool:
-        return other is self or other is self.numpy
-
-    def __hash__(self) -> int:
-        return hash(self.numpy)
 
     def __repr__(self) -> str:
         return repr(self.numpy)

@@ -11,16 +11,27 @@ import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, unwrap_tensors, wrap_tensor
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 
 class ArraySpec(tf.TensorSpec):
-    """The type of an array on TensorFlow, which is that of its tensor.
+    """The type of an array on TensorFlow, which is that of its tensor, and equal to it.
 
     TensorFlow takes the array apart into the tensor.
     """
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tf.TensorSpec) and self._plain() == (
+            other._plain() if isinstance(other, ArraySpec) else other
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._plain())
+
+    def _plain(self) -> tf.TensorSpec:
+        return tf.TensorSpec(self.shape, self.dtype, self.name)
 
     def _to_components(self, value: Any) -> tf.Tensor:
         return tf.convert_to_tensor(value)
@@ -48,6 +59,20 @@ def _take_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
         return tf.nest.map_structure(_as_its_source, sources, derivatives)
 
     return of_tensors
+
+
+def _take_tensors_for_zeros(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the method of tapes that returns gradients: it makes zeros of tensors' dtypes for unconnected
+    sources.
+    """
+    of_tensors = _take_tensors(method)
+
+    @wraps(method)
+    def gradient(tape: tf.GradientTape, *args: Any, **kwargs: Any) -> Any:
+        has_zeros = "unconnected_gradients" in kwargs or len(args) > 3
+        return (of_tensors if has_zeros else method)(tape, *args, **kwargs)
+
+    return gradient
 
 
 def _watch_tensors(method: Callable[..., None]) -> Callable[..., None]:
@@ -86,27 +111,6 @@ def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected_name: str) 
         return method(x, y)
 
     return reflect
-
-
-def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function of TensorFlow that requires tensors, also as results of the functions it calls."""
-
-    @wraps(function)
-    def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
-        arguments, keywords = list(args), kwargs
-        if any(map(is_array, tf.nest.flatten([arguments, keywords]))):
-            arguments, keywords = tf.nest.map_structure(_tensor_of, (arguments, keywords))
-        return function(
-            *map(_giving_tensors, arguments), **{k: _giving_tensors(v) for k, v in keywords.items()}
-        )
-
-    return of_raw_tensors
-
-
-def _giving_tensors(value: Any) -> Any:
-    if type(value) is FunctionType:
-        return wraps(value)(lambda *args: unwrap_tensors(value(*args)))
-    return value
 
 
 def _tensor_of(value: Any) -> Any:
@@ -148,6 +152,7 @@ CompositeTensor.register(ndarray)
 # TensorFlow has no protocol for these operations, so its functions are replaced.
 for _name in ("jacobian", "batch_jacobian"):
     setattr(tf.GradientTape, _name, _take_tensors(getattr(tf.GradientTape, _name)))
+tf.GradientTape.gradient = _take_tensors_for_zeros(tf.GradientTape.gradient)
 tf.autodiff.ForwardAccumulator.__init__ = _watch_tensors(tf.autodiff.ForwardAccumulator.__init__)
 tf.autodiff.ForwardAccumulator.jvp = _return_arrays(tf.autodiff.ForwardAccumulator.jvp)
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
@@ -159,8 +164,6 @@ for _name in (*_ARITHMETIC, *_REFLECTIONS):
     )
 # From now on storages use this function.
 surroundings.has_tensorflow()
-for _name in ("while_loop", "switch_case", "slice"):
-    setattr(tf, _name, _demand_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
     _exempt_from_autograph(dict(vars(_class)))

@@ -31,6 +31,7 @@ from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
+from np2tf.tnp._operands.foreign_operands import are_known, replace_operands
 from np2tf.tnp._operands.path_dependent import dtype_of_kind, main_number, plain_number
 from np2tf.tnp._operands.promotion import default_dtype, has_array_protocol, kind_of, result_type, tf_dtype
 from np2tf.tnp._operands.value_range import check_fits, refuse_unfit
@@ -97,8 +98,10 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
             check_fits(value, np.dtype(dtype))
     elif isinstance(value, tf.Variable):
         tensor = value.read_value()
-    else:
+    elif are_known((value,)):
         return _constant(value, dtype)
+    else:
+        return as_tensor(*replace_operands((value,)), dtype)
     return tensor if dtype is None else cast(tensor, dtype)
 
 

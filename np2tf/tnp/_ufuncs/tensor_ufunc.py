@@ -30,6 +30,7 @@ from np2tf.tnp._masked.operations import apply_to_selections
 from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.differentiated_values import any_followed
+from np2tf.tnp._operands.foreign_operands import are_known, call_replaced
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.path_dependent_operators import settle_numbers
 from np2tf.tnp._operands.promotion import promotion_kind, reduction_dtype, ufunc_loop
@@ -92,6 +93,8 @@ class Ufunc:
             result = self.directly(args)
             if result is not None:
                 return result
+        if not are_known(args):
+            return call_replaced(self, args, kwargs)
         if len(args) > self.nin:
             # `out` by position means the same as `out` by name.
             outs, args = args[self.nin :], args[: self.nin]

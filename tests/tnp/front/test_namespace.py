@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
+import operator
 import pickle
 import subprocess
 import sys
@@ -113,14 +115,18 @@ def test_others_take_ufuncs_for_ufuncs() -> None:
     assert copy.deepcopy(tnp.fmin) is tnp.fmin
 
 
-def test_ufuncs_are_keys_like_numpys() -> None:
-    """NumPy hands its own ufunc to `__array_ufunc__`, which looks it up in a table with ours in it."""
-    table = {tnp.multiply: "ours", tnp.add: "sum"}
-    assert table[np.multiply] == "ours"
-    assert np.add in (tnp.add, tnp.subtract)
-    assert tnp.add == np.add
-    assert tnp.add != np.subtract
-    assert {np.sin: 1}[tnp.sin] == 1
+@pytest.mark.parametrize("name", ["add", "sum", "linalg.norm", "zeros", "fft.fft"])
+def test_functions_are_other_objects_than_numpys(name: str) -> None:
+    """What is keyed by functions keeps NumPy's and np2tf's apart; an operator tells which belong together."""
+    ours, numpys = operator.attrgetter(name)(tnp), operator.attrgetter(name)(np)
+    assert ours != numpys
+    assert len({ours, numpys}) == len({ours: 1, numpys: 2}) == 2
+    kept = functools.lru_cache(lambda function: function)
+    assert kept(numpys) is numpys
+    assert kept(ours) is ours
+    assert np2tf.numpy_function(ours) is numpys
+    assert np2tf.numpy_function(numpys) is numpys
+    assert copy.deepcopy(ours) is pickle.loads(pickle.dumps(ours)) is ours
 
 
 def test_unknown_names_are_attribute_errors() -> None:
