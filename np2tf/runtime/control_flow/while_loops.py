@@ -37,7 +37,6 @@ from np2tf.staging import (
     XlaShapeError,
 )
 from np2tf.tnp._array.ndarray import is_array, storage_of
-from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.storage import Storage, aliases, link_aliases, staging_scope
 
 
@@ -146,7 +145,7 @@ class StagedLoop(DiscoveredLoop):
                 results = [*new, *numbers, *storage_values]
             if self.trace.xla:
                 remove_lost_updates(counter, results)
-                results = compute_once(counter, share_rolls(counter, results))
+                results = compute_once(counter, share_rolls(counter, results, self.trace.device))
                 results = read_before_writes(counter, results)
             return order.keep([counter + 1, *results])
 
@@ -170,7 +169,7 @@ class StagedLoop(DiscoveredLoop):
 
     def _trial_graphs(self) -> list[tf.Graph]:
         """Return the graphs of an iteration for XLA on the processor."""
-        return self.plan.graphs if self.trace.xla and not surroundings.has_accelerator else []
+        return self.plan.graphs if self.trace.xla and self.trace.device == "cpu" else []
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)

@@ -7,7 +7,6 @@ is imported, `tensorflow` stores the objects that every call needs.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Iterable
 from itertools import islice
@@ -19,7 +18,7 @@ from np2tf.operators import in_use as operators
 from np2tf.runtime.environment.clock import clock
 from np2tf.tnp._front import loading
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._front.operand_kinds import device_kind, surroundings
 
 _CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
 #: The number of items of a container that are inspected, because a long list usually holds values of one
@@ -154,19 +153,11 @@ def has_tensor(values: Iterable[Any]) -> bool:
     return False
 
 
-@functools.cache
-def has_accelerator() -> bool:
-    """Return whether TensorFlow would run compiled code on another device than the CPU."""
-    import tensorflow as tf
-
-    return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
-
-
 def compiles_at_once() -> bool:
     """Return whether calls must not run on the host: it is slower than the accelerator, or a tape does not
     see it.
     """
-    return is_recording() or has_accelerator()
+    return is_recording() or device_kind() != "cpu"
 
 
 def is_recording() -> bool:

@@ -11,7 +11,6 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 from tensorflow.python.ops import gen_array_ops
 
-from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._slicing.pins import pin_values
 from np2tf.tnp._slicing.planes import read_plane, write_plane
 from np2tf.tnp._slicing.slice_spec import SliceSpec, span, stop_of, vector
@@ -71,7 +70,7 @@ def update_under_xla(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -
 def _counter() -> tf.Tensor | None:
     """Return the counter of the innermost loop if an accelerator does not run it."""
     scope = current_scope()
-    return None if scope is None or surroundings.has_accelerator else scope.counter
+    return None if scope is None or scope.trace.device != "cpu" else scope.counter
 
 
 def _update_in_place(base: tf.Tensor, starts: list[Int], value: tf.Tensor) -> tf.Tensor:
