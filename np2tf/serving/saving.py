@@ -87,11 +87,13 @@ class StableHLO(str):
 
     Attributes:
         arrays: the large arrays that the function reads by name.
+        results: the shapes and dtypes of the results of `main`, as tf.TensorSpec.
         has_check: whether `main` has a last result, a boolean, that is true if NumPy would have raised an
             error for these arguments; the other results mean nothing then.
     """
 
     arrays: list[np.ndarray]
+    results: list[tf.TensorSpec]
     has_check: bool
 
     def artifact(self, version: str = ARTIFACT_VERSION) -> bytes:
@@ -139,6 +141,7 @@ def stablehlo(function: Callable[..., Any], signature: Any, *, device: str | Non
     concrete = graph.add(specs)
     program = StableHLO(graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo"))
     program.arrays = [variable.numpy() for variable in graph.variables]
+    program.results = [tf.TensorSpec(one.shape, one.dtype) for one in concrete.outputs]
     program.has_check = concrete.structured_outputs[1] is not None
     return program
 
