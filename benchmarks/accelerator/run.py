@@ -20,6 +20,7 @@ import gzip
 import json
 import os
 import queue
+import signal
 import statistics
 import subprocess
 import sys
@@ -37,8 +38,8 @@ HERE = Path(__file__).resolve().parent
 SYSTEMS = ("np2tf", "hand", "jax", "cupy", "numpy")
 #: Systems whose programs are compiled ahead.
 COMPILED = ("np2tf", "hand", "jax")
-#: The name of a case that never ends, for the test of the watchdog.
-HANGS = "hangs"
+#: Seconds that tracing a function may take: `jax.jit` of a source unrolls its loops.
+TRACING = 10
 
 Job = tuple[str, str]  # the case's key, and the system
 
@@ -106,8 +107,6 @@ def function_of(pack: Pack, job: Job) -> Callable[..., Any]:
     """
     key, system = job
     case = Case(*key.split("-"))
-    if case.name == HANGS:
-        return lambda *arrays: threading.Event().wait()
     if system == "np2tf":
         return pack.program(key)
     if system == "hand":
@@ -156,26 +155,35 @@ def _arguments(case: Case) -> tuple[Any, ...]:
 
 
 def compile_all(pack: Pack, jobs: list[Job], cache: Path, threads: int) -> None:
-    """Compile programs into the cache, and print a line for each."""
+    """Compile programs into the cache, and print a line for each. One thread traces, the others compile."""
     jax = prepare(cache)
-    lock = threading.Lock()
+    signal.signal(signal.SIGALRM, _too_long)
 
-    def one(job: Job) -> None:
+    def finish(job: Job, lowered: Any) -> None:
         begun = perf_counter()
         try:
-            # Tracing is Python's, and one thread's work at a time.
-            with lock:
-                lowered = jax.jit(function_of(pack, job)).lower(*abstract(pack.entries[job[0]]))
-            begun = perf_counter()
             lowered.compile()
             say({"job": job, "compiled": perf_counter() - begun})
-        except LookupError as error:
-            say({"job": job, "absent": said(error)})
         except Exception as error:
             say({"job": job, "error": said(error)})
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(one, jobs))
+        for job in jobs:
+            signal.alarm(TRACING)
+            try:
+                lowered = jax.jit(function_of(pack, job)).lower(*abstract(pack.entries[job[0]]))
+            except LookupError as error:
+                say({"job": job, "absent": said(error)})
+            except Exception as error:
+                say({"job": job, "error": said(error)})
+            else:
+                pool.submit(finish, job, lowered)
+            finally:
+                signal.alarm(0)
+
+
+def _too_long(*_: Any) -> None:
+    raise TimeoutError(f"tracing took more than {TRACING} s")
 
 
 def run_all(pack: Pack, jobs: list[Job], cache: Path, seconds: float) -> None:
@@ -470,13 +478,13 @@ def lines_of(process: subprocess.Popen[str], wait: Callable[[], float]) -> Itera
 
 
 def compile_stage(args: argparse.Namespace, results: Results, jobs: list[Job], end: float) -> None:
-    """Compile: np2tf's programs in one process, and the others in a second one, until it is time to run."""
+    """Compile each system's programs in a process of its own, until it is time to run."""
 
     def watch(part: list[Job]) -> None:
         for told in lines_of(start("compile", args, part), lambda: end - monotonic()):
             results.note({"stage": "compile", **told})
 
-    parts = [[job for job in jobs if (job[1] == "np2tf") == ours] for ours in (True, False)]
+    parts = [[job for job in jobs if job[1] == system] for system in COMPILED]
     threads = [threading.Thread(target=watch, args=(part,)) for part in parts if part]
     for thread in threads:
         thread.start()
