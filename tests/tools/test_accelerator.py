@@ -1,4 +1,4 @@
-"""Packed kernels run where np2tf and TensorFlow are absent; one that never ends holds up none of the others."""
+"""Packed kernels run where np2tf and TensorFlow are absent; one that never ends holds up no other."""
 
 from __future__ import annotations
 
