@@ -30,7 +30,7 @@ from cases import Case, arrays_of, digest, every_case, run_whole
 
 HERE = Path(__file__).resolve().parent
 #: The limit of the folder's size in bytes, and of a single program's: its constants should be inputs.
-MOST, MOST_OF_ONE = 20_000_000, 1_000_000
+MOST, MOST_OF_ONE = 20_000_000, 4_000_000
 TOLERANCE = {"float64": 1e-6, "float32": 2e-3}
 
 

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from np2tf.serving.graphs import OpenGraph
 from np2tf.serving.inputs import InputError, signature_of, signature_text
+from np2tf.serving.patterned_constants import compute_patterns
 from np2tf.tnp._front.operand_kinds import ACCELERATORS, device_kind
 
 #: Programs that read portable artifacts of StableHLO read this version for years.
@@ -102,7 +103,7 @@ class StableHLO(str):
         The text is for reading: other versions of MLIR print and read some constants in another way.
 
         Raises:
-            ValueError: if the version is not one that TensorFlow writes, or lacks an operation of the program.
+            ValueError: if TensorFlow does not write this version, or it lacks an operation of the program.
 
         See https://openxla.org/stablehlo/compatibility.
         """
@@ -139,7 +140,8 @@ def stablehlo(function: Callable[..., Any], signature: Any, *, device: str | Non
         raise InputError(f"XLA needs to know all lengths, and `{signature_text(specs)}` has open ones")
     graph = OpenGraph(function, device or device_kind())
     concrete = graph.add(specs)
-    program = StableHLO(graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo"))
+    text = graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo")
+    program = StableHLO(compute_patterns(text))
     program.arrays = [variable.numpy() for variable in graph.variables]
     program.results = [tf.TensorSpec(one.shape, one.dtype) for one in concrete.outputs]
     program.has_check = concrete.structured_outputs[1] is not None

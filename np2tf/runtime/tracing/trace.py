@@ -65,7 +65,7 @@ class Trace:
         depth: the number of frames on the stack when the trace began.
         root: the scope that is neither in a staged loop nor in a branch.
         xla: whether XLA will compile the code that is being staged now.
-        device: the kind of device that the code is for; by default the one on which TensorFlow runs work here.
+        device: the kind of device that the code is for; by default that on which TensorFlow runs work here.
         compile_loops: whether XLA may compile loops inside a graph that it does not compile.
         uncompiled_loops: the code of the loops that XLA should not compile.
         loop_graphs: the code of the loops staged for XLA, with the graphs of an iteration.
