@@ -33,13 +33,15 @@ from typing import Any
 
 import numpy as np
 from cases import FIRST, Case, digest, distance, every_case
+from launches import launches
+from report import tables
 
 HERE = Path(__file__).resolve().parent
 SYSTEMS = ("np2tf", "hand", "jax", "cupy", "numpy")
 #: Systems whose programs are compiled ahead.
 COMPILED = ("np2tf", "hand", "jax")
 #: Seconds that tracing a function may take: `jax.jit` of a source unrolls its loops.
-TRACING = 10
+TRACING = 20
 
 Job = tuple[str, str]  # the case's key, and the system
 
@@ -162,8 +164,8 @@ def compile_all(pack: Pack, jobs: list[Job], cache: Path, threads: int) -> None:
     def finish(job: Job, lowered: Any) -> None:
         begun = perf_counter()
         try:
-            lowered.compile()
-            say({"job": job, "compiled": perf_counter() - begun})
+            compiled = lowered.compile()
+            say({"job": job, "compiled": perf_counter() - begun, **launches(compiled.as_text())})
         except Exception as error:
             say({"job": job, "error": said(error)})
 
@@ -379,55 +381,7 @@ class Results:
         left_out = {key: one["error"] for key, one in self.pack.entries.items() if "error" in one}
         whole = {"machine": self.machine, "cases": rows, "left out": left_out}
         (self.folder / "results.json").write_text(json.dumps(whole, indent=1))
-        (self.folder / "table.md").write_text("\n".join(table(self.machine, rows)) + "\n")
-
-
-def table(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return the figures as a Markdown table, in milliseconds, and the geometric means."""
-    lines = [
-        f"{machine.get('device', 'no device')}, JAX {machine.get('jax')}, NumPy {machine.get('numpy')} on "
-        f"{machine.get('cores')} cores; milliseconds of warm calls, inputs on the device, except for NumPy.",
-        "",
-        "| case | np2tf | by hand | jax.jit | CuPy | NumPy | np2tf with copies | compiled in, s | how far |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for key, row in rows.items():
-        ours = row.get("np2tf", {})
-        if not row.keys() & {"np2tf"} and not any("warm" in one for one in row.values()):
-            continue
-        cells = [_cell(row.get(system), "warm") for system in SYSTEMS]
-        compiled = f"{ours['compiled']:.1f}" if "compiled" in ours else "–"
-        far = ours.get("distance")
-        cells += [_cell(ours, "copies"), compiled, "–" if far is None else f"{far:.0e}"]
-        lines.append(f"| {key} | {' | '.join(cells)} |")
-    lines += ["", *_means(rows)]
-    return lines
-
-
-#: Behind a time: right, wrong, and not compared, because NumPy has no result.
-_MARKS = {True: "", False: " (other results)", None: " (not compared)"}
-
-
-def _cell(one: dict[str, Any] | None, figure: str) -> str:
-    if one is None or "absent" in one:
-        return "–"
-    if figure in one:
-        return f"{one[figure] * 1e3:.3g}{_MARKS[one.get('right')]}"
-    return "time" if "took" in one.get("error", "") else "error" if "error" in one else "–"
-
-
-def _means(rows: dict[str, dict[str, Any]]) -> Iterator[str]:
-    for system in SYSTEMS[1:]:
-        pairs = [(row["np2tf"], row[system]) for row in rows.values() if {"np2tf", system} <= row.keys()]
-        ratios = [
-            theirs["warm"] / ours["warm"]
-            for ours, theirs in pairs
-            if "warm" in ours and "warm" in theirs and ours.get("right") and theirs.get("right")
-        ]
-        if ratios:
-            mean = float(np.exp(np.mean(np.log(ratios))))
-            ahead = sum(ratio > 1 for ratio in ratios)
-            yield f"* {system}'s time over np2tf's: mean {mean:.2f} of {len(ratios)}, above 1: {ahead}"
+        (self.folder / "table.md").write_text(tables(self.machine, rows) + "\n")
 
 
 def start(stage: str, args: argparse.Namespace, jobs: list[Job]) -> subprocess.Popen[str]:

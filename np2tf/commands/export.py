@@ -38,7 +38,7 @@ from np2tf.imports.programs.startup_log import keep_quiet
     "text",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also write StableHLO text, for which all lengths must be known, and beside it the portable artifact.",
+    help="Also write StableHLO text, for which all lengths must be known, and a portable artifact.",
 )
 @click.option(
     "--device",

@@ -60,7 +60,7 @@ def packed(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_packed_programs(root: Path, packed: Path, tmp_path: Path) -> None:
+def test_packed_programs(root: Path, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(WITHOUT)
     out = tmp_path / "out"
     words = ["--packed", str(packed), "--out", str(out), "--seconds", "150", "--limit", "6", "--threads", "2"]
@@ -86,7 +86,15 @@ def test_packed_programs(root: Path, packed: Path, tmp_path: Path) -> None:
     assert "took more than 6 s" in found["cases"][ENDLESS]["np2tf"]["error"]
     assert found["left out"] == {"crc16-SMALL-float64": "not packed"}
     rows = [line for line in (out / "table.md").read_text().splitlines() if line.startswith("| ")]
-    assert len(rows) == 1 + len(GOOD) + 1
+    names = {row.split()[1] for row in rows}
+    assert {"lu", "cholesky"} < names
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- figures: begin --><!-- figures: end -->\nafter\n")
+    report = importlib.import_module("report")
+    monkeypatch.setattr(sys, "argv", ["report.py", str(out / "results.json"), "--page", str(page)])
+    report.main()
+    assert page.read_text().startswith("before\n<!-- figures: begin -->\n\ncpu, JAX")
+    assert "| lu | " in page.read_text()
     lines = (out / "results.jsonl").read_text().splitlines()
     run()  # has nothing to do, since every figure is there
     assert len((out / "results.jsonl").read_text().splitlines()) == len(lines) + 1

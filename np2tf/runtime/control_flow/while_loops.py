@@ -120,8 +120,9 @@ class StagedLoop(DiscoveredLoop):
             with staging_scope(self.trace):
                 outcome = self.test(counter, state)
                 # After a violation the whole call is discarded: a loop must not wait for values that never
-                # come.
-                if self.trace.violations in plan.storages:
+                # come. An accelerator runs a counted loop to its end, without asking the host in each round.
+                is_counted = self.trace.device != "cpu" and rounds is not None
+                if self.trace.violations in plan.storages and not is_counted:
                     outcome = tf.logical_and(outcome, tf.logical_not(self.trace.violations.value))
                 return outcome
 
@@ -168,8 +169,8 @@ class StagedLoop(DiscoveredLoop):
         return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
 
     def _trial_graphs(self) -> list[tf.Graph]:
-        """Return the graphs of an iteration for XLA on the processor."""
-        return self.plan.graphs if self.trace.xla and self.trace.device == "cpu" else []
+        """Return the graphs of an iteration for XLA."""
+        return self.plan.graphs if self.trace.xla else []
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)
