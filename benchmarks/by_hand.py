@@ -17,7 +17,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 import np2tf
 
@@ -27,66 +26,9 @@ ROUNDS = 15
 jax.config.update("jax_enable_x64", True)
 
 
-@jax.jit
-def escape_times(c: Any) -> Any:
-    """Do `mandelbrot.escape_times(c, 30)` by hand."""
-
-    def step(state: Any) -> Any:
-        i, _, z, n, mask = state
-        z = jnp.where(mask, z**2 + c, z)
-        escaped = mask & (jnp.abs(z) > 2.0)
-        mask = mask & ~escaped
-        return i + 1, ~mask.any(), z, jnp.where(escaped, i, n), mask
-
-    start = (0, False, jnp.zeros_like(c), jnp.full(c.shape, 30), jnp.ones(c.shape, bool))
-    return lax.while_loop(lambda state: (state[0] < 30) & ~state[1], step, start)[3]
-
-
-def apply_operator(u: Any, ax: Any, ay: Any) -> Any:
-    """Do `conjugate_gradient.apply_operator` by hand."""
-    p = jnp.pad(u, 1)
-    fx = ax * (p[1:, 1:-1] - p[:-1, 1:-1])
-    fy = ay * (p[1:-1, 1:] - p[1:-1, :-1])
-    return -(fx[1:] - fx[:-1] + fy[:, 1:] - fy[:, :-1])
-
-
-@jax.jit
-def cg(b: Any, ax: Any, ay: Any, inv_diag: Any) -> Any:
-    """Do `conjugate_gradient.cg` by hand, preconditioned."""
-    enough = 1e-12 * jnp.linalg.norm(b)
-
-    def step(state: Any) -> Any:
-        k, _, x, r, p, rz = state
-        product = apply_operator(p, ax, ay)
-        alpha = rz / jnp.vdot(p, product)
-        x, r = x + alpha * p, r - alpha * product
-        z = inv_diag * r
-        rz_new = jnp.vdot(r, z)
-        return k + 1, jnp.linalg.norm(r) <= enough, x, r, z + (rz_new / rz) * p, rz_new
-
-    p = inv_diag * b
-    start = (0, False, jnp.zeros_like(b), b, p, jnp.vdot(b, p))
-    return lax.while_loop(lambda state: (state[0] < 2000) & ~state[1], step, start)[2]
-
-
-@jax.jit
-def simulate(pos: Any, vel: Any, mass: Any) -> Any:
-    """Do `nbody.simulate` by hand, 250 steps."""
-    dt, eps = 0.005, 0.1
-
-    def accelerations(pos: Any) -> Any:
-        d = pos[None, :, :] - pos[:, None, :]
-        inv_r3 = (jnp.sum(d**2, axis=-1) + eps**2) ** -1.5
-        return jnp.einsum("ijk,ij,j->ik", d, inv_r3, mass)
-
-    def step(s: Any, state: Any) -> Any:
-        pos, vel, acc, path = state
-        vel = vel + 0.5 * dt * acc
-        pos = pos + dt * vel
-        acc = accelerations(pos)
-        return pos, vel + 0.5 * dt * acc, acc, path.at[s].set(pos[0])
-
-    return lax.fori_loop(0, 250, step, (pos, vel, accelerations(pos), jnp.zeros((250, 3))))[0]
+#: The functions by hand, which are used on accelerators too.
+sys.path.insert(0, str(Path(__file__).with_name("accelerator")))
+from jax_by_hand import cg, escape_times, simulate  # noqa: E402
 
 
 def best(function: Callable[..., Any], *args: Any) -> float:
@@ -125,14 +67,14 @@ def main() -> None:
         "mandelbrot",
         lambda c: mandelbrot.escape_times(c, 30),
         lambda c: points.escape_times(c, 30),
-        escape_times,
+        jax.jit(lambda c: escape_times(c, 30)),
         (c,),
     )
     report(
         "nbody",
         lambda pos, vel, mass: nbody.simulate(pos.copy(), vel.copy(), mass, 0.005, 250)[0],
         lambda pos, vel, mass: bodies.simulate(pos.copy(), vel.copy(), mass, 0.005, 250)[0],
-        simulate,
+        jax.jit(lambda pos, vel, mass: simulate(pos, vel, mass, 0.005, 250)),
         nbody.plummer_sphere(220),
     )
     ax, ay = conjugate_gradient.face_coefficients(conjugate_gradient.coefficient(128))
@@ -143,7 +85,7 @@ def main() -> None:
         "conjugate_gradient",
         lambda *args: conjugate_gradient.cg(*args)[0],
         lambda *args: gradients.cg(*args)[0],
-        cg,
+        jax.jit(cg),
         (b, ax, ay, inv_diag),
     )
 

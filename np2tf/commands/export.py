@@ -38,10 +38,22 @@ from np2tf.imports.programs.startup_log import keep_quiet
     "text",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also write StableHLO text, for which all lengths must be known.",
+    help="Also write StableHLO text, for which all lengths must be known, and a portable artifact.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(("cpu", "gpu", "tpu")),
+    help="The kind of device that the StableHLO is for; by default the one that TensorFlow finds here.",
 )
 @click.option("--overwrite", is_flag=True, help="Write to the folder even if it is not empty.")
-def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None, overwrite: bool) -> None:
+def export(
+    target: str,
+    folder: Path,
+    inputs: tuple[str, ...],
+    text: Path | None,
+    device: str | None,
+    overwrite: bool,
+) -> None:
     """Save a function of a script as a model that TensorFlow loads without np2tf.
 
     The file is run as a module to find the function, and the function is translated. `tf.saved_model.load`
@@ -50,6 +62,8 @@ def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         _refuse("NP2TF925")
     file, _, name = target.rpartition(":")
+    if device is not None and text is None:
+        raise click.UsageError("--device is for --stablehlo; a saved model runs on every device")
     if not file or not name:
         raise click.UsageError(f"name a file and a function, such as script.py:function, and not {target!r}")
     if not inputs:
@@ -61,12 +75,14 @@ def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None
         function = getattr(module, name, None)
         if not callable(function):
             _refuse("NP2TF952", file=file, name=name)
+        import numpy as np
+
         from np2tf.serving.inputs import InputError
         from np2tf.serving.saving import save, stablehlo
         from np2tf.staging import StagingError
 
         try:
-            program = stablehlo(function, inputs) if text is not None else ""
+            program = stablehlo(function, inputs, device=device) if text is not None else None
             save(function, folder, [inputs], overwrite=overwrite)
         except StagingError as error:
             place = f"{error.place[0]}:{error.place[1]}: " if error.place else ""
@@ -79,9 +95,15 @@ def export(target: str, folder: Path, inputs: tuple[str, ...], text: Path | None
             click.echo(f"np2tf export: {error}", err=True)
             sys.exit(2)
         click.echo(f"{name} is saved in {folder}")
-        if text is not None:
+        if text is not None and program is not None:
             text.write_text(program, encoding="utf-8")
-            click.echo(f"StableHLO of {name} is in {text}")
+            artifact = text.with_name(f"{text.name}.bc")
+            artifact.write_bytes(program.artifact())
+            click.echo(f"StableHLO of {name} is in {text}, and as a portable artifact in {artifact}")
+            if program.arrays:
+                arrays = text.with_name(f"{text.name}.npz")
+                np.savez(arrays, *program.arrays)
+                click.echo(f"its last {len(program.arrays)} inputs are in {arrays}")
 
 
 @contextlib.contextmanager

@@ -30,11 +30,12 @@ class OpenGraph:
 
     Args:
         function: a jitted, translated or plain NumPy function.
-        jit_compile: whether XLA compiles the graph.
+        device: the kind of device for which XLA compiles the graphs; None for graphs of TensorFlow's kernels.
     """
 
-    def __init__(self, function: Callable[..., Any], jit_compile: bool | None = None) -> None:
+    def __init__(self, function: Callable[..., Any], device: str | None = None) -> None:
         self._jitted_function, self._bound_arguments = jitted_of(function)
+        self._device = device
         self.variables: list[tf.Variable] = []
         self._variables_by_id: dict[int, tuple[Any, tf.Variable]] = {}
         self._call: tuple[PreparedCall, Callable[..., Any]] | None = None
@@ -43,7 +44,7 @@ class OpenGraph:
         self.tf_function = tf.function(
             self._stage,
             autograph=False,
-            jit_compile=jit_compile,
+            jit_compile=device is not None or None,
             experimental_attributes={"_noinline": True, "_tf_data_function": True},
         )
 
@@ -52,7 +53,9 @@ class OpenGraph:
         # Arguments that are bound to the function are read by name, as far as the graph is concerned.
         call, function = self._call
         handles = self._jitted_function._compiler.handles_exceptions
-        return stage_open(call, function, tensors, len(self._bound_arguments), self._constant, handles)
+        return stage_open(
+            call, function, tensors, len(self._bound_arguments), self._constant, handles, self._device
+        )
 
     def add(self, specs: Sequence[tf.TensorSpec]) -> Any:
         """Trace the function for a signature, and return its concrete function.

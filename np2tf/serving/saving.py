@@ -7,11 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.xla.graph_rewrites import exact_calls
 from np2tf.serving.graphs import OpenGraph
 from np2tf.serving.inputs import InputError, signature_of, signature_text
+from np2tf.serving.patterned_constants import compute_patterns
+from np2tf.tnp._front.operand_kinds import ACCELERATORS, device_kind
+
+#: Programs that read portable artifacts of StableHLO read this version for years.
+ARTIFACT_VERSION = "1.0.0"
 
 
 def save(
@@ -74,28 +80,73 @@ def _flat(concrete: Any) -> Any:
     return tf.function(serve, autograph=False).get_concrete_function(*specs)
 
 
-def stablehlo(function: Callable[..., Any], signature: Any) -> str:
+class StableHLO(str):
+    """The text of a program in StableHLO, the portable form of XLA's input: a module with one function
+    `main`.
+
+    The inputs of `main` are the function's arguments, and behind them `arrays`. Its results are the arrays
+    and numbers in the function's result, in their order.
+
+    Attributes:
+        arrays: the large arrays that the function reads by name.
+        results: the shapes and dtypes of the results of `main`, as tf.TensorSpec.
+        has_check: whether `main` has a last result, a boolean, that is true if NumPy would have raised an
+            error for these arguments; the other results mean nothing then.
+    """
+
+    arrays: list[np.ndarray]
+    results: list[tf.TensorSpec]
+    has_check: bool
+
+    def artifact(self, version: str = ARTIFACT_VERSION) -> bytes:
+        """Return the program as a portable artifact, which readers of this version and of later ones accept.
+
+        The text is for reading: other versions of MLIR print and read some constants in another way.
+
+        Raises:
+            ValueError: if TensorFlow does not write this version, or it lacks an operation of the program.
+
+        See https://openxla.org/stablehlo/compatibility.
+        """
+        from tensorflow.compiler.mlir.stablehlo import stablehlo as dialect
+
+        artifact: bytes = dialect.serialize_portable_artifact_str(str(self), version)
+        return artifact
+
+
+def stablehlo(function: Callable[..., Any], signature: Any, *, device: str | None = None) -> StableHLO:
     """Return a NumPy function as StableHLO text, the portable form of XLA's input.
 
     Args:
         function: a function as for `np2tf.save`.
         signature: the inputs, as for `np2tf.save`, all lengths known.
+        device: the kind of device that the program is for: "cpu", "gpu" or "tpu". This machine need not have
+            one. None stands for the kind on which TensorFlow runs work here.
 
     Returns:
-        An MLIR module with one function `main`.
+        The text of an MLIR module with one function `main`; it also has the program as a portable artifact,
+        and the large arrays that are further inputs.
 
     Raises:
         InputError: if a length is not known, or the signature is not understood.
         StagingError: if the function cannot be staged, or needs this process when the program runs.
+        ValueError: if there is no such kind of device.
 
     See https://openxla.org/stablehlo.
     """
+    if device not in (None, "cpu", *ACCELERATORS):
+        raise ValueError(f"device is cpu, {' or '.join(ACCELERATORS)}, and not {device!r}")
     specs = signature_of(function, signature)
     if any(not spec.shape.is_fully_defined() for spec in specs):
         raise InputError(f"XLA needs to know all lengths, and `{signature_text(specs)}` has open ones")
-    graph = OpenGraph(function, jit_compile=True)
-    graph.add(specs)
-    return str(graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo"))
+    graph = OpenGraph(function, device or device_kind())
+    concrete = graph.add(specs)
+    text = graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo")
+    program = StableHLO(compute_patterns(text))
+    program.arrays = [variable.numpy() for variable in graph.variables]
+    program.results = [tf.TensorSpec(one.shape, one.dtype) for one in concrete.outputs]
+    program.has_check = concrete.structured_outputs[1] is not None
+    return program
 
 
-__all__ = ["save", "stablehlo"]
+__all__ = ["StableHLO", "save", "stablehlo"]

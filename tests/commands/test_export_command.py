@@ -50,10 +50,13 @@ def test_a_function_is_saved(tmp_path: Path) -> None:
         "x: f64[2, 3]",
         "--stablehlo",
         str(text),
+        "--device",
+        "gpu",
     )
     assert done.exit_code == 0, done.output
     assert "model is saved in" in done.output
     assert "stablehlo.tanh" in text.read_text()
+    assert b"StableHLO_v1.0.0" in (tmp_path / "model.mlir.bc").read_bytes()
     x = np.arange(6.0).reshape(2, 3)
     np.testing.assert_allclose(np2tf.load(tmp_path / "out")(x), np.tanh(x) * 2)
 
@@ -71,6 +74,7 @@ def test_a_function_is_saved(tmp_path: Path) -> None:
         (["SCRIPT:model", "--input", "x: f64"], "--out"),
         (["SCRIPT:talks", "--out", "HERE/out", "--input", "x: f64[?]"], "NP2TF556"),
         (["SCRIPT:model", "--out", "HERE", "--input", "x: f64[?]"], "not empty"),
+        (["SCRIPT:model", "--out", "HERE/o", "--input", "x: f64[?]", "--device", "gpu"], "--stablehlo"),
         (
             [
                 "SCRIPT:model",

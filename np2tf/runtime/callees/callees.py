@@ -41,6 +41,8 @@ from np2tf.tnp._front.front import Function
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._tensor.storage import current_scope
 
+#: The methods of NumPy's ufuncs that write to none of their operands.
+_OF_UFUNCS = frozenset({"accumulate", "outer", "reduce", "reduceat"})
 #: Function -> the function to trace in its place, or the error if there is none.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
 #: The functions among these that are made where they are used. Their versions refer to them, so that the table
@@ -249,7 +251,7 @@ def _method(method: types.MethodType) -> Any:
         if reason is None:
             return method
         raise CalleeError(f"calls `.{method.__name__}` of an array, which {reason}")
-    if isinstance(owner, AppendedList):
+    if isinstance(owner, AppendedList) or (isinstance(owner, Function) and method.__name__ in _OF_UFUNCS):
         return method
     if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner) or _is_constant(owner):
         return types.MethodType(staged_callee(function), owner)

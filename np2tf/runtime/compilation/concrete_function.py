@@ -34,7 +34,7 @@ from np2tf.runtime.tracing.trace_limit import TraceLimit, limited
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
 from np2tf.runtime.xla.fast_call import ConcreteCall, input_of
-from np2tf.runtime.xla.op_placement import device_kind, ops_against_xla, ops_of, xla_pays
+from np2tf.runtime.xla.op_placement import ops_against_xla, ops_of, xla_pays
 from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
 from np2tf.staging import AliasingError, RecursionLimitError, StagingError, TextTypeError, UnrollingError
 from np2tf.tnp._array.ndarray import (
@@ -47,7 +47,7 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.strides import order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
-from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._front.operand_kinds import device_kind
 from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs
@@ -250,10 +250,10 @@ class ConcreteFunction:
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled_loops
             trace.deadline, trace.gradients = self._deadline, self._gradients
-            trace.on_cpu = trace.may_call_numpy = device_kind() == "cpu"
+            trace.may_call_numpy = trace.device == "cpu"
             trace.may_assume = self._assumes
             # An accelerator has memory of its own.
-            trace.may_be_stopped = not self._gradients and not surroundings.has_accelerator
+            trace.may_be_stopped = not self._gradients and trace.device == "cpu"
             trace.argument_tensors = set(map(id, tensors[: len(arrays)]))
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):

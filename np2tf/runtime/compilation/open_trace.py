@@ -1,7 +1,8 @@
 """Traces a jitted function apart from its calls, over arrays whose lengths may be unknown.
 
 The graph stands alone: it has no effects, draws no random numbers, and holds the arrays that the function
-reads by name. A check that would discard a compiled call makes the graph itself fail.
+reads by name. A check that would discard a compiled call makes the graph itself fail; under XLA it is a
+further result.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from np2tf.runtime.effects.text import DeferredText
 from np2tf.runtime.structures.carried_values import check_returned, flatten
 from np2tf.runtime.structures.staged_list import holds_lists, python_lists
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.runtime.xla.op_placement import device_kind
 from np2tf.staging import ContainerChangeError, ExportError
 from np2tf.tnp._array.ndarray import array_over, is_array, tensor_scalar
 from np2tf.tnp._array.strides import order_of_memory
@@ -41,8 +41,11 @@ def stage_open(
     bound_count: int,
     constant: Callable[[Any], tf.Tensor],
     handles: bool,
+    device: str | None = None,
 ) -> Any:
     """Trace the function in the present graph, and return its result with tensors in it.
+
+    For XLA, return a pair: this result, and a boolean that is true if NumPy would raise an error; or None.
 
     Args:
         call: the call, prepared with arrays that stand for the tensors.
@@ -51,6 +54,7 @@ def stage_open(
         bound_count: the number of arguments before these, which the graph holds as they are.
         constant: makes the tensor of an array that the function reads by name.
         handles: whether the function handles exceptions, so that the graph must not miss any.
+        device: the kind of device for which XLA compiles the graph; None for a graph of TensorFlow's kernels.
 
     Raises:
         StagingError: if the function cannot be staged, or needs this process when the graph runs.
@@ -59,9 +63,9 @@ def stage_open(
     argument_tensors = {
         id(array): tensor for array, tensor in zip(call.args[bound_count:], tensors, strict=True)
     }
-    trace = Trace(xla=False)
+    trace = Trace(xla=device is not None, device=device)
     trace.is_compiled_later = True
-    trace.handles, trace.on_cpu = handles, device_kind() == "cpu"
+    trace.handles = handles
     if signature.generators:
         raise ExportError("the function draws from a stream of random numbers, which belongs to this process")
     arguments, captures = [], []
@@ -85,7 +89,12 @@ def stage_open(
         if any(storage.is_poisoned or storage in root.writes for storage in captures):
             raise ExportError("the function writes to an array that it reads by name")
         outputs = _tensors_of(result)
-        violation = trace.violations.value
+        if trace.log is not None:
+            raise ExportError("the function prints, warns or logs, which belongs to this process")
+    violation = trace.violations.value
+    if trace.xla:
+        # XLA has no operation that fails, so that a last result has to tell.
+        return outputs, None if violation.op.type == "Const" else violation
     if violation.op.type != "Const":
         text = "np2tf: for these values NumPy raises an error, or gives an array of another dtype"
         check = tf.debugging.Assert(tf.logical_not(violation), [text])

@@ -10,10 +10,12 @@ import tensorflow as tf
 from np2tf.runtime.control_flow.partial_updates import SliceUpdate, apply_update, updates_between
 from np2tf.tnp._array.write_ordering import pin_before_write
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
-from np2tf.tnp._tensor.storage import Storage
+from np2tf.tnp._tensor.storage import Storage, staged_device
 
 _CHEAP_OPS = 150
-_SMALL = range(5)
+#: So many elements count as few: an accelerator computes many in the time in which a branch makes it wait for
+#: the host (some 10 µs).
+_FEW, _FEW_ON_ACCELERATORS = 4, 2**18
 _PURE = frozenset({"Const", "Pack", "AddV2", "Sub", "Mul", "Cast"})
 _BLOCKS = frozenset(
     {"While", "StatelessWhile", "If", "StatelessIf", "PartitionedCall", "StatefulPartitionedCall"}
@@ -21,7 +23,9 @@ _BLOCKS = frozenset(
 
 
 def is_cheap(ops: Sequence[tf.Operation | None]) -> bool:
-    """Return whether XLA should compute both sides and choose: few ops, on numbers or elements."""
+    """Return whether XLA should compute both sides and choose: few ops, on numbers or elements, or on
+    an accelerator on arrays that are not large.
+    """
     return len(ops) <= _CHEAP_OPS and all(map(_is_cheap_op, ops))
 
 
@@ -36,7 +40,9 @@ def _is_cheap_op(op: tf.Operation | None) -> bool:
 
 
 def is_small(tensor: tf.Tensor) -> bool:
-    return tensor.shape.rank is not None and tensor.shape.num_elements() in _SMALL
+    """Return whether a tensor has so few elements that both sides of a branch may compute it."""
+    size = tensor.shape.num_elements() if tensor.shape.rank is not None else None
+    return size is not None and size <= (_FEW if staged_device() == "cpu" else _FEW_ON_ACCELERATORS)
 
 
 def choose(

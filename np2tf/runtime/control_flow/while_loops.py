@@ -39,7 +39,6 @@ from np2tf.staging import (
     XlaShapeError,
 )
 from np2tf.tnp._array.ndarray import is_array, storage_of
-from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.storage import Storage, aliases, current_scope, link_aliases, staging_scope
 
 #: Loops of at most this many iterations do not look for a stop sign: loops that no other loop is around, and
@@ -129,8 +128,9 @@ class StagedLoop(DiscoveredLoop):
                 outcome = self.test(counter, state)
                 graphs.test = [counter, *tensors], outcome
                 # After a violation the whole call is discarded: a loop must not wait for values that never
-                # come.
-                if self.trace.violations in plan.storages:
+                # come. An accelerator runs a counted loop to its end, without asking the host in each round.
+                is_counted = self.trace.device != "cpu" and rounds is not None
+                if self.trace.violations in plan.storages and not is_counted:
                     outcome = tf.logical_and(outcome, tf.logical_not(self.trace.violations.value))
                 if is_stoppable:
                     outcome = tf.logical_and(outcome, stop_signs.is_unset(counter))
@@ -156,7 +156,7 @@ class StagedLoop(DiscoveredLoop):
                 results = [*new, *numbers, *storage_values]
             if self.trace.xla:
                 remove_lost_updates(counter, results)
-                results = compute_once(counter, share_rolls(counter, results))
+                results = compute_once(counter, share_rolls(counter, results, self.trace.device))
                 results = read_before_writes(counter, results)
             graphs.body = [counter, *tensors], [counter + 1, *results]
             return order.keep(graphs.body[1])
@@ -189,8 +189,8 @@ class StagedLoop(DiscoveredLoop):
         return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
 
     def _trial_graphs(self) -> list[tf.Graph]:
-        """Return the graphs of an iteration for XLA on the processor."""
-        return self.plan.graphs if self.trace.xla and not surroundings.has_accelerator else []
+        """Return the graphs of an iteration for XLA."""
+        return self.plan.graphs if self.trace.xla else []
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)

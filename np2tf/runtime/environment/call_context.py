@@ -7,7 +7,6 @@ is imported, `tensorflow` stores the objects that every call needs.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Collection, Iterable
 from time import perf_counter
@@ -20,7 +19,7 @@ from np2tf.runtime.environment.clock import clock
 from np2tf.runtime.environment.tensorflow_import import program, when_programs
 from np2tf.tnp._front import loading
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.operand_kinds import CONTAINERS, holds, surroundings
+from np2tf.tnp._front.operand_kinds import CONTAINERS, device_kind, holds, surroundings
 
 
 class _NoGraphs:
@@ -84,7 +83,7 @@ class _TensorFlow:
 
     def suspect(self) -> None:
         """Record the types whose values may be or hold tensors."""
-        may_hold = program.has_tensorflow or surroundings.has_accelerator
+        may_hold = program.has_tensorflow or surroundings.device_kind != "cpu"
         self.suspects = self.tensors | CONTAINERS if may_hold else self.tensors
 
 
@@ -156,19 +155,11 @@ def has_tensor(values: Collection[Any]) -> bool:
     return not tensorflow.suspects.isdisjoint(map(type, values)) and holds(values, tensorflow.tensors)
 
 
-@functools.cache
-def has_accelerator() -> bool:
-    """Return whether TensorFlow would run compiled code on another device than the CPU."""
-    import tensorflow as tf
-
-    return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
-
-
 def compiles_at_once() -> bool:
     """Return whether calls must not run on the host: it is slower than the accelerator, or a tape does not
     see it.
     """
-    return is_recording() or has_accelerator()
+    return is_recording() or device_kind() != "cpu"
 
 
 def is_recording() -> bool:

@@ -142,7 +142,7 @@ def _switch_code() -> None:
     tensors.
     """
     with _lock:
-        for_good = tensorflow_import.program.has_tensorflow or surroundings.has_accelerator
+        for_good = tensorflow_import.program.has_tensorflow or surroundings.device_kind != "cpu"
         on_host = fast_flags.host and not for_good
         for reference, translation, original in _standing_in:
             function = reference()

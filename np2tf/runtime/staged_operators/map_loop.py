@@ -15,7 +15,6 @@ import tensorflow as tf
 from np2tf.operators.table import UNROLL
 from np2tf.runtime.arguments.traced_arguments import same_contents
 from np2tf.runtime.control_flow.attribute_staging import attributes_within
-from np2tf.runtime.environment.call_context import has_accelerator
 from np2tf.runtime.staged_operators.control import for_loop
 from np2tf.runtime.structures.containers import guard_closures
 from np2tf.runtime.tracing.trace import Trace, trace_of
@@ -153,7 +152,7 @@ def _trial(
         or any(stand_in.consumers() for stand_in in stand_ins)
     ):
         return None
-    if not has_accelerator() and not BATCH_OPS.intersection(operation.type for operation in operations):
+    if trace.device == "cpu" and not BATCH_OPS.intersection(operation.type for operation in operations):
         return None
     inner_operations = [
         operation for operation in operations if operation.type != "Placeholder"

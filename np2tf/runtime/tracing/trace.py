@@ -21,6 +21,7 @@ from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.tracing.text_fidelity import ShownText
 from np2tf.staging import HiddenInputError, TracingTimeError
 from np2tf.tnp._array.ndarray import array_over, storage_of
+from np2tf.tnp._front.operand_kinds import device_kind
 from np2tf.tnp._tensor.storage import StagingScope, Storage
 
 
@@ -64,6 +65,7 @@ class Trace:
         depth: the number of frames on the stack when the trace began.
         root: the scope that is neither in a staged loop nor in a branch.
         xla: whether XLA will compile the code that is being staged now.
+        device: the kind of device that the code is for; by default that on which TensorFlow runs work here.
         compile_loops: whether XLA may compile loops inside a graph that it does not compile.
         uncompiled_loops: the code of the loops that XLA should not compile.
         loop_graphs: the code of the loops staged for XLA, with the graphs of an iteration.
@@ -99,8 +101,14 @@ class Trace:
     """
 
     def __init__(
-        self, xla: bool, compile_loops: bool = False, exact_types: bool = False, is_foreign: bool = False
+        self,
+        xla: bool,
+        compile_loops: bool = False,
+        exact_types: bool = False,
+        is_foreign: bool = False,
+        device: str | None = None,
     ) -> None:
+        self.device = device or device_kind()
         self.deadline: float | None = None
         self.depth = depth()
         self.root: StagingScope | None = None
@@ -109,7 +117,7 @@ class Trace:
         self.uncompiled_loops: set[CodeType] = set()
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
-        self.handles = self.gradients = self.has_gaps = self.on_cpu = False
+        self.handles = self.gradients = self.has_gaps = False
         self.may_assume = self.has_assumed = self.has_collectives = self.may_call_numpy = False
         self.may_be_stopped = False
         self.argument_tensors: set[int] = set()

@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.xla.dynamic_shapes import Shapes, functions_of, needs_dynamic_shapes, shape_of, shapes_of
+from np2tf.tnp._front.operand_kinds import device_kind
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,12 +55,6 @@ class Placement:
     def slow_ops(self) -> frozenset[str]:
         """The ops that XLA makes slow."""
         return frozenset(op for op, (kernel, xla) in self.milliseconds.items() if xla > LIMIT * kernel)
-
-
-def device_kind() -> str:
-    """Return the kind of device on which TensorFlow runs work: "cpu", "gpu" or "tpu"."""
-    kinds = {device.device_type.lower() for device in tf.config.list_logical_devices()}
-    return next((kind for kind in ("tpu", "gpu") if kind in kinds), "cpu")
 
 
 def data_file(kind: str) -> Path:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from np2tf.runtime.xla.materialize import replace_uses
-from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._slicing.pins import pin_values
 from np2tf.tnp._tensor.graph_queries import KERNELS, ancestors, begin_of, has_elements
 
@@ -26,15 +25,16 @@ _PART = 8
 _Roll = tuple[tf.Tensor, tuple[int, ...]]
 
 
-def share_rolls(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def share_rolls(counter: tf.Tensor, results: Sequence[tf.Tensor], device: str) -> list[tf.Tensor]:
     """Return the `results` of a loop's body in which rolls of the same array are parts of one array.
 
     Args:
         counter: the loop's counter, an integer that is never negative.
         results: the results of the body.
+        device: the kind of device that the loop is for.
     """
     outputs = list(results)
-    if surroundings.has_accelerator:
+    if device != "cpu":
         return outputs
     rolls = _rolls(counter.graph, outputs)
     roots = {id(root): root for root, _ in rolls.values()}

@@ -11,7 +11,7 @@ import tensorflow as tf
 from np2tf.staging import UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import arrays_of_rows, is_array, ndarray, scalar
 from np2tf.tnp._array.sequences import StackableSequence, operand_of
-from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._front.operand_kinds import device_kind
 from np2tf.tnp._operands.axis_arguments import checked_rank
 from np2tf.tnp._operands.conversion import as_tensor, as_view, to_numpy
 from np2tf.tnp._operands.promotion import has_tf_dtype
@@ -106,7 +106,7 @@ def checked_device(value: Any) -> Any:
     Raises:
         ValueError: the machine has no device of that name.
     """
-    if value not in (None, "cpu") and not (value == "gpu" and surroundings.has_accelerator):
+    if value not in (None, "cpu") and not (value == "gpu" and device_kind() != "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {value}')
     return value
 

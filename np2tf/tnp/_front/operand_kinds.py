@@ -33,6 +33,8 @@ PLAIN = frozenset(
 HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
 #: The containers of Python's own into which calls look for tensors.
 CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
+#: The kinds of devices that are not CPUs, the preferred one first.
+ACCELERATORS = ("tpu", "gpu")
 #: The largest number of classes to remember, so that a program that keeps making classes has memory left.
 _MAX_CLASSES = 10_000
 #: Packages whose objects are tensors or may hold tensors; and modules in these packages whose objects do not.
@@ -112,15 +114,15 @@ class _Surroundings:
     Attributes:
         graphs: the stack of the graphs that this thread builds, as its attribute `stack`.
         has_no_tape: returns whether no gradient tape records in this thread.
-        has_accelerator: whether the machine has a device that is not a CPU.
+        device_kind: the kind of device on which TensorFlow runs work: "cpu", "gpu" or "tpu".
     """
 
-    __slots__ = ("_context", "graphs", "has_accelerator", "has_no_tape")
+    __slots__ = ("_context", "device_kind", "graphs", "has_no_tape")
 
     def __init__(self) -> None:
         self.graphs: Any = None
         self.has_no_tape: Any = None
-        self.has_accelerator = False
+        self.device_kind = "cpu"
         self._context: Any = None
 
     def has_tensorflow(self) -> bool:
@@ -145,9 +147,8 @@ class _Surroundings:
         from tensorflow.python.framework import ops
 
         self.has_no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
-        self.has_accelerator = any(
-            device.device_type != "CPU" for device in tf.config.list_physical_devices()
-        )
+        kinds = {device.device_type.lower() for device in tf.config.get_visible_devices()}
+        self.device_kind = next((kind for kind in ACCELERATORS if kind in kinds), "cpu")
         self._context = context.context()
         importlib.import_module("np2tf.tnp._front.tape_advice")
         self.graphs = ops._default_graph_stack
@@ -160,6 +161,15 @@ class _Surroundings:
 surroundings = _Surroundings()
 
 
+def device_kind() -> str:
+    """Return the kind of device on which TensorFlow runs work here: "cpu", "gpu" or "tpu".
+
+    Code that is being staged may be for another device: its trace has the attribute `device`.
+    """
+    surroundings.has_tensorflow()
+    return surroundings.device_kind
+
+
 def new_arrays_are_tensors() -> bool:
     """Return whether TensorFlow requires that a new array is a tensor, whatever np2tf's settings.
 
@@ -170,4 +180,4 @@ def new_arrays_are_tensors() -> bool:
         return False
     if surroundings.graphs.stack or transform_depth.depth or not surroundings.has_no_tape():
         return True
-    return surroundings.has_accelerator and surroundings.names_accelerator()
+    return surroundings.device_kind != "cpu" and surroundings.names_accelerator()

@@ -17,9 +17,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.index_bounds import suspend_recording
-from np2tf.tnp._tensor.storage import staging_at_once, staging_to_discard
+from np2tf.tnp._tensor.storage import staged_device, staging_at_once, staging_to_discard
 
 #: Arrays of fewer elements are computed as a whole (microseconds for an inner product, whole and in rounds:
 #: 256 elements 0.42 and 0.42, 512 elements 0.24 and 0.25, 1,024 elements 0.45 and 0.18, 2,048 elements 0.78
@@ -56,7 +55,7 @@ def elements_of_round(
         room: the number of elements of the array that is written to; 0 if none is written to.
     """
     # An accelerator starts a new program for every round.
-    if staging_at_once() or surroundings.has_accelerator or None in shape:
+    if staging_at_once() or staged_device() != "cpu" or None in shape:
         return None
     sizes = [size for size in shape if size is not None]
     if prod(sizes) < (MIN_PART if room < LARGE_ARRAY else MIN_PART_OF_LARGE):

@@ -31,7 +31,7 @@ from np2tf.tnp._dispatch.op import attach
 from np2tf.tnp._dispatch.residency import move_to_tensorflow
 from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, retry_for_each_rank
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._front.operand_kinds import device_kind
 from np2tf.tnp._indexing.get_set import setitem
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._operands.differentiated_values import refuse_to_leave
@@ -247,7 +247,7 @@ def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> ndarray:
     """Return the array itself if it is on the device already, else a copy there."""
     if stream is not None:
         raise ValueError("The stream argument in to_device() is not supported")
-    if device not in ("cpu", "gpu") or (device == "gpu" and not surroundings.has_accelerator):
+    if device not in ("cpu", "gpu") or (device == "gpu" and device_kind() == "cpu"):
         raise ValueError(f"Unsupported device: {device}. Only 'cpu' is accepted.")
     return self if device == _device(self) else device_put(self, device)
 

@@ -11,7 +11,6 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 from tensorflow.python.ops import gen_array_ops
 
-from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._slicing.pins import pin_values
 from np2tf.tnp._slicing.planes import read_plane, write_plane
 from np2tf.tnp._slicing.slice_spec import SliceSpec, span, stop_of, vector
@@ -19,7 +18,7 @@ from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.graph_queries import depends_on, reads_elsewhere
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.small_constants import constant
-from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staged_device, staging_for_xla
 from np2tf.tnp._tensor.symint import Int
 
 #: For smaller arrays the way of writing does not matter.
@@ -47,8 +46,11 @@ def _vector(starts: tf.Tensor | list[int]) -> tf.Tensor:
 
 def update_under_xla(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -> tf.Tensor:
     if all(axis.step == 1 for axis in axes):
-        if _is_most(base, value.shape) and not any(axis.dynamic for axis in axes):
-            counter = _counter()
+        # Elsewhere an update in place runs on all cores, and nothing is computed twice for it.
+        is_on_cpu = staged_device() == "cpu"
+        if is_on_cpu and _is_most(base, value.shape) and not any(axis.dynamic for axis in axes):
+            scope = current_scope()
+            counter = None if scope is None else scope.counter
             if counter is not None:
                 if reads_elsewhere(value, base, [axis.start for axis in axes]):
                     value = pin_values(counter, [value])[0]
@@ -66,12 +68,6 @@ def update_under_xla(base: tf.Tensor, axes: list[SliceSpec], value: tf.Tensor) -
         mask = mask & inside.reshape([-1 if j == k else 1 for j in range(len(axes))])
         value = _spread_elements(value, k, axis)
     return tf.where(tf.constant(mask), value, base)
-
-
-def _counter() -> tf.Tensor | None:
-    """Return the counter of the innermost loop if an accelerator does not run it."""
-    scope = current_scope()
-    return None if scope is None or surroundings.has_accelerator else scope.counter
 
 
 def _update_in_place(base: tf.Tensor, starts: list[Int], value: tf.Tensor) -> tf.Tensor:

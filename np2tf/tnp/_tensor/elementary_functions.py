@@ -81,7 +81,7 @@ def is_vectorised(x: tf.Tensor) -> bool:
         x: the operand of the function.
     """
     scope = current_scope()
-    if scope is None or x.dtype not in (tf.float64, tf.float32) or not scope.trace.on_cpu:
+    if scope is None or x.dtype not in (tf.float64, tf.float32) or scope.trace.device != "cpu":
         return False
     size = x.shape.num_elements() if x.shape.is_fully_defined() else None
     if size is not None and size < LEAST:

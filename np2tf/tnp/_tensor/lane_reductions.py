@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.storage import staged_device, staging_for_xla
 
 #: A function of an array, axes and `keepdims` that returns the array reduced over these axes.
 Reducer = Callable[[tf.Tensor, tuple[int, ...], bool], tf.Tensor]
@@ -30,15 +30,20 @@ _PARTS = 8
 def reduce_in_lanes(
     reduce: Reducer, combine: Combiner, x: tf.Tensor, axes: tuple[int, ...], keepdims: bool
 ) -> tf.Tensor:
-    """Reduce all of `x`. Under XLA reduce lanes of it, and combine the lanes."""
+    """Reduce all of `x`. Under XLA on CPUs reduce lanes of it, and combine the lanes."""
     size = x.shape.num_elements() if x.shape.is_fully_defined() else None
-    if not staging_for_xla() or len(axes) != x.shape.rank or size is None or size < _SHORT:
+    if not _has_lanes(size) or size is None or len(axes) != x.shape.rank:
         return reduce(x, axes, keepdims)
     width = next((width for width in _WIDTHS if size % width == 0), None)
     if width is None:
         return reduce(x, axes, keepdims)
     result = _reduce_lanes(reduce, combine, tf.reshape(x, [size]), width)
     return tf.reshape(result, [1] * x.shape.rank) if keepdims else result
+
+
+def _has_lanes(size: int | None) -> bool:
+    """Return whether so many elements are reduced in lanes. Accelerators reduce in lanes of their own."""
+    return size is not None and size >= _SHORT and staging_for_xla() and staged_device() == "cpu"
 
 
 def _reduce_lanes(reduce: Reducer, combine: Combiner, x: tf.Tensor, width: int) -> tf.Tensor:
@@ -72,7 +77,7 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
         return result if mask is None else tf.where(mask[part], result, tf.zeros([], a.dtype))
 
     size = a.shape[0]
-    if not staging_for_xla() or size is None or size < _SHORT:
+    if not _has_lanes(size):
         return _sum(products(slice(None)), (0,), False)
     if any(size % width == 0 for width in _WIDTHS):
         return reduce_in_lanes(_sum, tf.add, products(slice(None)), (0,), False)

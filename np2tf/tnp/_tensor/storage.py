@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from np2tf.lazy import tf
 from np2tf.staging import AliasingError, MissedExceptionError, RecursionLimitError
 from np2tf.tnp._front.fast_flags import count_scopes
-from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._front.operand_kinds import device_kind, surroundings
 from np2tf.tnp._tensor.foreign_graphs import ForeignValue, warn
 
 if TYPE_CHECKING:
@@ -76,6 +76,11 @@ _stack = _Stack()
 def staging_for_xla() -> bool:
     """Return whether XLA will compile the code that this thread is staging."""
     return bool(_stack.scopes) and _stack.scopes[-1].trace.xla
+
+
+def staged_device() -> str:
+    """Return the kind of device for which this thread is staging code, or else of this machine."""
+    return _stack.scopes[-1].trace.device if _stack.scopes else device_kind()
 
 
 def staging_at_once() -> bool:

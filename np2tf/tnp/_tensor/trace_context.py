@@ -40,7 +40,7 @@ class TraceContext(Protocol):
     Attributes:
         xla: whether the code that is being staged is for XLA.
         at_once: whether it stands for all iterations of a loop at once.
-        on_cpu: whether it runs on the CPU.
+        device: the kind of device that the code is for: "cpu", "gpu" or "tpu".
         handles: whether the code handles exceptions, so that it must not miss any that NumPy raises.
         gradients: whether a tape may ask for gradients of the staged code.
         has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
@@ -56,7 +56,7 @@ class TraceContext(Protocol):
 
     xla: bool
     at_once: bool
-    on_cpu: bool
+    device: str
     handles: bool
     gradients: bool
     has_gaps: bool

@@ -12,7 +12,8 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.runtime.xla import op_placement as module
-from np2tf.runtime.xla.op_placement import LIMIT, data_file, device_kind, placement
+from np2tf.runtime.xla.op_placement import LIMIT, data_file, placement
+from np2tf.tnp._front.operand_kinds import device_kind
 
 FILES = sorted(Path(module.__file__).parent.glob("placement_*.toml"))
 

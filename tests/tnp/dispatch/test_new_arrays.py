@@ -16,7 +16,7 @@ from differential import HEAD, load, translation
 import np2tf
 from np2tf import tnp
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._front.operand_kinds import device_kind, surroundings
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "zeros": lambda: tnp.zeros(3),
@@ -48,13 +48,13 @@ def _tape() -> Iterator[None]:
 def _accelerator() -> Iterator[None]:
     """A device scope as on a machine with an accelerator; if it has none, TensorFlow takes the CPU."""
     tf.config.set_soft_device_placement(True)
-    has_any = surroundings.has_tensorflow() and surroundings.has_accelerator
-    surroundings.has_accelerator = True
+    kind = device_kind()
+    surroundings.device_kind = "gpu"
     try:
         with tf.device("GPU:0"):
             yield
     finally:
-        surroundings.has_accelerator = has_any
+        surroundings.device_kind = kind
 
 
 TENSOR_MODES: dict[str, Callable[[], Any]] = {

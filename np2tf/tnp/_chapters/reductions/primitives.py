@@ -12,6 +12,7 @@ from np2tf.tnp._operands.axis_arguments import length
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, constant, hidden_from_others
 from np2tf.tnp._tensor.lane_reductions import Reducer, reduce_in_lanes
+from np2tf.tnp._tensor.storage import staged_device, staging_for_xla
 from np2tf.tnp._ufuncs.complex import isnan as complex_isnan
 from np2tf.tnp._ufuncs.products import total_product
 
@@ -48,8 +49,11 @@ def _sum_by_runs(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tens
     """Sum over each run of neighbouring axes by itself, the innermost first, as NumPy does.
 
     TensorFlow sums one run in pairs, which is quick. It sums several runs at once element by element,
-    with many times the rounding errors, and ten times as slowly.
+    with many times the rounding errors, and ten times as slowly. Programs for accelerators sum in pairs in
+    any case, and each sum is a kernel.
     """
+    if staging_for_xla() and staged_device() != "cpu":
+        return _raw_sum(x, axes, keepdims)
     runs: list[list[int]] = []
     for axis in sorted(axes, reverse=True):
         if runs and runs[-1][0] == axis + 1:
