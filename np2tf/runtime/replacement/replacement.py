@@ -409,9 +409,9 @@ class LoopRun:
         # The parts become longer, and shorter before an iteration that only the host can run.
         least = size
         while not self._is_done:
-            seconds = yield size
-            if seconds is not None:
-                size = max(int(size * min(LONGER, LONGEST / max(seconds, 1e-9))), 1)
+            duration = yield size
+            if duration is not None:
+                size = max(int(size * min(LONGER, LONGEST / max(duration, 1e-9))), 1)
                 least = min(least, size)
             elif size > least:
                 size = max(size // LONGER, least)

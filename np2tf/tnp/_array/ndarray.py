@@ -348,7 +348,7 @@ class scalar(ndarray):
         module = sys._getframe(1).f_globals.get("__name__", "")
         if module.partition(".")[0] in _TREATING_AS_ARRAYS:
             return scalar
-        if self.path_dependent is not None:
+        if self._alternatives is not None:
             raise ValueNeededError("the class of a number depends on the path that the code takes")
         return self.weak or self.dtype.type
 

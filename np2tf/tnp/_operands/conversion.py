@@ -101,7 +101,8 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     elif are_known((value,)):
         return _constant(value, dtype)
     else:
-        return as_tensor(*replace_operands((value,)), dtype)
+        (operand,) = replace_operands((value,))
+        return as_tensor(operand, dtype)
     return tensor if dtype is None else cast(tensor, dtype)
 
 
