@@ -33,7 +33,7 @@ np.nanmax(np.sqrt(v))
 np.fmax(np.sqrt(v), x)
 np.maximum(np.sqrt(v), x)
 np.sort(np.sqrt(v))
-np.clip(np.sqrt(v), 0, 1)
+np.clip(np.sqrt(v), -1, 1)
 np.max(-x)
 ~(x > 0)
 np.logical_not(x < c)
@@ -126,7 +126,6 @@ z - z
 np.abs(z) >= 0
 ~(z == z)
 z.real + 0.0
-np.exp(np.log(w))
 """.strip().splitlines()
 
 
