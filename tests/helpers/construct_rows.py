@@ -127,7 +127,6 @@ CONSTRUCTS: dict[str, Row] = {
         """,
         X,
         "np.zeros(12)",
-        graph_only=True,
     ),
     "ternary, and, or, not, chained comparison": row(
         """
@@ -241,6 +240,7 @@ CONSTRUCTS: dict[str, Row] = {
         """,
         X,
         "np.zeros(12)",
+        graph_only=True,
     ),
     "text of values": row(
         """
