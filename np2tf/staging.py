@@ -288,7 +288,7 @@ class ReturnedValueError(StagingError):
 
 
 class TextTypeError(StagingError):
-    """Text is made of a number whose type depends on the path."""
+    """Text is made where the type of an array depends on the path."""
 
     code = "NP2TF530"
 

@@ -37,6 +37,7 @@ from np2tf.tnp._operands.path_dependent import (
     any_of,
     dtype_of_kind,
     is_python,
+    kind_of_dtype,
     path_dependence_error,
     path_dependent_scalar,
     promoting_kind,
@@ -193,7 +194,7 @@ def _alternatives(value: Any, kinds: PathDependentKind) -> Alternatives:
         if is_weak(value):
             kind = weak_kind(value)
         else:
-            kind = _class_of(value.dtype if guard is None else guard._value.dtype)
+            kind = kind_of_dtype(value.dtype if guard is None else guard._value.dtype)
         own = {kind: tf.constant(True)}
         tensors = {kind: as_tensor(value, dtype_of_kind(kind)) if guard is None else guard._value}
     flags: list[list[tf.Tensor]] = [[] for _ in kinds.kinds]
@@ -282,13 +283,7 @@ def join(a: Carried, b: Carried, subject: str, keeps_types: bool = False) -> Car
 def _kinds(form: Carried) -> tuple[Any, ...]:
     if form.path_dependent is not None:
         return form.path_dependent.kinds
-    return (_class_of(form.dtype) if form.weak is None else form.weak,)
-
-
-def _class_of(dtype: Any) -> type:
-    """Return the class of NumPy's numbers of a dtype. (The dtype int64 has two.)"""
-    kind: type = np.dtype(tf_dtype(dtype).as_numpy_dtype).type
-    return kind
+    return (kind_of_dtype(form.dtype) if form.weak is None else form.weak,)
 
 
 def _of_kinds(kinds: PathDependentKind, optional: str | None) -> Carried:
@@ -310,9 +305,9 @@ def _joined(kinds: PathDependentKind) -> PathDependentKind:
         return PathDependentKind.of(weak[-1:])
     dtype = result_type_of(tuple(map(promoting_kind, kinds.kinds)))
     if not weak or dtype.kind == "b":
-        return PathDependentKind.of((dtype.type,))
+        return PathDependentKind.of((kind_of_dtype(dtype),))
     of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
-    common = PathDependentKind.of((max((weak[-1], of_dtype), key=_WEAK_ORDER.index), dtype.type))
+    common = PathDependentKind.of((max((weak[-1], of_dtype), key=_WEAK_ORDER.index), kind_of_dtype(dtype)))
     if not np.can_cast(dtype, dtype_of_kind(common.kinds[0])):
         raise path_dependence_error(common)
     return common

@@ -42,6 +42,12 @@ def dtype_of_kind(kind: Kind) -> np.dtype[Any]:
     return WIDE[kind] if kind in WIDE else np.dtype(kind)
 
 
+def kind_of_dtype(dtype: Any) -> Kind:
+    """Return the class of NumPy's numbers of a dtype, of which int64 has two."""
+    kind: Kind = np.dtype(tf.as_dtype(dtype).as_numpy_dtype).type
+    return kind
+
+
 def is_python(kind: Kind) -> bool:
     """Return whether numbers of a kind are Python's."""
     return kind in WIDE

@@ -19,6 +19,7 @@ from np2tf.tnp._operands.path_dependent import (
     any_of,
     dtype_of_kind,
     is_python,
+    kind_of_dtype,
     main_number,
     path_dependent_scalar,
     plain_number,
@@ -65,7 +66,7 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
         if combination not in loops:
             record_violation(_holds(combination, operands))
     result_kinds = {combination: _result_kind(combination, loop) for combination, loop in loops.items()}
-    tensors: dict[np.dtype[Any], tf.Tensor] = {}
+    tensors: dict[Kind, tf.Tensor] = {}
     for loop in dict.fromkeys(loops.values()):
         combinations = [combination for combination, own_loop in loops.items() if own_loop == loop]
         condition = any_of([_holds(combination, operands) for combination in combinations])
@@ -149,7 +150,7 @@ def _kinds(operand: Any) -> tuple[Kind, ...]:
     if type(operand) is scalar and operand.alternatives is not None:
         kinds: tuple[Kind, ...] = operand.alternatives.kinds.kinds
         return kinds
-    return (weak_kind(operand) if is_weak(operand) else operand.dtype.type,)
+    return (weak_kind(operand) if is_weak(operand) else kind_of_dtype(operand.dtype),)
 
 
 def _loops(name: str, operands: Sequence[Any]) -> tuple[dict[Combination, Loop], Exception | None]:
@@ -188,7 +189,7 @@ def _is_beyond_python(name: str, kinds: Combination, operands: Sequence[Any]) ->
 
 
 def _result_kind(combination: Combination, loop: Loop) -> Kind:
-    return _PYTHON[loop[-1].kind] if _is_python(combination) else loop[-1].type
+    return _PYTHON[loop[-1].kind] if _is_python(combination) else kind_of_dtype(loop[-1])
 
 
 def _holds(combination: Combination, operands: Sequence[Any]) -> tf.Tensor:

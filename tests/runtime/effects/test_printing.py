@@ -157,7 +157,10 @@ def test_methods_keep_text(capsys: pytest.CaptureFixture[str]) -> None:
         ("    return '{}'.format(x[0]).upper(), x", "NP2TF531"),
         ("    key = '%s' % x[0]\n    return {key: 1}, x", "NP2TF531"),
         ("    t = '-'.join(['a', str(x[0])])\n    return t", "NP2TF531"),
-        ("    n = 0\n    if x[0] >= 0:\n        n = x[1]\n    print(n)\n    return x", "NP2TF530"),
+        (
+            "    n = np.arange(2)\n    if x[0] >= 0:\n        n = x * 2\n    print(n)\n    return x",
+            "NP2TF530",
+        ),
     ],
 )
 def test_what_text_cannot_be_used_for(body: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
