@@ -7,8 +7,11 @@ loop's body, a transposition stands for the array; planes are read from its oper
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+from tensorflow.python.ops import gen_array_ops
 
 from np2tf.tnp._slicing.slice_spec import vector
 from np2tf.tnp._tensor.small_constants import constant
@@ -20,6 +23,9 @@ _NAME = "np2tf_planes"
 
 def axis_in_front(array: tf.Tensor, axis: int) -> tf.Tensor:
     """Return the planes along an axis."""
+    origin = planes_of(array)
+    if origin is not None and origin[1] == axis:
+        return origin[0]
     return tf.transpose(array, [axis, *(k for k in range(array.shape.rank) if k != axis)])
 
 
@@ -56,7 +62,7 @@ def read_plane(array: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]
         return None
     planes, axis = origin
     part = gen_xla_ops.xla_dynamic_slice(planes, _starts(starts, axis), constant(_sizes(sizes, axis)))
-    return tf.reshape(part, sizes)
+    return reshape_once(part, sizes)
 
 
 def write_plane(array: tf.Tensor, starts: tf.Tensor | list[Int], value: tf.Tensor) -> tf.Tensor | None:
@@ -71,8 +77,19 @@ def write_plane(array: tf.Tensor, starts: tf.Tensor | list[Int], value: tf.Tenso
     if origin is None or value.shape[origin[1]] != 1:
         return None
     planes, axis = origin
-    value = tf.reshape(value, _sizes(value.shape.as_list(), axis))
+    value = reshape_once(value, _sizes(value.shape.as_list(), axis))
     return array_of(gen_xla_ops.xla_dynamic_update_slice(planes, value, _starts(starts, axis)), axis)
+
+
+def reshape_once(value: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
+    """Return a staged tensor in another shape.
+
+    Of a tensor that is the result of a reshape, the operand is reshaped: XLA would choose a memory order for
+    the shape between the two that it then has to copy from, and no longer update arrays in place.
+    """
+    while value.op.type == "Reshape":
+        value = value.op.inputs[0]
+    return value if value.shape.as_list() == list(shape) else gen_array_ops.reshape(value, constant(tuple(shape)))
 
 
 def _sizes(sizes: list[int], axis: int) -> tuple[int, ...]:

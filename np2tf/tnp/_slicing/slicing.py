@@ -14,6 +14,7 @@ from tensorflow.python.ops import gen_array_ops
 
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._slicing.planes import reshape_once
 from np2tf.tnp._slicing.slice_spec import BasicKey, SliceSpec, axes_of, axis_per_item, span, stop_of, vector
 from np2tf.tnp._slicing.slice_updates import (
     part_before_updates,
@@ -44,7 +45,10 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     part = _slices_of(base, [_is_whole_axis(axis) if axis.size is None else axis for axis in axes])
     finish = _reshaping_key(key)
     if all(axis.size is not None for axis in axes):
-        return part if finish is None else gen_array_ops.reshape(part, constant(_shape(key, axes)))
+        if finish is None:
+            return part
+        shape = _shape(key, axes)
+        return reshape_once(part, shape) if staging_for_xla() else gen_array_ops.reshape(part, constant(shape))
     part = part if finish is None else part[finish]
     # This comes last, because XLA does not always handle arrays of run-time length correctly.
     last: list[Any] = []
