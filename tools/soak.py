@@ -1,4 +1,4 @@
-"""Runs a program of many small functions for a long time under `np2tf run`, and judges the curve of its memory.
+"""Runs a program of small functions for a long time under `np2tf run`, and judges its memory.
 
     python tools/soak.py 3600 --curve soak.csv
 

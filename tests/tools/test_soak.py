@@ -1,4 +1,4 @@
-"""A program of many small functions that runs for long: NumPy's results, flat memory, no step that slows down."""
+"""A program of small functions that runs for long: NumPy's results, flat memory, no slower steps."""
 
 from __future__ import annotations
 
