@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import types
 
-from np2tf.counts import Fallback, counts
 from np2tf.installation import TensorFlowMissingError, installation
 from np2tf.own_warnings import program_place, warn_at
 
@@ -35,6 +34,8 @@ def note_fault(error: Exception, code: types.CodeType | None = None, name: str =
         name: the name of the function, if its code has another name.
     """
     try:
+        from np2tf.counts import Fallback, counts  # loaded only here: most programs meet no fault
+
         if isinstance(error, TensorFlowMissingError):
             installation.warn()
             return
