@@ -11,7 +11,6 @@ import os
 import signal
 import types
 
-from np2tf.counts import Fallback, counts
 from np2tf.installation import TensorFlowMissingError, installation
 from np2tf.own_warnings import program_place, warn_at
 
@@ -46,6 +45,8 @@ def note_fault(error: Exception, code: types.CodeType | None = None, name: str =
     """
     pass_on(error)
     try:
+        from np2tf.counts import Fallback, counts  # loaded only here: most programs meet no fault
+
         if isinstance(error, TensorFlowMissingError):
             installation.warn()
             return

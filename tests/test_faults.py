@@ -1,4 +1,4 @@
-"""A fault of np2tf's own never reaches a program: every internal step is made to fail, and the output stays NumPy's."""
+"""A fault of np2tf's own never reaches a program: each internal step fails, and the output stays NumPy's."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ CASES = [
     for k in range(len(ERRORS))
 ]
 
-#: Every effect of a call is seen if it happens twice: a write, a print, an append, an attribute, a random draw.
+#: Every effect of a call is seen if it happens twice: a write, a print, an append, an attribute, a draw.
 PROGRAM = """
     import numpy as np
 
@@ -242,7 +242,8 @@ PROGRAM = """
         values += [by_hand(v, u).tolist() for _ in range(count)]
         values += [by_hand_word(u).tolist() for _ in range(3)]
         values += [shout(u, path).tolist() for _ in range(2)]
-        return values, body.x.tolist(), body.steps, [int(total) for total in log], u.tolist(), rng.integers(99)
+        state = body.x.tolist(), body.steps, list(map(int, log)), u.tolist(), rng.integers(99)
+        return values, state
 """
 
 
@@ -338,12 +339,13 @@ def test_a_step_that_fails(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     count = 40 if kind == "auto" else 3
     if kind == "loop":
         request.getfixturevalue("taken")
-        source = source.replace("return values,", "values.append(smooth(u, 40).tolist())\n    return values,")
+        source = source.replace(
+            "return values, state", "values.append(smooth(u, 40).tolist())\n    return values, state"
+        )
     expected = _expected(source, tmp_path / "plain", count)
     if kind == "auto":
         for name in ("WORTH_COMPILING", "SHARED_BY"):

@@ -1,4 +1,4 @@
-"""Runs a program of many small functions for a long time under `np2tf run`, and judges the curve of its memory.
+"""Runs a program of small functions for a long time under `np2tf run`, and judges its memory.
 
     python tools/soak.py 3600 --curve soak.csv
 
@@ -91,8 +91,8 @@ def problems(curve: list[Sample]) -> list[str]:
         found.append(f"rounds become slower: {slow[0]:.2f} ms, then {slow[1]:.2f} ms")
     for name in warm[0].sizes:
         sizes = [max(sample.sizes[name] for sample in part) for part in half]
-        # Traces and caches come and go; a table that holds twice as many, and hundreds more, fills.
-        if sizes[1] > 2 * sizes[0] + 500:
+        # Traces and caches come and go; a table that has held fewer by a third, and by hundreds, fills.
+        if sizes[1] > 1.3 * sizes[0] + 300:
             found.append(f"{name}: {sizes[0]}, then {sizes[1]}")
     return found
 

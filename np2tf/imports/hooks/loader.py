@@ -91,11 +91,10 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         from np2tf.runtime.environment import raw_tensors, reexported_names
         from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
         from np2tf.runtime.host import originals
-        from np2tf.runtime.replacement import watching
 
         names = {**raw_tensors.NAMES, **reexported_names.NAMES}
         if self.originals is not None:
-            names.update(watching.NAMES)
+            names.update(originals.NAMES)
             try:
                 originals.add_originals(self.originals, names)
             except Exception as error:  # the translations run alone

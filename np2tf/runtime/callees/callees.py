@@ -45,8 +45,8 @@ from np2tf.tnp._tensor.storage import current_scope
 _OF_UFUNCS = frozenset({"accumulate", "outer", "reduce", "reduceat"})
 #: Function -> the function to trace in its place, or the error if there is none.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
-#: The functions among these that are made where they are used. Their versions refer to them, so that the table
-#: would keep every one.
+#: The functions among these that are made where they are used. Their versions refer to them, so that the
+#: table would keep every one.
 _latest_made_anew: deque[types.FunctionType] = deque()
 _MOST_MADE_ANEW = 256
 #: Modules of Python whose generated methods of classes only compute, such as comparisons.

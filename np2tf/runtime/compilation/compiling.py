@@ -79,7 +79,7 @@ class Compiler(CompiledCode):
         return self.choose(args, kwargs)(args, kwargs)
 
     def choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
-        """Return the function that runs a call with these arguments: compiled if that is possible and pays."""
+        """Return the function that runs a call: compiled if that is possible and pays."""
         if current_scope() is not None or not tf.executing_eagerly():
             return self._inline
         host = self._host

@@ -242,7 +242,10 @@ class Decisions:
         for outcome in self._outcomes:
             try:
                 key, record = outcome()
-            except Exception:  # such as RuntimeError: a thread that still runs has changed the data
+            except RuntimeError:  # a thread that still runs has changed the data
+                continue
+            except Exception as error:
+                note_fault(error)
                 continue
             before = own_records.get(key)
             own_records[key] = record if before is None or record is None else _merge(before, record)

@@ -21,13 +21,15 @@ import numpy as np
 
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.environment.translated_code import note_original
-from np2tf.runtime.replacement import watched_loop
+from np2tf.runtime.replacement import watched_loop, watching
 from np2tf.tnp._front.fast_flags import fast_flags, when_host_changes
 from np2tf.tnp._front.operand_kinds import surroundings
 
 if TYPE_CHECKING:
     from np2tf.imports.reporting.findings import Originals
 
+#: The globals that originals and translations need for their watched loops.
+NAMES = watching.NAMES
 _original_of: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
 #: id of translated code -> the code itself, which keeps the id valid, and its original.
 _codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}

@@ -188,8 +188,8 @@ class JittedFunction:
         Raises:
             StagingError: if the function may not run on the host.
         """
-        if tensorflow.graphs.stack:
-            raise error  # a trace, which is the boundary for its faults
+        if tensorflow.graphs.stack and not fast_flags.is_unstaged:
+            raise error  # into np2tf's own trace, which is the boundary for its faults
         if self.promotion not in (None, "numpy"):
             raise NotStagedError(f"{self.__wrapped__.__qualname__} cannot be staged: {error}") from error
         self._note_fault(error)

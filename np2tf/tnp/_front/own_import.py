@@ -1,9 +1,9 @@
 """Wraps np2tf's own import of TensorFlow, which the program has not asked for and must not notice.
 
 TensorFlow and the packages that it imports draw from the global random states of Python and NumPy while they
-are imported, and add filters for warnings. Without the wrapping, the program's later random numbers would depend on when np2tf imports
-TensorFlow. The garbage collector pauses meanwhile. The program's own import of TensorFlow is as without
-np2tf.
+are imported, and add filters for warnings. Without the wrapping, the program's later random numbers, and what
+becomes of its warnings, would depend on when np2tf imports TensorFlow. The garbage collector pauses
+meanwhile. The program's own import of TensorFlow is as without np2tf.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Exceptions of the program pass through np2tf as they are: raised once, with no context of np2tf's, as NumPy would."""
+"""Exceptions of the program pass through np2tf as they are: once, and with no context of np2tf's."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_however_often_a_choice_is_reviewed() -> None:
 
 
 def test_most_calls_that_must_stay_on_the_host_are_not_looked_at() -> None:
-    """Nor does counting them become slower: the number of unchecked calls is bounded, however many came before."""
+    """Nor does counting them become slower: the number of unchecked calls is bounded."""
     compiler = Compiler(JittedFunction(abs))  # type: ignore[arg-type]
     for in_a_row in (ASKED_AT_LEAST, 2000, 10**15):
         compiler._in_a_row = in_a_row
