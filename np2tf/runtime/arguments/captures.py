@@ -25,6 +25,7 @@ from np2tf.runtime.introspection.code_names import (
     appending_attributes,
     assigned_attributes,
     codes_within,
+    compares_classes,
     global_names,
     imported_modules,
     rebound_outer_names,
@@ -83,6 +84,10 @@ class Dependencies:
         self._read_lists: set[str] = set()
         self._tells_classes = self._copies_objects = False
         self._setters: dict[str, Any] = {}
+        #: Whether the function itself, which no translation has changed, compares ``type(x)``: a staged value
+        #: has another type than NumPy's.
+        code = getattr(function, "__code__", None)
+        self.compares_classes = code is not None and compares_classes(code)
         self._collect(function)
         self.follow_classes(set())
 

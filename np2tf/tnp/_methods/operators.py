@@ -96,6 +96,17 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
     return backward if reflected else forward
 
 
+def _power(forward: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the operator ``**``, by which NumPy squares an array of truth values as int8."""
+
+    def power(self: ndarray, other: Any) -> Any:
+        if type(other) is int and other == 2 and type(self) is ndarray and self.dtype == np.bool_:
+            return ufuncs.square(self)
+        return forward(self, other)
+
+    return power
+
+
 def _repeats(name: str, number: ndarray, operand: Any) -> bool:
     """Return whether Python repeats a sequence: a number, unlike an array, does not convert a list."""
     return name == "multiply" and type(number) is scalar and isinstance(operand, _SEQUENCES)
@@ -211,7 +222,8 @@ def _write_part(self: ndarray, key: Any, value: Any) -> None:
 def _install() -> None:
     for short, name in _BINARY.items():
         ufunc = getattr(ufuncs, name)
-        setattr(ndarray, f"__{short}__", _binary(name, ufunc, reflected=False))
+        forward = _binary(name, ufunc, reflected=False)
+        setattr(ndarray, f"__{short}__", _power(forward) if short == "pow" else forward)
         setattr(ndarray, f"__r{short}__", _binary(name, ufunc, reflected=True))
         if short != "divmod":
             setattr(ndarray, f"__i{short}__", _inplace(ufunc))

@@ -211,7 +211,10 @@ def variance_of(
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # NumPy drops the imaginary part of the mean, but not of the distances from the mean.
         raise NoGraphFormError("the variance of complex numbers in another dtype")
-    wide = sum_dtype(dtype if dtype is not None else mean_dtype(a))
+    narrow = dtype if dtype is not None else mean_dtype(a)
+    if narrow == np.float16:
+        return _half_variance(cast(a, narrow), axes, ddof, keepdims, where, mean)
+    wide = sum_dtype(narrow)
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
     if mean is None:
@@ -229,6 +232,23 @@ def variance_of(
     left = number - ddof
     warn_where(left <= 0, TOO_FEW)
     return divide_by_count(total, left if left > 0 else 0)
+
+
+def _half_variance(
+    x: tf.Tensor, axes: tuple[int, ...], ddof: Any, keepdims: Any, where: Any, mean: Any
+) -> tf.Tensor:
+    """Return the variance of numbers of 16 bits, whose sums and squares NumPy rounds to 16 bits each."""
+
+    def divided_sum(x: tf.Tensor, keepdims: Any, ddof: Any) -> tf.Tensor:
+        total = raw_sum(apply_where(cast(x, np.float32), where, 0), axes, keepdims)
+        total = cast(cast(total, np.float16), np.float64)
+        left = tf.cast(count(x, axes, keepdims, where), tf.float64) - tf.cast(ddof, tf.float64)
+        return cast(total / tf.maximum(left, tf.zeros((), left.dtype)), np.float16)
+
+    number = count(x, axes, keepdims, where)
+    warn_where(number - ddof <= 0, TOO_FEW)
+    off = x - (divided_sum(x, True, 0) if mean is None else as_tensor(mean, np.float16))
+    return divided_sum(off * off, keepdims, ddof)
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
