@@ -239,16 +239,16 @@ def _half_variance(
 ) -> tf.Tensor:
     """Return the variance of numbers of 16 bits, whose sums and squares NumPy rounds to 16 bits each."""
 
-    def divided_sum(x: tf.Tensor, keepdims: Any, ddof: Any) -> tf.Tensor:
-        total = raw_sum(apply_where(cast(x, np.float32), where, 0), axes, keepdims)
-        total = cast(cast(total, np.float16), np.float64)
-        left = tf.cast(count(x, axes, keepdims, where), tf.float64) - tf.cast(ddof, tf.float64)
-        return cast(total / tf.maximum(left, tf.zeros((), left.dtype)), np.float16)
+    warn_where(count(x, axes, keepdims, where) - ddof <= 0, TOO_FEW)
+    off = x - (half_mean(x, axes, True, where) if mean is None else as_tensor(mean, np.float16))
+    return half_mean(off * off, axes, keepdims, where, ddof)
 
-    number = count(x, axes, keepdims, where)
-    warn_where(number - ddof <= 0, TOO_FEW)
-    off = x - (divided_sum(x, True, 0) if mean is None else as_tensor(mean, np.float16))
-    return divided_sum(off * off, keepdims, ddof)
+
+def half_mean(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any, where: Any, ddof: Any = 0) -> tf.Tensor:
+    """Return the mean of numbers of 16 bits, with the sum rounded to 16 bits; `mean` rounds once."""
+    total = cast(raw_sum(apply_where(cast(x, np.float32), where, 0), axes, keepdims), np.float16)
+    left = tf.cast(count(x, axes, keepdims, where), tf.float64) - tf.cast(ddof, tf.float64)
+    return cast(cast(total, np.float64) / tf.maximum(left, tf.zeros((), left.dtype)), np.float16)
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
