@@ -144,8 +144,9 @@ class Dependencies:
         name_count = -1
         for kind in classes:
             self._classes.setdefault(kind, set())
-        for cached in (Dependencies.hidden_setter, Dependencies.assigned_attributes):
-            vars(self).pop(cached.attrname, None)
+        for name, value in vars(Dependencies).items():
+            if isinstance(value, functools.cached_property):
+                vars(self).pop(name, None)
         while name_count != len(self.names):
             name_count = len(self.names)
             for kind, keys in list(self._classes.items()):

@@ -26,7 +26,7 @@ from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, weak_binar
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import write_lock
 from np2tf.tnp._ufuncs import table as ufuncs
-from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
 
 _BINARY: dict[str, str] = {
     "add": "add",
@@ -101,7 +101,7 @@ def _power(forward: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     def power(self: ndarray, other: Any) -> Any:
         if type(other) is int and other == 2 and type(self) is ndarray and self.dtype == np.bool_:
-            return ufuncs.square(self)
+            return UFUNCS[np.square](self)
         return forward(self, other)
 
     return power
