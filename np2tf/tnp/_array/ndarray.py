@@ -313,21 +313,15 @@ class scalar(ndarray):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """Return the class for ``isinstance``, which is NumPy's (np.float64 is also a float).
-
-        Raises:
-            StagingError: the class depends on the path that the code takes.
-        """
+        """Return the class for ``isinstance``, which is NumPy's (np.float64 is also a float)."""
         # This does not read the value: the storage of a name that may be unbound records every read.
         tensor = self._storage._value
         if self.weak is None and hasattr(tensor, "numpy"):
             return self.dtype.type
         # The program asks for the class that the number has in NumPy; libraries must treat it as an array.
         module = sys._getframe(1).f_globals.get("__name__", "")
-        if module.partition(".")[0] in _TREATING_AS_ARRAYS:
+        if module.partition(".")[0] in _TREATING_AS_ARRAYS or self.path_dependent is not None:
             return scalar
-        if self.path_dependent is not None:
-            raise ValueNeededError("the class of a number depends on the path that the code takes")
         return self.weak or self.dtype.type
 
 
