@@ -26,6 +26,7 @@ from np2tf.runtime.introspection.code_names import (
     assigned_attributes,
     changed_names,
     codes_within,
+    compares_classes,
     global_names,
     imported_modules,
     is_made_anew,
@@ -85,6 +86,10 @@ class Dependencies:
         self._read_lists: set[str] = set()
         self._tells_classes = self._copies_objects = False
         self._setters: dict[str, Any] = {}
+        #: Whether the function itself, which no translation has changed, compares ``type(x)``: a staged value
+        #: has another type than NumPy's.
+        code = getattr(function, "__code__", None)
+        self.compares_classes = code is not None and compares_classes(code)
         self._collect(function)
         self.follow_classes(set())
 
@@ -146,8 +151,9 @@ class Dependencies:
         name_count = -1
         for kind in classes:
             self._classes.setdefault(kind, set())
-        for cached in (Dependencies.hidden_setter, Dependencies.assigned_attributes):
-            vars(self).pop(cached.attrname, None)
+        for name, value in vars(Dependencies).items():
+            if isinstance(value, functools.cached_property):
+                vars(self).pop(name, None)
         while name_count != len(self.names):
             name_count = len(self.names)
             for kind, keys in list(self._classes.items()):

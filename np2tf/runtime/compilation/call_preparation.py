@@ -24,6 +24,7 @@ from np2tf.staging import (
     ArgumentError,
     ReboundNameError,
     SharedMemoryError,
+    ValueNeededError,
 )
 from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._front.rebound_names import rebound
@@ -89,6 +90,8 @@ class CallPreparation:
                     dependencies.follow_classes(signature.classes)
                     self._functions = functions_among(current(dependencies.captures))
                 continue
+            if dependencies.compares_classes:
+                raise ValueNeededError("type(x) is compared; isinstance(x, …) can be staged")
             if dependencies.hidden_setter:
                 message = f"setting the attribute {dependencies.hidden_setter} does more than that"
                 raise ArgumentError(message)

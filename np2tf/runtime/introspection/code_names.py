@@ -67,6 +67,25 @@ def assigned_attributes(code: types.CodeType) -> frozenset[str]:
 
 
 @functools.lru_cache(4096)
+def compares_classes(code: types.CodeType) -> bool:
+    """Return whether the code compares ``type(x)`` with a class in the expression that asks for it.
+
+    Translated code has `np2tf.type` there.
+    """
+    for part in codes_within(code):
+        is_asked = False
+        for instruction in dis.get_instructions(part):
+            name = instruction.opname
+            if name == "LOAD_GLOBAL" and instruction.argval == "type":
+                is_asked = True
+            elif name.startswith(("STORE_", "RETURN_", "POP_")):
+                is_asked = False
+            elif is_asked and name in ("IS_OP", "COMPARE_OP", "CONTAINS_OP"):
+                return True
+    return False
+
+
+@functools.lru_cache(4096)
 def rebound_outer_names(code: types.CodeType) -> frozenset[str]:
     """Return the closure variables that functions inside the code bind again (`nonlocal`)."""
     return frozenset(

@@ -335,11 +335,7 @@ class scalar(ndarray):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """Return the class for ``isinstance``, which is NumPy's (np.float64 is also a float).
-
-        Raises:
-            StagingError: the class depends on the path that the code takes.
-        """
+        """Return the class for ``isinstance``, which is NumPy's (np.float64 is also a float)."""
         # This does not read the value: the storage of a name that may be unbound records every read.
         tensor = self._storage._value
         if self.weak is None and hasattr(tensor, "numpy"):

@@ -26,7 +26,7 @@ from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, weak_binar
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import write_lock
 from np2tf.tnp._ufuncs import table as ufuncs
-from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
 
 _BINARY: dict[str, str] = {
     "add": "add",
@@ -94,6 +94,17 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
         return ufunc(other, self)
 
     return backward if reflected else forward
+
+
+def _power(forward: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return the operator ``**``, by which NumPy squares an array of truth values as int8."""
+
+    def power(self: ndarray, other: Any) -> Any:
+        if type(other) is int and other == 2 and type(self) is ndarray and self.dtype == np.bool_:
+            return UFUNCS[np.square](self)
+        return forward(self, other)
+
+    return power
 
 
 def _repeats(name: str, number: ndarray, operand: Any) -> bool:
@@ -211,7 +222,8 @@ def _write_part(self: ndarray, key: Any, value: Any) -> None:
 def _install() -> None:
     for short, name in _BINARY.items():
         ufunc = getattr(ufuncs, name)
-        setattr(ndarray, f"__{short}__", _binary(name, ufunc, reflected=False))
+        forward = _binary(name, ufunc, reflected=False)
+        setattr(ndarray, f"__{short}__", _power(forward) if short == "pow" else forward)
         setattr(ndarray, f"__r{short}__", _binary(name, ufunc, reflected=True))
         if short != "divmod":
             setattr(ndarray, f"__i{short}__", _inplace(ufunc))

@@ -94,6 +94,15 @@ def _iter(self: Any) -> Iterator[Any]:
     return (self[i] for i in range(len(self)))
 
 
+def _delitem(self: ndarray, key: Any) -> None:
+    """Refuse to delete elements, as NumPy does.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError("cannot delete array elements")
+
+
 def _contains(self: Any, item: Any) -> bool:
     return bool((self == item).any())
 
@@ -163,6 +172,7 @@ _OF_ARRAYS = {
     "__len__": _len,
     "__iter__": _iter,
     "__contains__": _contains,
+    "__delitem__": _delitem,
     "__repr__": _make_text_method(repr),
     "__str__": _make_text_method(str),
     "__format__": _format,
@@ -181,7 +191,7 @@ _OF_NUMBERS = {
     "__reduce__": _reduce_number,
     "__hash__": _hash_number,
     # NumPy's numbers have no `__len__`: pytest.approx and others test `isinstance(x, Sized)`.
-    **dict.fromkeys(("__len__", "__iter__", "__contains__")),
+    **dict.fromkeys(("__len__", "__iter__", "__contains__", "__delitem__")),
 }
 for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
     for _name, _function in _protocols.items():

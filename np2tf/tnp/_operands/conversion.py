@@ -222,6 +222,9 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
         if current_scope() is not None:
             tensor = current_scope().trace.capture(value).value  # type: ignore[union-attr]
             return tensor if dtype is None else cast(tensor, dtype)
+        if dtype is None and not value.dtype.isnative and tf.executing_eagerly():
+            # Functions that keep elements as they are keep their byte order, which no tensor has.
+            raise UnsupportedDtypeError.of(dtype=value.dtype)
         return tf.constant(np.asarray(value, dtype), tf_dtype(dtype or value.dtype))
     if isinstance(value, StackableSequence):
         return value.stack() if dtype is None else cast(value.stack(), dtype)

@@ -100,7 +100,7 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
     polynomial = coefficients(p)
     for _ in range(_order(m, "derivative")):
         powers = np.arange(max(polynomial.shape[0] - 1, 0), 0, -1)
-        first, factors = promote(polynomial[:-1], powers)
+        first, factors = promote(polynomial[:-1], tf.constant(powers))
         polynomial = first * factors
     return polynomial
 
@@ -132,8 +132,9 @@ def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
     if len(constants) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
     for constant in constants[:m]:
-        quotient = tf.divide(*promote(polynomial, np.arange(polynomial.shape[0], 0, -1.0)))
-        polynomial = tf.concat(promote(quotient, np.array([constant])), 0)
+        divisors = np.arange(polynomial.shape[0], 0, -1.0)
+        quotient = tf.divide(*promote(polynomial, tf.constant(divisors)))
+        polynomial = tf.concat(promote(quotient, tf.constant([constant])), 0)
     return polynomial
 
 

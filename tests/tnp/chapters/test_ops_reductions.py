@@ -211,6 +211,10 @@ def keyword_cases() -> Iterator[Case]:
     yield Case("prod", (mask,), {"dtype": bool, "axis": 0})
     yield Case("clip", (array, 0, 1), {"casting": "unsafe", "dtype": "int8"})
     yield Case("clip", (array, 0, 1), {"casting": "no"})
+    yield Case("polyder", (array[0],))
+    yield Case("polyint", (array[0], 2, [1.0, 2.0]))
+    for how in ({}, {"mode": "edge"}, {"constant_values": 2}):
+        yield Case("pad", (np.array(5.0), 1), how)
 
 
 def check(cases: Iterator[Case], mode: str) -> None:

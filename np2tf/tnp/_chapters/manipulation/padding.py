@@ -69,6 +69,8 @@ def pad(
         raise TypeError("`pad_width` must be of integral type.")
     rank = array.shape.rank
     pairs = np.broadcast_to(width, (rank, 2)).tolist()
+    if rank == 0:
+        return tensor_array(array)
     if np.any(np.asarray(pairs) < 0):
         raise ValueError("index can't contain negative values")
     if mode in ("constant", "empty"):

@@ -9,11 +9,12 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._chapters.reductions.extremes import complex_extreme, extreme_of, position_of, require_elements
-from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all, raw_prod, raw_sum
+from np2tf.tnp._chapters.reductions.primitives import count, isnan, raw_all, raw_prod, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import (
     _result_of_variance,
     _total,
     degrees,
+    half_mean,
     mean_of,
     variance_of,
 )
@@ -134,15 +135,21 @@ def nanmean(
     inexact = a.dtype.is_floating or a.dtype.is_complex
     if inexact and dtype is not None and dtype.kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
+    if a.dtype == tf.float16 and dtype in (None, np.dtype(np.float16)):
+        return half_mean(a, normalize_axes(axis, rank_of(a)), keepdims, _mask(a, where))
     return mean_of(a, axis, dtype, keepdims, _mask(a, where))
 
 
 def _variance(
     a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
-    variance = variance_of(a, axis, dtype, ddof, keepdims, _mask(a, where), mean)
+    mask = _mask(a, where)
+    variance = variance_of(a, axis, dtype, ddof, keepdims, mask, mean)
+    if isnan(a) is None:
+        return variance
     # With too few numbers NumPy gives NaN here, where `var` gives infinity.
-    return tf.where(tf.math.is_finite(variance), variance, tf.constant(np.nan, variance.dtype))
+    left = count(a, normalize_axes(axis, rank_of(a)), keepdims, mask) - ddof
+    return tf.where(left <= 0, tf.constant(np.nan, variance.dtype), variance)
 
 
 @op(np.nanvar)

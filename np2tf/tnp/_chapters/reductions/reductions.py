@@ -211,7 +211,10 @@ def variance_of(
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # NumPy drops the imaginary part of the mean, but not of the distances from the mean.
         raise NoGraphFormError("the variance of complex numbers in another dtype")
-    wide = sum_dtype(dtype if dtype is not None else mean_dtype(a))
+    narrow = dtype if dtype is not None else mean_dtype(a)
+    if narrow == np.float16:
+        return _half_variance(cast(a, narrow), axes, ddof, keepdims, where, mean)
+    wide = sum_dtype(narrow)
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
     if mean is None:
@@ -229,6 +232,23 @@ def variance_of(
     left = number - ddof
     warn_where(left <= 0, TOO_FEW)
     return divide_by_count(total, left if left > 0 else 0)
+
+
+def _half_variance(
+    x: tf.Tensor, axes: tuple[int, ...], ddof: Any, keepdims: Any, where: Any, mean: Any
+) -> tf.Tensor:
+    """Return the variance of numbers of 16 bits, whose sums and squares NumPy rounds to 16 bits each."""
+
+    warn_where(count(x, axes, keepdims, where) - ddof <= 0, TOO_FEW)
+    off = x - (half_mean(x, axes, True, where) if mean is None else as_tensor(mean, np.float16))
+    return half_mean(off * off, axes, keepdims, where, ddof)
+
+
+def half_mean(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any, where: Any, ddof: Any = 0) -> tf.Tensor:
+    """Return the mean of numbers of 16 bits, with the sum rounded to 16 bits; `mean` rounds once."""
+    total = cast(raw_sum(apply_where(cast(x, np.float32), where, 0), axes, keepdims), np.float16)
+    left = tf.cast(count(x, axes, keepdims, where), tf.float64) - tf.cast(ddof, tf.float64)
+    return cast(cast(total, np.float64) / tf.maximum(left, tf.zeros((), left.dtype)), np.float16)
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:

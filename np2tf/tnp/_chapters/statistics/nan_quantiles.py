@@ -24,7 +24,6 @@ from np2tf.tnp._dispatch.argument_types import Array, Axis
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import rank_of
-from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
 
@@ -52,17 +51,15 @@ def _quantiles_without_nan(
     if method != "linear":
         raise NoGraphFormError(f"quantiles without NaN by the method {method}")
     sorted_rows, last, axes = _sort_rows_without_nan(a, axis)
-    flat = tf.constant(fractions.reshape(-1).astype(np.float64))
-    virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat
+    fraction_dtype = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
+    flat = tf.constant(fractions.reshape(-1).astype(fraction_dtype))
+    virtual = tf.cast(tf.maximum(last, 0), flat.dtype) * flat
     low = tf.cast(tf.floor(virtual), tf.int64)
     high = tf.minimum(low + 1, tf.maximum(last, 0))
     input_dtype = np.dtype(a.dtype.as_numpy_dtype)
-    fraction_dtype = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     result_dtype = result_type_of((input_dtype, float if weak else fraction_dtype))
     lead = rank_of(sorted_rows) - 1
-    result = interpolate(
-        sorted_rows, low, high, cast(virtual - tf.floor(virtual), result_dtype), result_dtype, lead
-    )
+    result = interpolate(sorted_rows, low, high, virtual - tf.floor(virtual), result_dtype, lead)
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
     result = tf.transpose(result, [rank_of(result) - 1, *range(rank_of(result) - 1)])
     result = (

@@ -125,14 +125,16 @@ def interpolate(
         sorted_values: the sorted rows, along the last axis.
         low, high: the places: one place for all rows, or a place for each row if the rows' axes are
             `batch_dims`.
-        t: the fraction of the way from the lower to the higher element.
+        t: the fraction of the way from the lower to the higher element, in the dtype in which NumPy
+            subtracts it from 1.
         dtype: the dtype of the result.
         batch_dims: the number of axes that `sorted_values` and the places have in common.
     """
-    before = cast(tf.gather(sorted_values, low, axis=-1, batch_dims=batch_dims), dtype)
-    after = cast(tf.gather(sorted_values, high, axis=-1, batch_dims=batch_dims), dtype)
-    gap = after - before
-    return tf.where(t >= 0.5, after - gap * (1 - t), before + gap * t)
+    before = tf.gather(sorted_values, low, axis=-1, batch_dims=batch_dims)
+    after = tf.gather(sorted_values, high, axis=-1, batch_dims=batch_dims)
+    gap = cast(after - before, dtype)
+    below, above = cast(before, dtype) + gap * cast(t, dtype), cast(after, dtype) - gap * cast(1 - t, dtype)
+    return tf.where(t >= 0.5, above, below)
 
 
 def quantiles_of_rows(
@@ -206,7 +208,7 @@ def _interpolate(
     high = np.minimum(low + 1, n - 1)
     gamma = np.where(virtual >= n - 1, 1.0, np.where(virtual < 0, 0.0, virtual - np.floor(virtual)))
     result_dtype = result_type_of((dtype, float if weak else virtual_dtype))
-    return interpolate(sorted_values, low, high, tf.constant(gamma.astype(result_dtype)), result_dtype)
+    return interpolate(sorted_values, low, high, tf.constant(gamma.astype(virtual_dtype)), result_dtype)
 
 
 @promote_in_any_mode
@@ -227,7 +229,7 @@ def _quantiles_at_run_time(
     one, zero = tf.ones((), at.dtype), tf.zeros((), at.dtype)
     gamma = tf.where(virtual >= count - 1, one, tf.where(virtual < 0, zero, virtual - whole))
     high = tf.minimum(low + 1, n - 1)
-    return interpolate(sorted_values, low, high, cast(gamma, result_dtype), result_dtype)
+    return interpolate(sorted_values, low, high, gamma, result_dtype)
 
 
 def refuse_empty(n: Any) -> None:
