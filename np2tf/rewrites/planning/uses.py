@@ -185,8 +185,8 @@ def compared_expression(facts: Facts, use: Use) -> cst.BaseExpression | None:
     """
     if not _is_replaced_function(use):
         return None
-    node: cst.CSTNode = use.node
-    up = facts.parents[node]
+    node: cst.CSTNode | None = use.node
+    up = facts.parents[use.node]
     if type(up) is cst.MatchValue:
         while isinstance(up, (cst.MatchValue, cst.MatchOr, cst.MatchOrElement, cst.MatchAs, cst.MatchCase)):
             up = facts.parents[up]

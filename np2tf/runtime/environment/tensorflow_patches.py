@@ -52,6 +52,16 @@ def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     sys.modules["keras.src.backend"].compute_output_spec = of_tensors  # type: ignore[attr-defined]
 
 
+def _patch_autographs_tests(is_dense_tensor: Callable[[Any], bool]) -> None:
+    @functools.wraps(is_dense_tensor)
+    def is_dense(value: Any) -> bool:
+        if fast_flags.tensors and is_array(value):
+            return not hasattr(value.tensor, "numpy")  # the value is known only when the graph runs
+        return is_dense_tensor(value)
+
+    sys.modules["tensorflow.python.autograph.utils.tensors"].is_dense_tensor = is_dense  # type: ignore[attr-defined]
+
+
 def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function of TensorFlow that requires tensors, also as results of the functions it calls."""
 
@@ -82,6 +92,7 @@ def _patch_function(name: str, function: Callable[..., Any]) -> None:
 
 
 when_there("tensorflow.python.autograph.impl.conversion", "is_unsupported", _patch_autograph)
+when_there("tensorflow.python.autograph.utils.tensors", "is_dense_tensor", _patch_autographs_tests)
 when_there("keras.src.backend", "compute_output_spec", _patch_keras)
 for _name in ("while_loop", "switch_case", "case", "map_fn", "py_function", "slice"):
     when_there("tensorflow", _name, functools.partial(_patch_function, _name))

@@ -86,6 +86,8 @@ _SUBMODULES = {
     "fft": ("fft.helper", "fft.transforms_nd", "fft.transforms"),
     "random": ("_chapters.random",),
 }
+#: NumPy's value of a parameter that is not given.
+_NOT_GIVEN: Any = np._NoValue  # type: ignore[attr-defined]
 #: NumPy's qualified name -> the function over tensors, or over operands of every kind.
 IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
 
@@ -125,6 +127,11 @@ def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a function of `front`."""
     if not are_known(args) or not are_known(kwargs.values()):
         return call_replaced(entry, args, kwargs)
+    if any(value is _NOT_GIVEN for value in (*args, *kwargs.values())):
+        # TensorFlow hands over the defaults of a signature, too.
+        while args and args[-1] is _NOT_GIVEN:
+            args = args[:-1]
+        kwargs = {name: value for name, value in kwargs.items() if value is not _NOT_GIVEN}
     function = implementation(entry.numpy, entry.qualified_name)
     return call_for_known_ranks(intercept(entry.qualified_name, function), args, kwargs)
 
@@ -135,6 +142,8 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     tnp_ufunc = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
     if not are_known(args) or not are_known(kwargs.values()):
         return call_replaced(entry if method == "__call__" else getattr(entry, method), args, kwargs)
+    if "signature" in kwargs and kwargs["signature"] is None:
+        kwargs = {name: value for name, value in kwargs.items() if name != "signature"}
     name = entry.qualified_name if method == "__call__" else f"{entry.qualified_name}.{method}"
     return call_for_known_ranks(intercept(name, getattr(tnp_ufunc, method)), args, kwargs)
 

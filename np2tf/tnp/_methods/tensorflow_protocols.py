@@ -30,6 +30,11 @@ class ArraySpec(tf.TensorSpec):
     def __hash__(self) -> int:
         return hash(self._plain())
 
+    def most_specific_common_supertype(self, others: Any) -> tf.TensorSpec | None:
+        """Return the type of tensors that includes these types; None without one."""
+        plain = [other._plain() if isinstance(other, ArraySpec) else other for other in others]
+        return self._plain().most_specific_common_supertype(plain)
+
     def _plain(self) -> tf.TensorSpec:
         return tf.TensorSpec(self.shape, self.dtype, self.name)
 

@@ -101,8 +101,7 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     elif are_known((value,)):
         return _constant(value, dtype)
     else:
-        (operand,) = replace_operands((value,))
-        return as_tensor(operand, dtype)
+        return as_tensor(replace_operands((value,))[0], dtype)
     return tensor if dtype is None else cast(tensor, dtype)
 
 

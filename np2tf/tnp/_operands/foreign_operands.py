@@ -22,7 +22,7 @@ _replacements: dict[type, Callable[[Any], Any]] = {}
 #: The largest number of classes to remember, so that a program that keeps making classes has memory left.
 _MAX_CLASSES = 10_000
 #: The classes of operands that stay.
-_stay: set[type] = {*PLAIN, np.ndarray}
+_stay: set[Any] = {*PLAIN, np.ndarray}
 _CONTAINERS = frozenset((list, tuple, dict))
 
 
