@@ -38,7 +38,9 @@ def judge(start: int, stop: int, way: str) -> None:
     for seed in range(start, stop, PACK):
         made = [expression(k) for k in range(seed, min(seed + PACK, stop))]
         for found in differences(made, way, seed):
-            told.append(f"seeds {seed} to {seed + PACK}, {reduced(found, seed)}\n    from {found.expression.text}")
+            told.append(
+                f"seeds {seed} to {seed + PACK}, {reduced(found, seed)}\n    from {found.expression.text}"
+            )
     assert not told, "\n".join(told)
 
 
@@ -65,7 +67,9 @@ def given(seed: int) -> dict:
 
 def known(template: str, *operands: np.ndarray) -> Known:
     """What is known about an operation, given by its text, of operands."""
-    operation = next(each for each in OPERATIONS if each.text == template and len(each.takes) == len(operands))
+    operation = next(
+        each for each in OPERATIONS if each.text == template and len(each.takes) == len(operands)
+    )
     names = "xyz"[: len(operands)]
     leaves = tuple(Expression("f", name) for name in names)
     return Expression(operation.gives, template, operation, leaves).known(dict(zip(names, operands)))
@@ -90,7 +94,9 @@ def test_most_elements_are_judged_bit_for_bit() -> None:
 
 def test_all_operations_occur() -> None:
     seen = {part.operation for seed in range(1500) for part in expression(seed).parts()}
-    assert not [operation.text for operation in OPERATIONS if operation not in seen and operation.weight >= 0.5]
+    assert not [
+        operation.text for operation in OPERATIONS if operation not in seen and operation.weight >= 0.5
+    ]
 
 
 X, Y = np.array([1.0, 2.0]), np.array([49.0, 7.0])
@@ -124,7 +130,10 @@ def test_signs_of_zeros_and_nan_count() -> None:
 
 def test_a_fused_product_is_allowed_and_no_more() -> None:
     x, y, z = (Expression("f", name) for name in "xyz")
-    product, total = (next(o for o in OPERATIONS if o.text == f"({{}} {symbol} {{}})" and o.takes == "ff") for symbol in "*+")
+    product, total = (
+        next(o for o in OPERATIONS if o.text == f"({{}} {symbol} {{}})" and o.takes == "ff")
+        for symbol in "*+"
+    )
     whole = Expression("f", "((x * y) + z)", total, (Expression("f", "(x * y)", product, (x, y)), z))
     values = {"x": np.array([1 + 2.0**-30]), "y": np.array([1 - 2.0**-30]), "z": np.array([-1.0])}
     told = whole.known(values)

@@ -78,7 +78,9 @@ def same(wanted: np.ndarray, found: np.ndarray, error: np.ndarray) -> np.ndarray
         return wanted == found
     with np.errstate(all="ignore"):
         equal = (wanted == found) & ((np.signbit(wanted) == np.signbit(found)) | (error > 0))
-        close = np.isfinite(wanted) & (np.abs(wanted.astype(_WIDE) - found.astype(_WIDE)) <= error) & (error > 0)
+        close = (
+            np.isfinite(wanted) & (np.abs(wanted.astype(_WIDE) - found.astype(_WIDE)) <= error) & (error > 0)
+        )
     return equal | close | (np.isnan(wanted) & np.isnan(found))
 
 
@@ -155,7 +157,9 @@ def _product(operation: Operation, operands: Sequence[Known], value: Any) -> Par
     if result.dtype.kind not in "fc":
         return _discrete(operation, operands, value)
     size_a, size_b = _size(a.value), _size(b.value)
-    error = np.where(a.error > 0, a.error * (size_b + b.error), 0) + np.where(b.error > 0, b.error * size_a, 0)
+    error = np.where(a.error > 0, a.error * (size_b + b.error), 0) + np.where(
+        b.error > 0, b.error * size_a, 0
+    )
     if result.dtype.kind == "c":
         return _complex(operation, operands, value, error, size_a * size_b)
     error, free, _ = _close(operands, value, error)
@@ -166,7 +170,9 @@ def _product(operation: Operation, operands: Sequence[Known], value: Any) -> Par
     return error, free, np.where(out_of_range, np.inf, _ulp(value) / 2 * ((size_a != 0) & (size_b != 0)))
 
 
-def _complex(operation: Operation, operands: Sequence[Known], value: Any, error: np.ndarray, size: np.ndarray) -> Parts:
+def _complex(
+    operation: Operation, operands: Sequence[Known], value: Any, error: np.ndarray, size: np.ndarray
+) -> Parts:
     """Return the parts of a product or quotient of complex numbers, with the error from its operands and its size.
 
     Products with infinities and NaN are TensorFlow's (docs/op-library.md).
@@ -180,7 +186,11 @@ def _complex(operation: Operation, operands: Sequence[Known], value: Any, error:
     # Parts of the way must stay within range, squares too.
     for operand in operands:
         square = _size(operand.value) ** 2
-        free = free | (square > largest / 4) | ((square != 0) & (square < 4 * np.finfo(np.asarray(value).dtype).tiny))
+        free = (
+            free
+            | (square > largest / 4)
+            | ((square != 0) & (square < 4 * np.finfo(np.asarray(value).dtype).tiny))
+        )
     return np.where(free, 0, error), free, np.zeros(np.shape(value), _WIDE)
 
 
@@ -205,6 +215,12 @@ def _discrete(operation: Operation, operands: Sequence[Known], value: Any) -> Pa
     inexact, free = _anywhere(operands, np.shape(value))
     zeros = np.zeros(np.shape(value), _WIDE)
     return zeros, free | inexact, zeros
+
+
+def _signed(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
+    """The sign of the last operand, which a NaN has by chance."""
+    error, free, fused = _discrete(operation, operands, value)
+    return error, free | np.isnan(operands[-1].array), fused
 
 
 def _corners(operand: Known) -> Iterator[np.ndarray]:
@@ -255,7 +271,11 @@ def _lipschitz(ulps: float) -> Rule:
     def rule(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
         error = sum(np.broadcast_to(k.error, np.shape(value)) for k in operands)
         error, free, fused = _close(operands, value, error, ulps=0)
-        return np.where(_finite(value) & (np.asarray(value) != 0), error + ulps * _ulp(value), error), free, fused
+        return (
+            np.where(_finite(value) & (np.asarray(value) != 0), error + ulps * _ulp(value), error),
+            free,
+            fused,
+        )
 
     return rule
 
@@ -265,7 +285,9 @@ def _library_of_two(ulps: float, sums: bool = False) -> Rule:
 
     def rule(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
         inexact, free = _anywhere(operands, np.shape(value))
-        unit = np.maximum(_ulp(value), np.maximum(*(_ulp(k.array.astype(np.asarray(value).dtype)) for k in operands)) * sums)
+        unit = np.maximum(
+            _ulp(value), np.maximum(*(_ulp(k.array.astype(np.asarray(value).dtype)) for k in operands)) * sums
+        )
         certain = ~_finite(value) | (((np.asarray(value) == 0) | (np.asarray(value) == 1)) & (not sums))
         error = np.where(certain, 0, ulps * unit)
         return error, free | inexact, np.zeros(np.shape(value), _WIDE)
@@ -317,10 +339,16 @@ def _rounded(value: Any, error: np.ndarray, before: Any) -> Parts:
 
 def _extreme_of_two(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
     a, b = operands
-    error, free, fused = _close(operands, value, np.broadcast_to(np.maximum(a.error, b.error), np.shape(value)))
+    error, free, fused = _close(
+        operands, value, np.broadcast_to(np.maximum(a.error, b.error), np.shape(value))
+    )
     # Of two zeros with different signs implementations take the first or the second.
     if np.asarray(value).dtype.kind == "f":
-        zeros = (a.array == 0) & (b.array == 0) & (np.signbit(a.array.astype(float)) != np.signbit(b.array.astype(float)))
+        zeros = (
+            (a.array == 0)
+            & (b.array == 0)
+            & (np.signbit(a.array.astype(float)) != np.signbit(b.array.astype(float)))
+        )
         error = np.where(zeros, np.maximum(error, _SIGNLESS), error)
     return error, free, fused
 
@@ -363,7 +391,9 @@ def _cast(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
         return zeros, x.free | ((x.error > 0) & (_size(given) <= x.error)), zeros
     limits = np.iinfo(wanted.dtype)
     with np.errstate(all="ignore"):
-        outside = ~((given.astype(_WIDE) > _WIDE(limits.min) - 1) & (given.astype(_WIDE) < _WIDE(limits.max) + 1))
+        outside = ~(
+            (given.astype(_WIDE) > _WIDE(limits.min) - 1) & (given.astype(_WIDE) < _WIDE(limits.max) + 1)
+        )
         step = np.zeros(wanted.shape, bool)
         for corner in _corners(x):
             step = step | (np.trunc(corner) != np.trunc(given))
@@ -450,7 +480,11 @@ def _accumulated(operation: Operation, operands: Sequence[Known], value: Any) ->
     finite = np.where(np.isfinite(size), size, 0)
     total = operation.compute(finite)
     error = operation.compute(x.error + np.where(np.isinf(x.fused), 0, x.fused))
-    error = error + x.array.size * _WIDE(np.finfo(result.dtype).eps) * total + np.where(total > 0, np.finfo(result.dtype).tiny, _SIGNLESS)
+    error = (
+        error
+        + x.array.size * _WIDE(np.finfo(result.dtype).eps) * total
+        + np.where(total > 0, np.finfo(result.dtype).tiny, _SIGNLESS)
+    )
     overflows = total > np.finfo(result.dtype).max / 4
     if x.array.dtype.kind == "c":
         free = free | (operation.compute((~_finite(x.value)).astype(int)) > 0)
@@ -553,16 +587,31 @@ def _reductions() -> Iterator[Operation]:
             ("all", "f", "b", _decided),
         ):
             heavy = 2.0 if name in ("max", "min") and takes == "f" else 1.0
-            yield Operation(f"np.{name}({{}}{keywords})", takes, gives, rule, 0.25 * weight * heavy, name, axes)
-        for name, takes, meaning in (("count_nonzero", "x", "count"), ("argmax", "f", "place"), ("argmin", "f", "place")):
+            yield Operation(
+                f"np.{name}({{}}{keywords})", takes, gives, rule, 0.25 * weight * heavy, name, axes
+            )
+        for name, takes, meaning in (
+            ("count_nonzero", "x", "count"),
+            ("argmax", "f", "place"),
+            ("argmin", "f", "place"),
+        ):
             yield Operation(f"np.{name}({{}}{keywords})", takes, "i", _decided, 0.2 * weight, meaning, axes)
         if "keepdims" not in keywords:
-            yield Operation(f"np.cumsum({{}}{keywords})", "f", "f", _accumulated, 0.2 * weight, "cumsum", axes)
-            yield Operation(f"np.cumsum({{}}{keywords})", "i", "i", _accumulated, 0.2 * weight, "cumsum", axes)
+            yield Operation(
+                f"np.cumsum({{}}{keywords})", "f", "f", _accumulated, 0.2 * weight, "cumsum", axes
+            )
+            yield Operation(
+                f"np.cumsum({{}}{keywords})", "i", "i", _accumulated, 0.2 * weight, "cumsum", axes
+            )
 
 
 def _operations() -> Iterator[Operation]:
-    for symbol, rule, weight in (("+", _sum_of_two, 4), ("-", _sum_of_two, 4), ("*", _product, 5), ("/", _quotient, 5)):
+    for symbol, rule, weight in (
+        ("+", _sum_of_two, 4),
+        ("-", _sum_of_two, 4),
+        ("*", _product, 5),
+        ("/", _quotient, 5),
+    ):
         for takes, gives, share in (
             ("ff", "f", 1), ("fs", "f", 0.8), ("sf", "f", 0.5), ("fx", "f", 0.5), ("xf", "f", 0.3),
             ("cc", "c", 0.5), ("cf", "c", 0.3), ("cs", "c", 0.2),
@@ -590,7 +639,7 @@ def _operations() -> Iterator[Operation]:
     for name in ("isnan", "isinf", "isfinite"):
         yield Operation(f"np.{name}({{}})", "f", "b", _tested, 0.4)
         yield Operation(f"np.{name}({{}})", "c", "b", _tested, 0.1)
-    yield Operation("np.signbit({})", "f", "b", _discrete, 0.3)
+    yield Operation("np.signbit({})", "f", "b", _signed, 0.3)
     yield Operation("(-{})", "f", "f", _passed, 1.5)
     yield Operation("(-{})", "i", "i", _passed, 0.7)
     yield Operation("(-{})", "c", "c", _passed, 0.3)
@@ -615,7 +664,21 @@ def _operations() -> Iterator[Operation]:
     yield Operation("({} ** 2)", "i", "i", _discrete, 0.3)
     yield Operation("np.power({}, {})", "ff", "f", _library_of_two(POWER_ULPS), 0.6)
     yield Operation("({} ** {})", "fs", "f", _library_of_two(POWER_ULPS), 0.5)
-    for name, weight in (("exp", 1.5), ("log", 2), ("expm1", 0.4), ("log1p", 0.6), ("tanh", 0.6), ("arctan", 0.3), ("log2", 0.3), ("exp2", 0.2), ("log10", 0.2), ("cbrt", 0.2), ("arcsinh", 0.1), ("arcsin", 0.1), ("sinh", 0.1)):
+    for name, weight in (
+        ("exp", 1.5),
+        ("log", 2),
+        ("expm1", 0.4),
+        ("log1p", 0.6),
+        ("tanh", 0.6),
+        ("arctan", 0.3),
+        ("log2", 0.3),
+        ("exp2", 0.2),
+        ("log10", 0.2),
+        ("cbrt", 0.2),
+        ("arcsinh", 0.1),
+        ("arcsin", 0.1),
+        ("sinh", 0.1),
+    ):
         yield Operation(f"np.{name}({{}})", "f", "f", _monotonic(LIBRARY_ULPS), weight)
     for name in ("sin", "cos"):
         yield Operation(f"np.{name}({{}})", "f", "f", _lipschitz(LIBRARY_ULPS), 0.5)
@@ -626,7 +689,7 @@ def _operations() -> Iterator[Operation]:
         yield Operation(f"np.{name}({{}}, {{}})", "ff", "f", _extreme_of_two, weight)
         yield Operation(f"np.{name}({{}}, {{}})", "fs", "f", _extreme_of_two, weight)
         yield Operation(f"np.{name}({{}}, {{}})", "ii", "i", _extreme_of_two, 0.3 * weight)
-    yield Operation("np.copysign({}, {})", "ff", "f", _discrete, 0.3)
+    yield Operation("np.copysign({}, {})", "ff", "f", _signed, 0.3)
     yield Operation("np.fmod({}, {})", "ff", "f", _discrete, 0.2)
     yield Operation("np.heaviside({}, {})", "fs", "f", _discrete, 0.2)
     yield Operation("np.clip({}, -1.5, 2.5)", "f", "f", _monotonic(0), 0.5)
@@ -635,7 +698,9 @@ def _operations() -> Iterator[Operation]:
     for kind, weight in (("f", 4.0), ("i", 1.0), ("b", 0.5), ("c", 0.4)):
         yield Operation("np.where({}, {}, {})", f"b{kind}{kind}", kind, _chosen, weight)
     yield Operation("np.where({}, {}, 0.0)", "bf", "f", lambda o, k, v: _chosen(o, [*k, _given(0.0)], v), 1)
-    yield Operation("np.where({}, 1, {})", "bf", "f", lambda o, k, v: _chosen(o, [k[0], _given(1), k[1]], v), 0.5)
+    yield Operation(
+        "np.where({}, 1, {})", "bf", "f", lambda o, k, v: _chosen(o, [k[0], _given(1), k[1]], v), 0.5
+    )
     for dtype, weight in (("float64", 0.8), ("float32", 0.8), ("float16", 0.5)):
         yield Operation(f"{{}}.astype(np.{dtype})", "f", "f", _cast, weight)
         yield Operation(f"{{}}.astype(np.{dtype})", "i", "f", _cast, weight)
@@ -709,7 +774,26 @@ def _array(rng: np.random.Generator, dtype: np.dtype) -> np.ndarray:
         values = np.where(rng.random(size) < 0.2, np.rint(values), values).astype(real)
         huge = information.max ** real.type(0.65)
         special = np.array(
-            [np.nan, np.nan, np.inf, -np.inf, 0.0, -0.0, 0.0, 1, -1, information.max, -information.max, huge, -huge, 1 / huge, 4 * information.tiny, 0.57, 2.5, 49],
+            [
+                np.nan,
+                np.nan,
+                np.inf,
+                -np.inf,
+                0.0,
+                -0.0,
+                0.0,
+                1,
+                -1,
+                information.max,
+                -information.max,
+                huge,
+                -huge,
+                1 / huge,
+                4 * information.tiny,
+                0.57,
+                2.5,
+                49,
+            ],
             real,
         )
         if dtype.kind == "c":

@@ -141,7 +141,10 @@ def _differences(expressions: Sequence[Expression], way: str, seed: int) -> Iter
                 first, exact = results, [known.error == 0 for known in knowledge]
         # The last call repeats the first. Where rounding may differ, fused products may have made it differ.
         for k, (before, after) in enumerate(zip(first, results)):
-            if before.shape != after.shape or not (same(before, after, np.zeros(before.shape)) | ~exact[k]).all():
+            if (
+                before.shape != after.shape
+                or not (same(before, after, np.zeros(before.shape)) | ~exact[k]).all()
+            ):
                 found.setdefault(k, "the same call gave another result")
     for k, text in found.items():
         yield Difference(expressions[k], way, text)
@@ -176,7 +179,9 @@ def _is_valid(expression: Expression, seed: int) -> bool:
     return True
 
 
-def all_differences(expressions: Iterable[Expression], seed: int = 0, ways: Iterable[str] = WAYS) -> list[Difference]:
+def all_differences(
+    expressions: Iterable[Expression], seed: int = 0, ways: Iterable[str] = WAYS
+) -> list[Difference]:
     """Return the differences in all ways."""
     expressions = list(expressions)
     return [found for way in ways for found in differences(expressions, way, seed)]
