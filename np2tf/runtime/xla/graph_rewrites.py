@@ -33,7 +33,7 @@ def exact_call_options() -> context.FunctionCallOptions:
 
 @contextmanager
 def exact_calls() -> Iterator[None]:
-    """Functions that are called within are not rewritten. A graph that is made within notes that in its calls."""
+    """Functions that are called within are not rewritten. A graph made within notes that in its calls."""
     here = context.context()
     before = here.function_call_options
     here.function_call_options = exact_call_options()

@@ -79,13 +79,22 @@ def _update_in_place(base: tf.Tensor, starts: list[Int], value: tf.Tensor) -> tf
     after = write_plane(base, starts, value)
     if after is not None:
         return after
-    if len(starts) < 2 or starts != list(range(len(starts))):
+    if len(starts) < 2 or not _is_pattern(starts):
         return gen_xla_ops.xla_dynamic_update_slice(base, value, _vector(vector(starts)))
-    # XLA makes the constant 0, 1, … to an iota, whose elements it does not know. Then it would not see that a
-    # kernel reads the elements that it writes, and would copy them. This op has a constant for each axis.
-    stops = [start + size for start, size in zip(range(len(starts)), value.shape, strict=True)]
+    stops = [start + size for start, size in zip(starts, value.shape, strict=True)]
     ends = [constant(tuple(end)) for end in (starts, stops, [1] * len(starts))]
     return gen_array_ops.tensor_strided_slice_update(base, *ends, value)
+
+
+def _is_pattern(starts: list[Int]) -> bool:
+    """Return whether XLA makes an operation of a vector of starts, whose elements it does not know.
+
+    Of 0, 1, … it makes an iota, and of equal numbers a broadcast. Then it would not see that a kernel reads
+    the elements that it writes, and would copy them. An update by a strided slice has a constant per axis.
+    """
+    return all(isinstance(start, int) for start in starts) and (
+        starts == list(range(len(starts))) or all(start == starts[0] for start in starts)
+    )
 
 
 def update_of(op: tf.Operation) -> tuple[tf.Tensor, tf.Tensor, Any] | None:

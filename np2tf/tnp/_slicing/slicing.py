@@ -62,7 +62,7 @@ def _shape(key: BasicKey, axes: list[SliceSpec]) -> tuple[int | None, ...]:
 
 def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[SliceSpec]) -> tf.Tensor:
     """Read with one kernel, whose small operands are kept and not made again each time."""
-    if not key:
+    if not key or (None not in key and all(map(_takes_all, axes))):
         return base
     if _is_foldable(base):
         return tf.constant(tf.get_static_value(base)[tuple(_native(item) for item in key)], base.dtype)
@@ -99,6 +99,8 @@ def _is_foldable(base: tf.Tensor) -> bool:
 
 def _slices_of(base: tf.Tensor, axes: list[SliceSpec]) -> tf.Tensor:
     """Return the part that is taken of each axis; all sizes are known."""
+    if all(map(_takes_all, axes)):
+        return base
     if all(not axis.dynamic for axis in axes):
         return base[tuple(_native_slice(axis) for axis in axes)]
     if staging_at_once():
@@ -110,6 +112,11 @@ def _slices_of(base: tf.Tensor, axes: list[SliceSpec]) -> tf.Tensor:
     if all(axis.step == 1 for axis in axes):
         return part
     return part[tuple(slice(None, None, axis.step) for axis in axes)]
+
+
+def _takes_all(axis: SliceSpec) -> bool:
+    """Return whether all elements are taken in order. XLA would copy an array that it cuts like that."""
+    return not axis.is_dropped and axis.start == 0 and axis.step == 1 and axis.size == axis.length is not None
 
 
 def _is_whole_axis(axis: SliceSpec) -> SliceSpec:
