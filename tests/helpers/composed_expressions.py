@@ -1,4 +1,4 @@
-"""Random expressions of NumPy, each with what any compiler may make of it: a value, how far results may be off, and where.
+"""Random expressions of NumPy, each with what any compiler may make of it: a value, and how far it may be off.
 
 `expression(seed)` makes one from a seed. `Expression.known(arguments)` evaluates it as NumPy does, one
 operation after the other, and carries along, for each element, three things: how far the results of
@@ -38,10 +38,10 @@ class Known:
 
     Attributes:
         value: NumPy's value.
-        error: for each element, how far another faithful result may be from NumPy's, in both parts of a complex number;
-            0 if all results have the same bits. A NaN stays a NaN and an infinity stays that infinity.
+        error: for each element, how far another faithful result may be from NumPy's, in both parts of a
+            complex number; 0 if all results have the same bits. A NaN stays a NaN and an infinity stays that infinity.
         free: whether an element may have any value.
-        fused: the rounding that is lost if a multiply-add follows; infinite where the product is out of range.
+        fused: the rounding that is lost if a multiply-add follows; infinite where a product overflows.
     """
 
     value: Any
@@ -71,7 +71,7 @@ class Known:
 
 
 def same(wanted: np.ndarray, found: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return which elements are equal to within the error: where it is 0, bit for bit, but any NaN is a NaN."""
+    """Return which elements are equal to within the error: bit for bit where it is 0; any NaN is a NaN."""
     if wanted.dtype.kind == "c":
         return same(wanted.real, found.real, error) & same(wanted.imag, found.imag, error)
     if wanted.dtype.kind != "f":
@@ -129,7 +129,7 @@ def _finite(value: Any) -> np.ndarray:
 
 
 def _close(operands: Sequence[Known], value: Any, error: np.ndarray, ulps: float = 1) -> Parts:
-    """Return the parts of a result with an error from its operands, which is rounded once more where they have one."""
+    """Return the parts of a result with its operands' error; where they have one, it is rounded again."""
     inexact, free = _anywhere(operands, np.shape(value))
     error = np.where(inexact, error + ulps * _ulp(value), error)
     # Whether a result is finite may depend on the errors.
@@ -173,7 +173,7 @@ def _product(operation: Operation, operands: Sequence[Known], value: Any) -> Par
 def _complex(
     operation: Operation, operands: Sequence[Known], value: Any, error: np.ndarray, size: np.ndarray
 ) -> Parts:
-    """Return the parts of a product or quotient of complex numbers, with the error from its operands and its size.
+    """Return the parts of a product or quotient of complex numbers, from its operands' error and its size.
 
     Products with infinities and NaN are TensorFlow's (docs/op-library.md).
     """
@@ -509,7 +509,8 @@ class Operation:
 
     Attributes:
         text: Python's text, with {} for the operands.
-        takes: the kinds of its operands (f, i, b, c, x for any of f, i and b, s for a Python number), one letter each.
+        takes: the kinds of its operands, one letter each: f, i, b, c, x for any of f, i and b, s and n for
+            numbers of Python, n for integers.
         gives: the kind of its result.
         rule: what is known about the result.
         weight: how often it is taken, beside others.

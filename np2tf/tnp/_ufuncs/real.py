@@ -221,9 +221,10 @@ def _exponential(
 ) -> Function:
     """Return `kernel` of numbers whose exponential is finite, and a sum for other numbers.
 
-    XLA's exponential of float32 and float16 on CPUs converts its argument to an integer, which is undefined for a NaN that
-    the compiler knows to be one: the results are whatever lies in memory. And it ends in a product, which overflows for
-    large arguments, but not if it is fused with a sum: ``x - exp(x)`` is finite then.
+    XLA's exponential of float32 and float16 on CPUs converts its argument to an integer, which is undefined
+    for a NaN that the compiler knows to be one: the results are whatever lies in memory. And it ends in a
+    product, which overflows for large arguments, but not if it is fused with a sum: ``x - exp(x)`` is finite
+    then.
 
     Args:
         kernel: TensorFlow's function.
