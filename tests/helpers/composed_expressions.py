@@ -1,4 +1,4 @@
-"""Random expressions of NumPy, each with what any compiler may make of it: a value, and how far it may be off.
+"""Random expressions of NumPy, each with its value and what any compiler may make of that.
 
 `expression(seed)` makes one from a seed. `Expression.known(arguments)` evaluates it as NumPy does, one
 operation after the other, and carries along, for each element, three things: how far the results of
@@ -39,7 +39,8 @@ class Known:
     Attributes:
         value: NumPy's value.
         error: for each element, how far another faithful result may be from NumPy's, in both parts of a
-            complex number; 0 if all results have the same bits. A NaN stays a NaN and an infinity stays that infinity.
+            complex number; 0 if all results have the same bits. A NaN stays a NaN and an infinity stays that
+            infinity.
         free: whether an element may have any value.
         fused: the rounding that is lost if a multiply-add follows; infinite where a product overflows.
     """
@@ -66,8 +67,9 @@ class Known:
         if not bad.any():
             return None
         at = tuple(np.argwhere(bad)[0])
-        found, error = result[at], self.error[at]
-        return f"{found!r} where NumPy has {wanted[at]!r}, at {tuple(map(int, at))}, {int(bad.sum())} of {bad.size} elements, may be off by {error:.3g}"
+        place, count = tuple(map(int, at)), f"{int(bad.sum())} of {bad.size} elements"
+        told = f"{result[at]!r} where NumPy has {wanted[at]!r}, at {place}, {count}"
+        return f"{told}, may be off by {self.error[at]:.3g}"
 
 
 def same(wanted: np.ndarray, found: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -606,7 +608,7 @@ def _reductions() -> Iterator[Operation]:
             )
 
 
-def _operations() -> Iterator[Operation]:
+def _arithmetic() -> Iterator[Operation]:
     for symbol, rule, weight in (
         ("+", _sum_of_two, 4),
         ("-", _sum_of_two, 4),
@@ -622,6 +624,9 @@ def _operations() -> Iterator[Operation]:
     for symbol in ("//", "%"):
         for takes, gives, weight in (("ff", "f", 0.5), ("fs", "f", 0.7), ("ii", "i", 0.7), ("in", "i", 0.7)):
             yield Operation(f"({{}} {symbol} {{}})", takes, gives, _discrete, weight)
+
+
+def _comparisons_and_masks() -> Iterator[Operation]:
     for symbol in ("<", "<=", ">", ">=", "==", "!="):
         for takes, weight in (("ff", 0.6), ("fs", 1.2), ("sf", 0.3), ("ii", 0.4), ("in", 0.5), ("xx", 0.3)):
             yield Operation(f"({{}} {symbol} {{}})", takes, "b", _compared, weight)
@@ -641,6 +646,9 @@ def _operations() -> Iterator[Operation]:
         yield Operation(f"np.{name}({{}})", "f", "b", _tested, 0.4)
         yield Operation(f"np.{name}({{}})", "c", "b", _tested, 0.1)
     yield Operation("np.signbit({})", "f", "b", _signed, 0.3)
+
+
+def _signs_and_roots() -> Iterator[Operation]:
     yield Operation("(-{})", "f", "f", _passed, 1.5)
     yield Operation("(-{})", "i", "i", _passed, 0.7)
     yield Operation("(-{})", "c", "c", _passed, 0.3)
@@ -665,6 +673,9 @@ def _operations() -> Iterator[Operation]:
     yield Operation("({} ** 2)", "i", "i", _discrete, 0.3)
     yield Operation("np.power({}, {})", "ff", "f", _library_of_two(POWER_ULPS), 0.6)
     yield Operation("({} ** {})", "fs", "f", _library_of_two(POWER_ULPS), 0.5)
+
+
+def _library() -> Iterator[Operation]:
     for name, weight in (
         ("exp", 1.5),
         ("log", 2),
@@ -696,6 +707,9 @@ def _operations() -> Iterator[Operation]:
     yield Operation("np.clip({}, -1.5, 2.5)", "f", "f", _monotonic(0), 0.5)
     yield Operation("np.clip({}, -3, 3)", "i", "i", _discrete, 0.3)
     yield Operation("np.nan_to_num({})", "f", "f", _discrete, 0.3)
+
+
+def _selections_and_conversions() -> Iterator[Operation]:
     for kind, weight in (("f", 4.0), ("i", 1.0), ("b", 0.5), ("c", 0.4)):
         yield Operation("np.where({}, {}, {})", f"b{kind}{kind}", kind, _chosen, weight)
     yield Operation("np.where({}, {}, 0.0)", "bf", "f", lambda o, k, v: _chosen(o, [*k, _given(0.0)], v), 1)
@@ -724,7 +738,6 @@ def _operations() -> Iterator[Operation]:
     yield Operation("np.digitize({}, [-1.0, 0.0, 0.7, 2.0])", "f", "i", _discrete, 0.3)
     yield Operation("np.searchsorted(np.array([-2, 0, 3]), {})", "i", "i", _discrete, 0.2)
     yield Operation("np.bincount({}.reshape(-1) % 4, minlength=4)", "i", "i", _counted, 0.2)
-    yield from _reductions()
 
 
 def _counted(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
@@ -732,19 +745,29 @@ def _counted(operation: Operation, operands: Sequence[Known], value: Any) -> Par
     return zeros, np.full(np.shape(value), operands[0].free.any()), zeros
 
 
-OPERATIONS = [operation for operation in _operations() if operation.weight]
+_TABLES = (
+    _arithmetic,
+    _comparisons_and_masks,
+    _signs_and_roots,
+    _library,
+    _selections_and_conversions,
+    _reductions,
+)
+OPERATIONS = [operation for table in _TABLES for operation in table()]
 _BY_KIND = {kind: [o for o in OPERATIONS if o.gives == kind] for kind in "fibc"}
 
 #: name of an argument -> its dtype; two of each kind so that operands may differ.
 ARRAYS = {
-    "a": "f8", "b": "f8", "d": "f8", "e": "f4", "g": "f4", "r": "f2", "i": "i8", "j": "i4", "k": "i1", "u": "u1",
+    "a": "f8", "b": "f8", "d": "f8", "e": "f4", "g": "f4", "r": "f2", "i": "i8", "j": "i4",
+    "k": "i1", "u": "u1",
     "p": "?", "q": "?", "v": "c16", "w": "c8",
 }  # fmt: skip
 _LEAVES = {"f": "aabbddeggrr", "i": "iijku", "b": "pq", "c": "vvw"}
 #: The numbers that change from call to call.
 NUMBERS = ("h", "t")
 _CONSTANTS = (
-    "0", "1", "2", "-1", "0.5", "0.7", "-0.7", "0.1", "3", "49.0", "1e200", "1e-200", "1e30", "-0.0", "0.0", "np.inf",
+    "0", "1", "2", "-1", "0.5", "0.7", "-0.7", "0.1", "3", "49.0", "1e200", "1e-200", "1e30", "-0.0", "0.0",
+    "np.inf",
     "-np.inf", "np.nan", "1.5", "10", "1e5", "np.float64(0.3)", "np.float32(0.7)", "7.0", "-3",
 )  # fmt: skip
 _INTEGERS = ("0", "1", "2", "3", "-1", "7", "10")
