@@ -39,13 +39,7 @@ class OpenGraph:
         self._variables_by_id: dict[int, tuple[Any, tf.Variable]] = {}
         self._call: tuple[PreparedCall, Callable[..., Any]] | None = None
         self._concrete_functions: dict[Any, Any] = {}
-        # Grappler rewrites a function that it puts into its caller as the caller's configuration says.
-        self.tf_function = tf.function(
-            self._stage,
-            autograph=False,
-            jit_compile=jit_compile,
-            experimental_attributes={"_noinline": True, "_tf_data_function": True},
-        )
+        self.tf_function = tf.function(self._stage, autograph=False, jit_compile=jit_compile)
 
     def _stage(self, *tensors: tf.Tensor) -> Any:
         assert self._call is not None

@@ -9,7 +9,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.xla.graph_rewrites import exact_calls
 from np2tf.serving.graphs import OpenGraph
 from np2tf.serving.inputs import InputError, signature_of, signature_text
 
@@ -52,13 +51,13 @@ def save(
         raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes there")
     graph = OpenGraph(function)
     concrete_functions = [graph.add(signature_of(function, signature)) for signature in signatures]
+    module = tf.Module()
+    module.__call__ = graph.callable()
+    module.large_arrays = graph.variables
     names = ["serving_default", *(f"signature_{k}" for k in range(1, len(concrete_functions)))]
-    with exact_calls():
-        module = tf.Module()
-        module.__call__ = graph.callable()
-        module.large_arrays = graph.variables
-        served = dict(zip(names, map(_flat, concrete_functions), strict=True))
-        tf.saved_model.save(module, os.fspath(folder), signatures=served)
+    tf.saved_model.save(
+        module, os.fspath(folder), signatures=dict(zip(names, map(_flat, concrete_functions), strict=True))
+    )
 
 
 def _flat(concrete: Any) -> Any:

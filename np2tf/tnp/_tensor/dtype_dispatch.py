@@ -171,7 +171,7 @@ def hidden_from_others(x: tf.Tensor) -> tf.Tensor:
     if tf.executing_eagerly() or x.dtype.is_integer or x.op.type in _OPAQUE:
         return x
     scope = current_scope()
-    return hide_from_optimiser(x) if scope is None or scope.trace.is_foreign else x
+    return hide_from_optimiser(x) if scope is None or scope.trace.is_compiled_later else x
 
 
 def xla_may_compile() -> bool:
