@@ -1,4 +1,4 @@
-"""Random expressions of NumPy, each with what any compiler may make of it: a value, how far results may be off, and where.
+"""Random expressions of NumPy, each with its value and what any compiler may make of that.
 
 `expression(seed)` makes one from a seed. `Expression.known(arguments)` evaluates it as NumPy does, one
 operation after the other, and carries along, for each element, three things: how far the results of
@@ -38,10 +38,11 @@ class Known:
 
     Attributes:
         value: NumPy's value.
-        error: for each element, how far another faithful result may be from NumPy's, in both parts of a complex number;
-            0 if all results have the same bits. A NaN stays a NaN and an infinity stays that infinity.
+        error: for each element, how far another faithful result may be from NumPy's, in both parts of a
+            complex number; 0 if all results have the same bits. A NaN stays a NaN and an infinity stays that
+            infinity.
         free: whether an element may have any value.
-        fused: the rounding that is lost if a multiply-add follows; infinite where the product is out of range.
+        fused: the rounding that is lost if a multiply-add follows; infinite where a product overflows.
     """
 
     value: Any
@@ -66,12 +67,13 @@ class Known:
         if not bad.any():
             return None
         at = tuple(np.argwhere(bad)[0])
-        found, error = result[at], self.error[at]
-        return f"{found!r} where NumPy has {wanted[at]!r}, at {tuple(map(int, at))}, {int(bad.sum())} of {bad.size} elements, may be off by {error:.3g}"
+        place, count = tuple(map(int, at)), f"{int(bad.sum())} of {bad.size} elements"
+        told = f"{result[at]!r} where NumPy has {wanted[at]!r}, at {place}, {count}"
+        return f"{told}, may be off by {self.error[at]:.3g}"
 
 
 def same(wanted: np.ndarray, found: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return which elements are equal to within the error: where it is 0, bit for bit, but any NaN is a NaN."""
+    """Return which elements are equal to within the error: bit for bit where it is 0; any NaN is a NaN."""
     if wanted.dtype.kind == "c":
         return same(wanted.real, found.real, error) & same(wanted.imag, found.imag, error)
     if wanted.dtype.kind != "f":
@@ -129,7 +131,7 @@ def _finite(value: Any) -> np.ndarray:
 
 
 def _close(operands: Sequence[Known], value: Any, error: np.ndarray, ulps: float = 1) -> Parts:
-    """Return the parts of a result with an error from its operands, which is rounded once more where they have one."""
+    """Return the parts of a result with its operands' error; where they have one, it is rounded again."""
     inexact, free = _anywhere(operands, np.shape(value))
     error = np.where(inexact, error + ulps * _ulp(value), error)
     # Whether a result is finite may depend on the errors.
@@ -173,7 +175,7 @@ def _product(operation: Operation, operands: Sequence[Known], value: Any) -> Par
 def _complex(
     operation: Operation, operands: Sequence[Known], value: Any, error: np.ndarray, size: np.ndarray
 ) -> Parts:
-    """Return the parts of a product or quotient of complex numbers, with the error from its operands and its size.
+    """Return the parts of a product or quotient of complex numbers, from its operands' error and its size.
 
     Products with infinities and NaN are TensorFlow's (docs/op-library.md).
     """
@@ -215,6 +217,12 @@ def _discrete(operation: Operation, operands: Sequence[Known], value: Any) -> Pa
     inexact, free = _anywhere(operands, np.shape(value))
     zeros = np.zeros(np.shape(value), _WIDE)
     return zeros, free | inexact, zeros
+
+
+def _signed(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
+    """The sign of the last operand, which a NaN has by chance."""
+    error, free, fused = _discrete(operation, operands, value)
+    return error, free | np.isnan(operands[-1].array), fused
 
 
 def _corners(operand: Known) -> Iterator[np.ndarray]:
@@ -503,7 +511,8 @@ class Operation:
 
     Attributes:
         text: Python's text, with {} for the operands.
-        takes: the kinds of its operands (f, i, b, c, x for any of f, i and b, s for a Python number), one letter each.
+        takes: the kinds of its operands, one letter each: f, i, b, c, x for any of f, i and b, s and n for
+            numbers of Python, n for integers.
         gives: the kind of its result.
         rule: what is known about the result.
         weight: how often it is taken, beside others.
@@ -599,7 +608,7 @@ def _reductions() -> Iterator[Operation]:
             )
 
 
-def _operations() -> Iterator[Operation]:
+def _arithmetic() -> Iterator[Operation]:
     for symbol, rule, weight in (
         ("+", _sum_of_two, 4),
         ("-", _sum_of_two, 4),
@@ -615,6 +624,9 @@ def _operations() -> Iterator[Operation]:
     for symbol in ("//", "%"):
         for takes, gives, weight in (("ff", "f", 0.5), ("fs", "f", 0.7), ("ii", "i", 0.7), ("in", "i", 0.7)):
             yield Operation(f"({{}} {symbol} {{}})", takes, gives, _discrete, weight)
+
+
+def _comparisons_and_masks() -> Iterator[Operation]:
     for symbol in ("<", "<=", ">", ">=", "==", "!="):
         for takes, weight in (("ff", 0.6), ("fs", 1.2), ("sf", 0.3), ("ii", 0.4), ("in", 0.5), ("xx", 0.3)):
             yield Operation(f"({{}} {symbol} {{}})", takes, "b", _compared, weight)
@@ -633,7 +645,10 @@ def _operations() -> Iterator[Operation]:
     for name in ("isnan", "isinf", "isfinite"):
         yield Operation(f"np.{name}({{}})", "f", "b", _tested, 0.4)
         yield Operation(f"np.{name}({{}})", "c", "b", _tested, 0.1)
-    yield Operation("np.signbit({})", "f", "b", _discrete, 0.3)
+    yield Operation("np.signbit({})", "f", "b", _signed, 0.3)
+
+
+def _signs_and_roots() -> Iterator[Operation]:
     yield Operation("(-{})", "f", "f", _passed, 1.5)
     yield Operation("(-{})", "i", "i", _passed, 0.7)
     yield Operation("(-{})", "c", "c", _passed, 0.3)
@@ -658,6 +673,9 @@ def _operations() -> Iterator[Operation]:
     yield Operation("({} ** 2)", "i", "i", _discrete, 0.3)
     yield Operation("np.power({}, {})", "ff", "f", _library_of_two(POWER_ULPS), 0.6)
     yield Operation("({} ** {})", "fs", "f", _library_of_two(POWER_ULPS), 0.5)
+
+
+def _library() -> Iterator[Operation]:
     for name, weight in (
         ("exp", 1.5),
         ("log", 2),
@@ -683,12 +701,15 @@ def _operations() -> Iterator[Operation]:
         yield Operation(f"np.{name}({{}}, {{}})", "ff", "f", _extreme_of_two, weight)
         yield Operation(f"np.{name}({{}}, {{}})", "fs", "f", _extreme_of_two, weight)
         yield Operation(f"np.{name}({{}}, {{}})", "ii", "i", _extreme_of_two, 0.3 * weight)
-    yield Operation("np.copysign({}, {})", "ff", "f", _discrete, 0.3)
+    yield Operation("np.copysign({}, {})", "ff", "f", _signed, 0.3)
     yield Operation("np.fmod({}, {})", "ff", "f", _discrete, 0.2)
     yield Operation("np.heaviside({}, {})", "fs", "f", _discrete, 0.2)
     yield Operation("np.clip({}, -1.5, 2.5)", "f", "f", _monotonic(0), 0.5)
     yield Operation("np.clip({}, -3, 3)", "i", "i", _discrete, 0.3)
     yield Operation("np.nan_to_num({})", "f", "f", _discrete, 0.3)
+
+
+def _selections_and_conversions() -> Iterator[Operation]:
     for kind, weight in (("f", 4.0), ("i", 1.0), ("b", 0.5), ("c", 0.4)):
         yield Operation("np.where({}, {}, {})", f"b{kind}{kind}", kind, _chosen, weight)
     yield Operation("np.where({}, {}, 0.0)", "bf", "f", lambda o, k, v: _chosen(o, [*k, _given(0.0)], v), 1)
@@ -717,7 +738,6 @@ def _operations() -> Iterator[Operation]:
     yield Operation("np.digitize({}, [-1.0, 0.0, 0.7, 2.0])", "f", "i", _discrete, 0.3)
     yield Operation("np.searchsorted(np.array([-2, 0, 3]), {})", "i", "i", _discrete, 0.2)
     yield Operation("np.bincount({}.reshape(-1) % 4, minlength=4)", "i", "i", _counted, 0.2)
-    yield from _reductions()
 
 
 def _counted(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
@@ -725,19 +745,29 @@ def _counted(operation: Operation, operands: Sequence[Known], value: Any) -> Par
     return zeros, np.full(np.shape(value), operands[0].free.any()), zeros
 
 
-OPERATIONS = [operation for operation in _operations() if operation.weight]
+_TABLES = (
+    _arithmetic,
+    _comparisons_and_masks,
+    _signs_and_roots,
+    _library,
+    _selections_and_conversions,
+    _reductions,
+)
+OPERATIONS = [operation for table in _TABLES for operation in table()]
 _BY_KIND = {kind: [o for o in OPERATIONS if o.gives == kind] for kind in "fibc"}
 
 #: name of an argument -> its dtype; two of each kind so that operands may differ.
 ARRAYS = {
-    "a": "f8", "b": "f8", "d": "f8", "e": "f4", "g": "f4", "r": "f2", "i": "i8", "j": "i4", "k": "i1", "u": "u1",
+    "a": "f8", "b": "f8", "d": "f8", "e": "f4", "g": "f4", "r": "f2", "i": "i8", "j": "i4",
+    "k": "i1", "u": "u1",
     "p": "?", "q": "?", "v": "c16", "w": "c8",
 }  # fmt: skip
 _LEAVES = {"f": "aabbddeggrr", "i": "iijku", "b": "pq", "c": "vvw"}
 #: The numbers that change from call to call.
 NUMBERS = ("h", "t")
 _CONSTANTS = (
-    "0", "1", "2", "-1", "0.5", "0.7", "-0.7", "0.1", "3", "49.0", "1e200", "1e-200", "1e30", "-0.0", "0.0", "np.inf",
+    "0", "1", "2", "-1", "0.5", "0.7", "-0.7", "0.1", "3", "49.0", "1e200", "1e-200", "1e30", "-0.0", "0.0",
+    "np.inf",
     "-np.inf", "np.nan", "1.5", "10", "1e5", "np.float64(0.3)", "np.float32(0.7)", "7.0", "-3",
 )  # fmt: skip
 _INTEGERS = ("0", "1", "2", "3", "-1", "7", "10")

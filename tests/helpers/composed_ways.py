@@ -1,10 +1,10 @@
-"""Runs many expressions as one function, in every way that np2tf has to run it, and finds those that differ from NumPy."""
+"""Runs many expressions as one function, in every way of np2tf, and finds those that differ from NumPy."""
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,11 +177,3 @@ def _is_valid(expression: Expression, seed: int) -> bool:
     except Exception:  # NumPy has no such operation
         return False
     return True
-
-
-def all_differences(
-    expressions: Iterable[Expression], seed: int = 0, ways: Iterable[str] = WAYS
-) -> list[Difference]:
-    """Return the differences in all ways."""
-    expressions = list(expressions)
-    return [found for way in ways for found in differences(expressions, way, seed)]

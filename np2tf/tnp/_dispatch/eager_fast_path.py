@@ -10,6 +10,7 @@ general path takes over.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,9 @@ def _number(value: Any, enum: int) -> Any:
     """Return a Python number that the kernel converts to the other dtype as NumPy does, else None."""
     kind = type(value)
     if kind is float and enum in _FLOATS:
+        # TensorFlow keeps the tensors of Python's numbers by their value, and then gives 0.0 for -0.0.
+        if not value and copysign(1.0, value) < 0:
+            return None
         # NumPy warns about numbers that are infinite in float32.
         return value if enum == _DOUBLE or -_GREATEST_SINGLE <= value <= _GREATEST_SINGLE else None
     if kind is int and -_EXACT <= value <= _EXACT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sys import getrefcount
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class _Probe:
 
 
 #: NumPy makes an array without axes of a scalar left of a comparison, and keeps so many references to it.
-_OF_A_SCALAR: int = np.float64(0) < _Probe()  # type: ignore[assignment]
+_OF_A_SCALAR: int = np.float64(0) < cast(Any, _Probe())
 
 
 def _number(value: Any, references: int) -> Any:

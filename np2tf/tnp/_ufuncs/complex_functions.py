@@ -11,6 +11,7 @@ import tensorflow as tf
 from np2tf.tnp._tensor.dtype_dispatch import Function, constant
 from np2tf.tnp._tensor.dtype_dispatch import maximum as larger_of
 from np2tf.tnp._tensor.dtype_dispatch import minimum as smaller_of
+from np2tf.tnp._ufuncs import real as floats
 from np2tf.tnp._ufuncs.complex import (
     isinf,
     isnan,
@@ -96,7 +97,7 @@ def _scale(z: tf.Tensor, factor: float) -> tf.Tensor:
 def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
     real, imag = parts(z)
     # Multiplied in two factors: the exponential may overflow where its product with the cosine does not.
-    root = tf.exp(real * constant(0.5, real))
+    root = floats.exp(real * constant(0.5, real))
     result = [root * function(imag) * root for function in (tf.cos, tf.sin)]
     endless = ~tf.math.is_finite(imag)
     above = endless & tf.equal(real, constant(math.inf, real))
@@ -104,7 +105,7 @@ def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
     zero = constant(0, real)
     on_axis = tf.equal(imag, zero)
     return tf.complex(
-        tf.where(above, real, tf.where(below, zero, tf.where(on_axis, tf.exp(real), result[0]))),
+        tf.where(above, real, tf.where(below, zero, tf.where(on_axis, floats.exp(real), result[0]))),
         tf.where(below, copysign(zero, imag), tf.where(on_axis, imag, result[1])),
     )
 
@@ -134,8 +135,8 @@ def expm1(z: tf.Tensor) -> tf.Tensor:
     """``exp(z) - 1``"""
     real, imag = parts(z)
     half = tf.sin(imag / constant(2, imag))
-    cosine = tf.math.expm1(real) * tf.cos(imag) - constant(2, half) * tf.square(half)
-    return tf.complex(cosine, tf.exp(real) * tf.sin(imag))
+    cosine = floats.expm1(real) * tf.cos(imag) - constant(2, half) * tf.square(half)
+    return tf.complex(cosine, floats.exp(real) * tf.sin(imag))
 
 
 def _with_sign(x: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:

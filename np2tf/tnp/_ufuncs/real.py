@@ -14,6 +14,7 @@ from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import (
     BITS,
+    Function,
     broadcast_together,
     constant,
     hidden_from_others,
@@ -148,12 +149,12 @@ def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, sign: float) -> tf.Tensor:
     half, size = constant(0.5, x), tf.abs(x)
     is_far = size > constant(_FAR, x)
     near = tf.where(is_far, constant(0, x), size)
-    growth = tf.math.expm1(near)
+    growth = expm1(near)
     if sign < 0:
         sum = growth + growth / (growth + constant(1, x))
     else:
         sum = growth + constant(1, x) + constant(1, x) / (growth + constant(1, x))
-    root = tf.exp(half * size)
+    root = exp(half * size)
     far = tf.where(tf.equal(factor, constant(0, x)), factor, half * root * factor * root)
     return tf.where(is_far, far, half * sum * factor)
 
@@ -206,6 +207,42 @@ def _propagate_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     if not xla_may_compile():
         return result
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)
+
+
+def _largest_exponent(dtype: Any) -> np.floating[Any]:
+    """Return the largest number whose exponential is finite."""
+    number = dtype(np.log(np.finfo(dtype).max))
+    with np.errstate(over="ignore"):
+        return number if np.isfinite(np.exp(number)) else np.nextafter(number, dtype(0))
+
+
+def _exponential(
+    kernel: Callable[[tf.Tensor], tf.Tensor], slope: Callable[[tf.Tensor], tf.Tensor]
+) -> Function:
+    """Return `kernel` of numbers whose exponential is finite, and a sum for other numbers.
+
+    XLA's exponential of float32 and float16 on CPUs converts its argument to an integer, which is undefined
+    for a NaN that the compiler knows to be one: the results are whatever lies in memory. And it ends in a
+    product, which overflows for large arguments, but not if it is fused with a sum: ``x - exp(x)`` is finite
+    then.
+
+    Args:
+        kernel: TensorFlow's function.
+        slope: gives the derivative from the result.
+    """
+
+    @tf.custom_gradient
+    def guarded(x: tf.Tensor) -> Any:
+        fits = x <= constant(_largest_exponent(x.dtype.as_numpy_dtype), x)
+        inside = kernel(tf.where(fits, x, constant(0, x)))
+        result = tf.where(fits, inside, x + constant(np.inf, x))
+        return result, lambda upstream: upstream * slope(result)
+
+    return lambda x: guarded(x) if x.dtype in (tf.float32, tf.float16) and xla_may_compile() else kernel(x)
+
+
+exp = _exponential(tf.exp, lambda result: result)
+expm1 = _exponential(tf.math.expm1, lambda result: result + constant(1, result))
 
 
 def sqrt(x: tf.Tensor) -> tf.Tensor:

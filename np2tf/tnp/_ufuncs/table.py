@@ -126,17 +126,14 @@ _ROUNDING_KERNELS: dict[str, Callable[..., Any]] = {
 }
 _MATHS: dict[str, Callable[..., Any]] = {
     **{
-        name: real(getattr(tf.math, name), complex=getattr(complex_functions, name))
-        for name in ("exp", "expm1", "tanh")
+        name: real(getattr(floats, name), complex=getattr(complex_functions, name))
+        for name in ("exp", "expm1", "sqrt", "sinh", "cosh")
     },
     **{
         name: real(getattr(elementary, name), complex=getattr(complex_functions, name))
         for name in ("log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan")
     },
-    **{
-        name: real(getattr(floats, name), complex=getattr(complex_functions, name))
-        for name in ("sqrt", "sinh", "cosh")
-    },
+    "tanh": real(tf.math.tanh, complex=complex_functions.tanh),
     **{
         f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(complex_functions, f"arc{name}"))
         for name in ("sinh", "cosh", "tanh")
