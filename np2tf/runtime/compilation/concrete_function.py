@@ -254,7 +254,6 @@ class ConcreteFunction:
             trace.may_assume = self._assumes
             # An accelerator has memory of its own.
             trace.may_be_stopped = not self._gradients and trace.device == "cpu"
-            trace.argument_tensors = set(map(id, tensors[: len(arrays)]))
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True

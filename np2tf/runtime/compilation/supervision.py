@@ -231,7 +231,9 @@ class Supervision:
 
         start_thread(work)
         try:
-            is_done.acquire()
+            # The signal may have reached another thread, which does not wake this thread.
+            while not is_done.acquire(timeout=PERIOD):
+                pass
         except BaseException:
             sign.set()
             _wait(is_done)

@@ -168,7 +168,7 @@ class StagedLoop(DiscoveredLoop):
                 test, body, order.enter(inputs), shapes, maximum_iterations=self._most_iterations()
             )
             if not self.rounds.exact:
-                graphs.check(self.trace.argument_tensors)
+                graphs.check()
             if self.trace.has_collectives and COLLECTIVES & ops_of(*plan.graphs):
                 _keep_functional()
             return order.leave(variables)

@@ -75,7 +75,6 @@ class Trace:
         attributes_are_named: whether code reads every attribute by its name, so that no code lists
             attributes.
         loops: for each staged loop "xla" or "graph".
-        argument_tensors: the ids of the tensors of the caller's arrays.
         at_once: whether the code that is being staged now stands for all iterations of a loop at once.
         throw_aways: the throw-away graphs of loops and branches that are being traced, the innermost last.
         is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
@@ -120,7 +119,6 @@ class Trace:
         self.handles = self.gradients = self.has_gaps = False
         self.may_assume = self.has_assumed = self.has_collectives = self.may_call_numpy = False
         self.may_be_stopped = False
-        self.argument_tensors: set[int] = set()
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []
