@@ -47,7 +47,7 @@ def packed(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     with jax.enable_x64():
         kinds = [jax.ShapeDtypeStruct(samples.shape, np.float64)] * 2
-        program = export.export(jax.jit(endless))(*kinds).mlir_module_serialized
+        program = export.export(jax.jit(endless, keep_unused=True))(*kinds).mlir_module_serialized
     (folder / f"{ENDLESS}.mlirbc.gz").write_bytes(gzip.compress(program))
     kind = [[*samples.shape], "float64"]
     digests = [pack.digest(array) for array in pack.Case(*ENDLESS.split("-")).arguments()[:2]]
