@@ -56,8 +56,7 @@ def _computed(name: str, array: np.ndarray, lengths: str, dtype: str) -> list[st
         if abs(first) + abs(step) * array.size < 2**24 and np.array_equal(
             array, first + step * np.arange(array.size)
         ):
-            words = [f"{number:.1f}" if dtype[0] == "f" else str(number) for number in (first, step)]
-            return [*_sequence(name, *words, f"tensor<{lengths}x{dtype}>")]
+            return [*_sequence(name, first, step, f"tensor<{lengths}x{dtype}>")]
     if array.ndim == 2 and np.isin(array, (0, 1)).all():
         truth = array.astype(bool)
         # The first place of another value in the first row, or else in the first column, gives the diagonal.
@@ -71,10 +70,11 @@ def _computed(name: str, array: np.ndarray, lengths: str, dtype: str) -> list[st
     return None
 
 
-def _sequence(name: str, first: str, step: str, kind: str) -> Iterator[str]:
+def _sequence(name: str, first: int, step: int, kind: str) -> Iterator[str]:
+    point = "" if "xi" in kind else ".0"
     yield f"{name}_places = stablehlo.iota dim = 0 : {kind}"
-    yield f"{name}_step = stablehlo.constant dense<{step}> : {kind}"
-    yield f"{name}_first = stablehlo.constant dense<{first}> : {kind}"
+    yield f"{name}_step = stablehlo.constant dense<{step}{point}> : {kind}"
+    yield f"{name}_first = stablehlo.constant dense<{first}{point}> : {kind}"
     yield f"{name}_steps = stablehlo.multiply {name}_places, {name}_step : {kind}"
     yield f"{name} = stablehlo.add {name}_steps, {name}_first : {kind}"
 

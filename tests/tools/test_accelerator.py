@@ -47,7 +47,7 @@ def packed(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     with jax.enable_x64():
         kinds = [jax.ShapeDtypeStruct(samples.shape, np.float64)] * 2
-        program = export.export(jax.jit(endless))(*kinds).mlir_module_serialized
+        program = export.export(jax.jit(endless, keep_unused=True))(*kinds).mlir_module_serialized
     (folder / f"{ENDLESS}.mlirbc.gz").write_bytes(gzip.compress(program))
     kind = [[*samples.shape], "float64"]
     digests = [pack.digest(array) for array in pack.Case(*ENDLESS.split("-")).arguments()[:2]]
@@ -83,6 +83,8 @@ def test_packed_programs(root: Path, packed: Path, tmp_path: Path, monkeypatch: 
         assert row["np2tf"]["right"] is row["hand"]["right"] is True
         assert 0 < row["np2tf"]["warm"] < 1
         assert 0 < row["np2tf"]["copies"] < 1
+        assert row["np2tf"]["a round"] >= 1
+    assert found["cases"][GOOD[0]]["np2tf"]["rounds"] == found["cases"][GOOD[0]]["hand"]["rounds"] == 11
     assert "took more than 6 s" in found["cases"][ENDLESS]["np2tf"]["error"]
     assert found["left out"] == {"crc16-SMALL-float64": "not packed"}
     rows = [line for line in (out / "table.md").read_text().splitlines() if line.startswith("| ")]
