@@ -7,7 +7,7 @@ process if the memory is shared.
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]  # getsignal without making enumerations
 import _thread
 import ctypes
 import signal

@@ -81,15 +81,16 @@ def write_plane(array: tf.Tensor, starts: tf.Tensor | list[Int], value: tf.Tenso
     return array_of(gen_xla_ops.xla_dynamic_update_slice(planes, value, _starts(starts, axis)), axis)
 
 
-def reshape_once(value: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
+def reshape_once(value: tf.Tensor, shape: Sequence[int | None]) -> tf.Tensor:
     """Return a staged tensor in another shape.
 
     Of a tensor that is the result of a reshape, the operand is reshaped: XLA would choose a memory order for
     the shape between the two that it then has to copy from, and no longer update arrays in place.
     """
-    while value.op.type == "Reshape":
+    while not hasattr(value, "numpy") and value.op.type == "Reshape":
         value = value.op.inputs[0]
-    return value if value.shape.as_list() == list(shape) else gen_array_ops.reshape(value, constant(tuple(shape)))
+    is_so = value.shape.as_list() == list(shape)
+    return value if is_so else gen_array_ops.reshape(value, constant(tuple(shape)))
 
 
 def _sizes(sizes: list[int], axis: int) -> tuple[int, ...]:

@@ -48,7 +48,9 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
         if finish is None:
             return part
         shape = _shape(key, axes)
-        return reshape_once(part, shape) if staging_for_xla() else gen_array_ops.reshape(part, constant(shape))
+        if staging_for_xla():
+            return reshape_once(part, shape)
+        return gen_array_ops.reshape(part, constant(shape))
     part = part if finish is None else part[finish]
     # This comes last, because XLA does not always handle arrays of run-time length correctly.
     last: list[Any] = []
