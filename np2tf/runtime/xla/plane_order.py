@@ -7,7 +7,7 @@ from math import prod
 
 import tensorflow as tf
 
-from np2tf.tnp._slicing.planes import array_of, axis_in_front, planes_of
+from np2tf.tnp._slicing.planes import array_of, axis_in_front, in_own_order
 from np2tf.tnp._tensor.storage import Storage
 
 #: Smaller arrays stay in the processor's caches (tridiagonal systems, milliseconds with planes and without:
@@ -56,18 +56,14 @@ class PlaneOrder:
         """Return variables for the loop, as planes. Let arrays that the loop only reads be made of planes."""
         for storage, axis in self._storage_axes.items():
             storage.rebase(array_of(axis_in_front(storage._value, axis), axis))
-        return self.keep(tensors)
+        return [in_own_order(tensor) for tensor in self.keep(tensors)]
 
     def keep(self, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return variables at the end of an iteration, as planes."""
         return [
-            self._planes(tensor, self._axes[k]) if k in self._axes else tensor
+            axis_in_front(tensor, self._axes[k]) if k in self._axes else tensor
             for k, tensor in enumerate(tensors)
         ]
-
-    def _planes(self, array: tf.Tensor, axis: int) -> tf.Tensor:
-        origin = planes_of(array)
-        return origin[0] if origin is not None and origin[1] == axis else axis_in_front(array, axis)
 
     def leave(self, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return variables of the loop as arrays."""

@@ -29,6 +29,17 @@ def axis_in_front(array: tf.Tensor, axis: int) -> tf.Tensor:
     return tf.transpose(array, [axis, *(k for k in range(array.shape.rank) if k != axis)])
 
 
+def in_own_order(tensor: tf.Tensor) -> tf.Tensor:
+    """Return a variable at the begin of a loop.
+
+    XLA gives a transposition the memory order of its operand, and a reshape its own. A loop whose variable
+    begins in another order copies the whole array in each iteration.
+    """
+    is_transposed = not hasattr(tensor, "numpy") and tensor.op.type == "Transpose"
+    is_known = tensor.shape.is_fully_defined()
+    return gen_array_ops.reshape(tensor, constant(tuple(tensor.shape))) if is_transposed and is_known else tensor
+
+
 def array_of(planes: tf.Tensor, axis: int) -> tf.Tensor:
     """Return the array that has these planes along an axis."""
     return tf.transpose(planes, _order(axis, planes.shape.rank), name=_NAME)
