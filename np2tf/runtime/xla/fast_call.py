@@ -29,7 +29,8 @@ class ConcreteCall:
     def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]]) -> None:
         self.function = function
         self._captures = list(function.graph.external_captures)
-        places = [k for k, tensor in enumerate(self._captures) if tensor is stop_signs.UNSET]
+        sign = stop_signs.unset_sign()
+        places = [k for k, tensor in enumerate(self._captures) if tensor is sign]
         self._stop_place = places[0] if places else None
         self._late = late
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name

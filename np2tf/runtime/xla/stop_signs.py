@@ -8,6 +8,8 @@ is set ends within one iteration, and its results are thrown away.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
@@ -44,9 +46,14 @@ class StopSign:
         self._elements[:] = 1
 
 
-with tf.init_scope(), tf.device("CPU:0"):
-    #: Stands for the sign of each call in graphs. It is never set.
-    UNSET = StopSign().tensor
+@cache
+def unset_sign() -> tf.Tensor:
+    """Return the tensor that stands for the sign of each call in graphs. It is never set.
+
+    It is made late: the first tensor of a process starts TensorFlow, which a program may configure before.
+    """
+    with tf.init_scope(), tf.device("CPU:0"):
+        return StopSign().tensor
 
 
 def is_unset(counter: tf.Tensor) -> tf.Tensor:
@@ -56,5 +63,7 @@ def is_unset(counter: tf.Tensor) -> tf.Tensor:
         counter: the number of the iteration, an int64 of shape ().
     """
     place = tf.bitwise.bitwise_and(counter, tf.constant(_SIZE - 1, tf.int64))
-    element = tf.raw_ops.Slice(input=UNSET, begin=tf.reshape(place, [1]), size=tf.constant([1], tf.int64))
+    element = tf.raw_ops.Slice(
+        input=unset_sign(), begin=tf.reshape(place, [1]), size=tf.constant([1], tf.int64)
+    )
     return tf.equal(tf.reshape(element, []), tf.constant(0, tf.int64))

@@ -37,7 +37,9 @@ def in_own_order(tensor: tf.Tensor) -> tf.Tensor:
     """
     is_transposed = not hasattr(tensor, "numpy") and tensor.op.type == "Transpose"
     is_known = tensor.shape.is_fully_defined()
-    return gen_array_ops.reshape(tensor, constant(tuple(tensor.shape))) if is_transposed and is_known else tensor
+    return (
+        gen_array_ops.reshape(tensor, constant(tuple(tensor.shape))) if is_transposed and is_known else tensor
+    )
 
 
 def array_of(planes: tf.Tensor, axis: int) -> tf.Tensor:
