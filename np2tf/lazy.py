@@ -21,6 +21,8 @@ class LazyModule:
         self.__dict__["__name__"] = name
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__wrapped__":  # asked of whatever stands in a module: no module has it
+            raise AttributeError(f"module {self.__dict__['__name__']!r} has no attribute {name!r}")
         with installation.needed():
             value = getattr(importlib.import_module(self.__dict__["__name__"]), name)
         self.__dict__[name] = value

@@ -2,7 +2,7 @@
 
     python benchmarks/accelerator/pack.py [--out FOLDER] [--device gpu] [--limit SECONDS] [KEY...]
 
-Needs np2tf. For each case (`cases.py`) the folder gets a portable artifact of StableHLO, and a line in
+Needs np2tf. For each case (`packed_cases.py`) the folder gets a portable artifact of StableHLO, and a line in
 `manifest.jsonl`: the inputs' shapes and dtypes, a digest of NumPy's inputs and results, and the tolerance, or
 the reason why there is no program. A case that is in the manifest already is left alone, so that packing can
 be interrupted. The work is done in another process, which is ended and started again behind a case that takes
@@ -26,7 +26,7 @@ from typing import Any
 
 import click
 import numpy as np
-from cases import Case, arrays_of, digest, every_case, run_whole
+from packed_cases import Case, arrays_of, digest, every_case, run_whole
 
 HERE = Path(__file__).resolve().parent
 #: The limit of the folder's size in bytes, and of a single program's: its constants should be inputs.

@@ -32,8 +32,8 @@ from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
-from cases import FIRST, Case, digest, distance, every_case
 from launches import launches
+from packed_cases import FIRST, Case, digest, distance, every_case
 from report import tables
 
 HERE = Path(__file__).resolve().parent

@@ -341,7 +341,10 @@ class scalar(ndarray):
         if self.weak is None and hasattr(tensor, "numpy"):
             return self.dtype.type
         # The program asks for the class that the number has in NumPy; libraries must treat it as an array.
-        module = sys._getframe(1).f_globals.get("__name__", "")
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__") == "abc":  # for an abstract base class
+            frame = frame.f_back
+        module = "" if frame is None else frame.f_globals.get("__name__", "")
         if module.partition(".")[0] in _TREATING_AS_ARRAYS:
             return scalar
         if self._alternatives is not None:

@@ -168,10 +168,12 @@ def hidden_from_others(x: tf.Tensor) -> tf.Tensor:
     There TensorFlow's arithmetic rewrites are on, and they need to see the operations or constants that the
     operands are: it merges constants, takes common factors out of sums, makes ``x <= 0`` of ``~(x > 0)``.
     """
-    if tf.executing_eagerly() or x.dtype.is_integer or x.op.type in _OPAQUE:
+    if not isinstance(x, tf.Tensor) or tf.executing_eagerly() or x.dtype.is_integer:
         return x
     scope = current_scope()
-    return hide_from_optimiser(x) if scope is None or scope.trace.is_compiled_later else x
+    if scope is not None and not scope.trace.is_compiled_later:
+        return x
+    return x if not hasattr(x, "numpy") and x.op.type in _OPAQUE else hide_from_optimiser(x)
 
 
 def xla_may_compile() -> bool:
