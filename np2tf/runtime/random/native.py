@@ -16,6 +16,7 @@ from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import rounded_product
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any, reduce_sum
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
@@ -154,8 +155,8 @@ def _uniform(drawing: Drawing, low: Any = 0.0, high: Any = 1.0, size: Any = None
     low, high = _real(low), _real(high)
     span = high - low
     if not drawing.legacy:
-        record_violation(tf.reduce_any(span < 0.0))
-    record_violation(tf.reduce_any(~(tf.abs(span) < _LARGE)))
+        record_violation(reduce_any(span < 0.0))
+    record_violation(reduce_any(~(tf.abs(span) < _LARGE)))
     return low + rounded_product(span, drawing.uniform())
 
 
@@ -173,7 +174,7 @@ def _normal(drawing: Drawing, loc: Any = 0.0, scale: Any = 1.0, size: Any = None
         return None
     loc, scale = _real(loc), _real(scale)
     negative = tf.bitcast(scale, tf.int64) < 0
-    record_violation(tf.reduce_any(negative | ~(scale < _LARGE)))
+    record_violation(reduce_any(negative | ~(scale < _LARGE)))
     return loc + rounded_product(scale, numbers)
 
 
@@ -236,18 +237,18 @@ def _draw_weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:
         steps = np.array(p, float).cumsum()
         steps = tf.constant(steps / steps[-1])
         number = drawing.uniform()[..., None]
-        return tf.reduce_sum(tf.cast(number >= steps, tf.int64), -1)
+        return reduce_sum(tf.cast(number >= steps, tf.int64), -1)
     chances = _real(p)
     if chances.shape != (count,) or not count:
         return None
     steps = tf.cumsum(chances)
     total = steps[-1]
     # NumPy refuses probabilities that do not sum up to one.
-    record_violation(~(tf.reduce_all(chances >= 0.0) & (tf.abs(total - 1.0) < _MOST_FROM_ONE)))
+    record_violation(~(reduce_all(chances >= 0.0) & (tf.abs(total - 1.0) < _MOST_FROM_ONE)))
     distance = drawing.uniform()[..., None] - steps / total
     # NumPy adds in another order. If the order decides the result, NumPy must draw.
-    record_violation(tf.reduce_any(tf.abs(distance[..., :-1]) < count * _DOUBT))
-    return tf.reduce_sum(tf.cast(distance >= 0.0, tf.int64), -1)
+    record_violation(reduce_any(tf.abs(distance[..., :-1]) < count * _DOUBT))
+    return reduce_sum(tf.cast(distance >= 0.0, tf.int64), -1)
 
 
 def _real(value: Any) -> tf.Tensor:

@@ -22,6 +22,7 @@ from np2tf.tnp._operands.path_dependent_operators import of_each_kind
 from np2tf.tnp._operands.python_scalars import is_undecided
 from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any, reduce_sum
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -218,7 +219,7 @@ def sum(iterable: Any, start: Any = 0) -> Any:
         values = tf.cast(values, tf.int64)
     if values.shape[0] == 0:
         return start
-    total = tf.reduce_sum(values, 0)
+    total = reduce_sum(values, 0)
     return start + (tensor_array(total) if total.shape.rank else tensor_scalar(total))
 
 
@@ -233,7 +234,7 @@ def any(iterable: Any) -> Any:
     values = _values(iterable)
     if values is None or values.shape.rank != 1:
         return _fold(iterable, or_, False, builtins.any)
-    return weak_scalar(tf.reduce_any(tf.cast(values, tf.bool)), builtins.bool)
+    return weak_scalar(reduce_any(tf.cast(values, tf.bool)), builtins.bool)
 
 
 def all(iterable: Any) -> Any:
@@ -247,7 +248,7 @@ def all(iterable: Any) -> Any:
     values = _values(iterable)
     if values is None or values.shape.rank != 1:
         return _fold(iterable, and_, True, builtins.all)
-    return weak_scalar(tf.reduce_all(tf.cast(values, tf.bool)), builtins.bool)
+    return weak_scalar(reduce_all(tf.cast(values, tf.bool)), builtins.bool)
 
 
 def _fold(iterable: Any, join: Any, empty: Any, builtin: Any) -> Any:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-import tensorflow as tf
-
 from np2tf.runtime.staged_operators.builtins import extreme
 from np2tf.runtime.staged_operators.control import cond
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._operands.python_scalars import is_weak, weak_binary, weak_kind
+from np2tf.tnp._tensor.reductions_of_axes import reduce_max, reduce_min
 
 
 def _best(builtin: Any, values: tuple[Any, ...], operation: str, better: Any) -> Any:
@@ -48,7 +47,7 @@ def min(*values: Any) -> Any:
     See https://docs.python.org/3/library/functions.html#min.
     """
     if len(values) == 1:
-        return _among(builtins.min, values[0], tf.reduce_min, 1)
+        return _among(builtins.min, values[0], reduce_min, 1)
     return _best(builtins.min, values, "minimum", lambda value, best: value < best)
 
 
@@ -61,5 +60,5 @@ def max(*values: Any) -> Any:
     See https://docs.python.org/3/library/functions.html#max.
     """
     if len(values) == 1:
-        return _among(builtins.max, values[0], tf.reduce_max, -1)
+        return _among(builtins.max, values[0], reduce_max, -1)
     return _best(builtins.max, values, "maximum", lambda value, best: value > best)

@@ -23,6 +23,7 @@ from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array,
 from np2tf.tnp._front.at import at
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import aliases, current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -204,5 +205,5 @@ def _values(
     counters = tf.range(len(iterable), dtype=tf.int64)
     rows, violations = tf.vectorized_map(row, counters, fallback_to_while_loop=False)
     if trial_result.checks:
-        record_violation(tf.reduce_any(violations))
+        record_violation(reduce_any(violations))
     return rows

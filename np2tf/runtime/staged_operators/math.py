@@ -22,6 +22,7 @@ from np2tf.tnp._operands.differentiated_values import is_followed
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.dtype_dispatch import power
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any, reduce_max
 from np2tf.tnp._ufuncs import real as floats
 
 _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
@@ -93,7 +94,7 @@ def _hypot(xs: Sequence[tf.Tensor]) -> tf.Tensor:
     """
     result = tf.sqrt(tf.add_n([x * x for x in xs]))
     sizes = tf.abs(tf.stack(xs))
-    largest = tf.reduce_max(tf.where(tf.math.is_nan(sizes), tf.zeros_like(sizes), sizes))
+    largest = reduce_max(tf.where(tf.math.is_nan(sizes), tf.zeros_like(sizes), sizes))
     is_tiny = (largest > 0.0) & (largest < _TINY)
     scale = tf.where(is_tiny, largest, 1.0)
     root = scale * tf.sqrt(tf.add_n([tf.square(x / scale) for x in xs]))
@@ -127,8 +128,8 @@ def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     result = _FLOATS[name](*tensors)
     # As in C: a NaN result of numbers means an argument outside of the domain, an infinite result of finite
     # numbers a pole or an overflow.
-    nan_in = tf.reduce_any([tf.math.is_nan(tensor) for tensor in tensors])
-    finite_in = tf.reduce_all([tf.math.is_finite(tensor) for tensor in tensors])
+    nan_in = reduce_any([tf.math.is_nan(tensor) for tensor in tensors])
+    finite_in = reduce_all([tf.math.is_finite(tensor) for tensor in tensors])
     record_violation((tf.math.is_nan(result) & ~nan_in) | (tf.math.is_inf(result) & finite_in))
     return weak_scalar(result, float)
 

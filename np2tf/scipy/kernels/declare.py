@@ -16,6 +16,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._entry.routing import IMPLEMENTATIONS
 from np2tf.tnp._tensor.dtype_dispatch import kernel
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
@@ -160,5 +161,5 @@ def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:
     if check:
         for operand in operands:
             discard_unless(
-                tf.reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite"
+                reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite"
             )

@@ -14,10 +14,11 @@ from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import constant, gather_parts
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_max, reduce_mean, reduce_sum
 
 
 def _sum(x: tf.Tensor) -> tf.Tensor:
-    return tf.reduce_sum(x, -1)
+    return reduce_sum(x, -1)
 
 
 def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -30,7 +31,7 @@ def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def _correlation(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Return the cosine distance of vectors after the subtraction of their means."""
-    means = (tf.reduce_mean(vector, -1, keepdims=True) for vector in (a, b))
+    means = (reduce_mean(vector, -1, keepdims=True) for vector in (a, b))
     return _cosine(*(vector - mean for vector, mean in zip((a, b), means)))
 
 
@@ -45,10 +46,10 @@ _METRICS: dict[str, Callable[[tf.Tensor, tf.Tensor], tf.Tensor]] = {
     "euclidean": lambda a, b: tf.sqrt(_sum(tf.square(a - b))),
     "sqeuclidean": lambda a, b: _sum(tf.square(a - b)),
     "cityblock": lambda a, b: _sum(tf.abs(a - b)),
-    "chebyshev": lambda a, b: tf.reduce_max(tf.abs(a - b), -1),
+    "chebyshev": lambda a, b: reduce_max(tf.abs(a - b), -1),
     "canberra": lambda a, b: _sum(_ratio(tf.abs(a - b), tf.abs(a) + tf.abs(b))),
     "braycurtis": lambda a, b: _sum(tf.abs(a - b)) / _sum(tf.abs(a + b)),
-    "hamming": lambda a, b: tf.reduce_mean(tf.cast(tf.not_equal(a, b), a.dtype), -1),
+    "hamming": lambda a, b: reduce_mean(tf.cast(tf.not_equal(a, b), a.dtype), -1),
     "cosine": _cosine,
     "correlation": _correlation,
 }
@@ -178,9 +179,9 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
     if X.shape[1] != size:
         raise ValueError("The matrix argument must be square.")
     if checks:
-        symmetric = tf.reduce_all(tf.equal(X, tf.transpose(X)))
+        symmetric = reduce_all(tf.equal(X, tf.transpose(X)))
         diagonal = tf.linalg.diag_part(X)
-        empty = tf.reduce_all(tf.equal(diagonal, tf.zeros_like(diagonal)))
+        empty = reduce_all(tf.equal(diagonal, tf.zeros_like(diagonal)))
         discard_unless(symmetric & empty, "squareform of what is no matrix of distances")
     rows, columns = np.triu_indices(size, 1)
     return gather_parts(tf.reshape(X, [-1]), rows * size + columns, 0)

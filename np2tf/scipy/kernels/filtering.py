@@ -13,6 +13,7 @@ from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_mean, reduce_sum
 from np2tf.tnp.fft.transforms import move_axis_last, move_last_axis
 
 
@@ -142,7 +143,7 @@ def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
         raise ValueError("sos array must be shape (n_sections, 6)")
     samples, where, (sections,) = _signal("sosfilt", x, axis, sos)
     discard_unless(
-        tf.reduce_all(tf.equal(sections[:, 3], tf.ones((), sections.dtype))), "sosfilt with a0 other than 1"
+        reduce_all(tf.equal(sections[:, 3], tf.ones((), sections.dtype))), "sosfilt with a0 other than 1"
     )
     for section in tf.unstack(sections):
         state = tf.zeros([*samples.shape[:-1], 2], samples.dtype)
@@ -153,7 +154,7 @@ def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
 def _steady(b: tf.Tensor, a: tf.Tensor) -> tf.Tensor:
     """Return the state in which the filter answers a step with a step."""
     difference = b[1:] - a[1:] * b[0]
-    first = tf.reduce_sum(difference) / tf.reduce_sum(a)
+    first = reduce_sum(difference) / reduce_sum(a)
     sums = tf.concat([tf.zeros_like(difference[:1]), tf.cumsum(difference)[:-1]], 0)
     return tf.cumsum(a)[:-1] * first - sums
 
@@ -233,9 +234,9 @@ def detrend(data: Array, axis: Int = -1, type: str = "linear") -> tf.Tensor:
     samples, where, _ = _signal("detrend", data, axis)
     if data.dtype in (tf.float32, tf.complex64):
         raise refusal("detrend in single precision")
-    samples -= tf.reduce_mean(samples, -1, keepdims=True)
+    samples -= reduce_mean(samples, -1, keepdims=True)
     if type in ("linear", "l") and samples.shape[-1] > 1:
         line = np.arange(samples.shape[-1]) - (samples.shape[-1] - 1) / 2
         times = tf.constant(line / np.sqrt(np.sum(line * line)), samples.dtype)
-        samples -= tf.reduce_sum(samples * times, -1, keepdims=True) * times
+        samples -= reduce_sum(samples * times, -1, keepdims=True) * times
     return move_last_axis(samples, where)

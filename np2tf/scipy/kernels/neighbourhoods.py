@@ -16,6 +16,7 @@ from np2tf.tnp._dispatch.argument_types import Array, Int
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts, maximum, minimum
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 
 #: The most shifted arrays that are combined one by one.
 MOST_TERMS = 1024
@@ -271,7 +272,7 @@ def require_finite(name: str, x: tf.Tensor) -> None:
     Running sums in SciPy carry an infinity or NaN along; its comparisons lose a NaN.
     """
     if x.dtype.is_floating:
-        discard_unless(tf.reduce_all(tf.math.is_finite(x)), f"{name} of numbers that are not finite")
+        discard_unless(reduce_all(tf.math.is_finite(x)), f"{name} of numbers that are not finite")
 
 
 def _extreme(name: str, combine: Callable[..., tf.Tensor]) -> None:

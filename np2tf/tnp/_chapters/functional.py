@@ -20,6 +20,7 @@ from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._dispatch.residency import runs_on_host, wrap_result
 from np2tf.tnp._indexing.get_set import getitem
 from np2tf.tnp._operands.conversion import as_tensor, is_numpy_subclass
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 
 __all__ = ["apply_along_axis", "apply_over_axes", "piecewise"]
 
@@ -133,7 +134,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     tensor = as_tensor(x)
     conditions = _conditions(condlist, tensor)
     if len(funclist) == len(conditions) + 1:
-        otherwise = ~tf.reduce_any(tf.stack([tf.broadcast_to(c, tf.shape(tensor)) for c in conditions]), 0)
+        otherwise = ~reduce_any(tf.stack([tf.broadcast_to(c, tf.shape(tensor)) for c in conditions]), 0)
         conditions.append(otherwise)
     elif len(funclist) != len(conditions):
         count = len(conditions)

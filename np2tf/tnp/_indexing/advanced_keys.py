@@ -15,6 +15,7 @@ from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._slicing import slicing
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -36,7 +37,7 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     if not is_proven:
         tensor = tf.where(tensor < 0, tensor + length, tensor)
         if current_scope() is not None and checks_bounds():
-            record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
+            record_violation(reduce_any((tensor < 0) | (tensor >= length)))
     return tensor
 
 

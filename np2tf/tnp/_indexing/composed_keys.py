@@ -17,6 +17,7 @@ from np2tf.tnp._slicing.slice_spec import SliceSpec, axes_of, axis_per_item
 from np2tf.tnp._slicing.view_transforms import BasicIndexing
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
@@ -113,5 +114,5 @@ def _positions(index: tf.Tensor, axis: SliceSpec) -> tf.Tensor:
     length = symint.extent(axis.start, axis.stop)
     index = tf.where(index < 0, index + length, index)
     if checks_bounds():
-        record_violation(tf.reduce_any((index < 0) | (index >= length)))
+        record_violation(reduce_any((index < 0) | (index >= length)))
     return tf.clip_by_value(symint.tensor_of(axis.start) + index, 0, max(axis.length - 1, 0))

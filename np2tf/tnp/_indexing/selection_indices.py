@@ -12,6 +12,7 @@ from np2tf.tnp._masked.element_sources import Round
 from np2tf.tnp._masked.selected_arrays import guard_gradient, selection_of
 from np2tf.tnp._masked.selection import AxisMask, Selection
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, suspend_recording
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 
 
 def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
@@ -67,7 +68,7 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
         return beyond(index.read(axis, first, count, round_entered))
 
     selection = Selection(beyond(index.whole), index.parts, read)
-    return reduce_selection("any", selection, (0,), tf.reduce_any(selection.fill_outside(False)))
+    return reduce_selection("any", selection, (0,), reduce_any(selection.fill_outside(False)))
 
 
 def fill_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:

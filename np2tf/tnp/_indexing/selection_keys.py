@@ -17,6 +17,7 @@ from np2tf.tnp._masked.selected_arrays import guard_gradient, selected_array, se
 from np2tf.tnp._masked.selection import AxisMask, Selection, mask_of_axis
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -130,7 +131,7 @@ def get_from_selection(array: ndarray, key: Any) -> Any:
 
 def _end(whole: tf.Tensor, part: AxisMask, last: bool) -> Any:
     """Return the first or the last selected element; if no element is selected, the call is discarded."""
-    record_violation(tf.logical_not(tf.reduce_any(part.mask)))
+    record_violation(tf.logical_not(reduce_any(part.mask)))
     truth = tf.cast(part.mask, tf.int32)
     place = tf.argmax(tf.reverse(truth, [0]) if last else truth)
     place = symint.tensor_of(whole.shape[0]) - 1 - place if last else place

@@ -13,6 +13,7 @@ from np2tf.tnp._masked import chunked_loops
 from np2tf.tnp._masked.element_sources import Round, part_of
 from np2tf.tnp._masked.selection import AxisMask, Selection, span
 from np2tf.tnp._tensor.lane_reductions import reduce_in_lanes
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any, reduce_prod
 from np2tf.tnp._tensor.small_constants import constant
 
 
@@ -52,7 +53,7 @@ def _sum(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
 
 
 def _raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
-    return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims)
+    return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims) if axes else x
 
 
 def _fold_pairs(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Callable[..., tf.Tensor]:
@@ -75,9 +76,9 @@ _COUNT = Reduction(tf.add, _sum, lambda dtype: 0)
 REDUCTIONS = {
     "sum": _COUNT,
     "count_nonzero": _COUNT,
-    "prod": Reduction(tf.multiply, tf.reduce_prod, lambda dtype: 1),
-    "any": Reduction(tf.logical_or, tf.reduce_any, lambda dtype: False, truth=True),
-    "all": Reduction(tf.logical_and, tf.reduce_all, lambda dtype: True, truth=True),
+    "prod": Reduction(tf.multiply, reduce_prod, lambda dtype: 1),
+    "any": Reduction(tf.logical_or, reduce_any, lambda dtype: False, truth=True),
+    "all": Reduction(tf.logical_and, reduce_all, lambda dtype: True, truth=True),
     "max": Reduction(
         _larger, _fold_pairs(_larger), lambda dtype: dtype.min if dtype.is_integer else float("-inf")
     ),

@@ -13,6 +13,7 @@ from np2tf.tnp._masked.element_sources import Round, Source
 from np2tf.tnp._masked.selected_arrays import selected_array, selection_of
 from np2tf.tnp._masked.selection import AxisMask, Selection, span
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any, reduce_sum
 from np2tf.tnp._tensor.symint import tensor_of
 
 #: Reduction -> the number that replaces unselected elements without changing the result.
@@ -67,7 +68,7 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
             part = selection.parts[k]
             if part is not None:
                 empty = (
-                    tf.logical_not(tf.reduce_any(part.mask))
+                    tf.logical_not(reduce_any(part.mask))
                     if part.interval is None
                     else span(part.interval) <= 0
                 )
@@ -126,7 +127,7 @@ def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
         else:
             size = tf.math.count_nonzero(part.mask) if part.interval is None else span(part.interval)
         count *= tf.cast(size, selection.whole.dtype)
-    whole = tf.reduce_sum(selection.fill_outside(0, axes), axes)
+    whole = reduce_sum(selection.fill_outside(0, axes), axes)
     return wrap_tensor(reduce_selection("sum", selection, axes, whole) / count)
 
 
@@ -197,7 +198,7 @@ def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     if vector is None:
         return None
     whole, part = vector
-    record_violation(tf.logical_not(tf.reduce_any(part.mask)))
+    record_violation(tf.logical_not(reduce_any(part.mask)))
     fill = tf.cast(_NEUTRAL["max" if name == "argmax" else "min"](whole.dtype), whole.dtype)
     place = function(tensor_array(tf.where(part.mask, whole, fill))).tensor
     before = tf.range(whole.shape[0], dtype=tf.int64) < place

@@ -20,6 +20,7 @@ from np2tf.tnp._array.ndarray import (
 from np2tf.tnp._masked.selection import Selection, is_dynamic, reverse_selection, same_parts, slice_selection
 from np2tf.tnp._slicing import slice_spec
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, ViewTransform, read_chain
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -140,7 +141,7 @@ def guard_gradient(selection: Selection) -> Selection:
     for k, part in enumerate(selection.parts):
         if part is not None and part.mask.shape[0]:
             element = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
-            element = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(element), tf.ones_like(element))
+            element = tf.where(reduce_any(part.mask), tf.stop_gradient(element), tf.ones_like(element))
             whole = tf.where(selection.broadcast_mask(k), whole, element)
     # Selections whose elements are read in rounds have no guard.
     return replace(selection, whole=whole, source=None)

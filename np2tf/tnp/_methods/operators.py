@@ -24,6 +24,7 @@ from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import cast, is_numpy_subclass, to_numpy
 from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, weak_binary, weak_unary
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import write_lock
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
@@ -145,7 +146,7 @@ def _replace(array: ndarray, result: Any) -> ndarray:
     """Assign ``array[...] = result`` if the common shape is known only at run time."""
     store_into(np.empty((), array.dtype), np.zeros((), result.dtype))
     shapes = tf.shape(result.tensor), tf.shape(array.tensor)
-    record_violation(tf.reduce_any(tf.not_equal(*shapes)))
+    record_violation(reduce_any(tf.not_equal(*shapes)))
     array.store(cast(result.tensor, array.dtype))
     return array
 

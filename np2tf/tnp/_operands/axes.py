@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.tnp._tensor.reductions_of_axes import reduce_prod
+
 
 def slice_along(x: tf.Tensor, axis: int, start: int | None, stop: int | None) -> tf.Tensor:
     """``x[..., start:stop, ...]`` along an axis."""
@@ -29,7 +31,7 @@ def product_of(sizes: Sequence[Any]) -> Any:
     """The number of elements in a block of these lengths."""
     if all(isinstance(size, int) for size in sizes):
         return math.prod(sizes)
-    return tf.reduce_prod(tf.stack([tf.cast(size, tf.int32) for size in sizes]))
+    return reduce_prod(tf.stack([tf.cast(size, tf.int32) for size in sizes]))
 
 
 def permute_axes(x: tf.Tensor, permutation: Sequence[int]) -> tf.Tensor:

@@ -10,6 +10,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from np2tf.staging import ShapeNeededError
+from np2tf.tnp._tensor.reductions_of_axes import reduce_prod
 
 #: The largest number of axes of NumPy's arrays.
 MOST_AXES = 64
@@ -92,4 +93,4 @@ def length(x: tf.Tensor, axes: tuple[int, ...]) -> int | tf.Tensor:
     if None not in static:
         return int(np.prod(static, dtype=np.int64))
     shape = tf.shape(x, out_type=tf.int64)
-    return tf.reduce_prod(tf.gather(shape, list(axes)))
+    return reduce_prod(tf.gather(shape, list(axes)))

@@ -16,6 +16,7 @@ import tensorflow as tf
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import arrays_of_rows
 from np2tf.tnp._front.operand_kinds import PLAIN
+from np2tf.tnp._operands.axis_arguments import MOST_AXES
 
 #: The class of an operand -> the function that replaces it.
 _replacements: dict[type, Callable[[Any], Any]] = {}
@@ -41,12 +42,16 @@ def call_replaced(function: Callable[..., Any], args: Iterable[Any], kwargs: dic
     return result.tensor if type(result) in arrays_of_rows else result
 
 
-def are_known(values: Iterable[Any]) -> bool:
-    """Return whether all operands stay as they are."""
+def are_known(values: Iterable[Any], depth: int = 0) -> bool:
+    """Return whether all operands stay as they are. Nothing is replaced where NumPy has no more axes, such as
+    in a list that contains itself.
+    """
+    if depth > MOST_AXES:
+        return True
     for value in values:
         kind = type(value)
         if kind in _CONTAINERS:
-            if not are_known(value.values() if kind is dict else value):
+            if not are_known(value.values() if kind is dict else value, depth + 1):
                 return False
         elif kind not in _stay and _replacement(kind) is not None:
             return False

@@ -17,6 +17,7 @@ import tensorflow as tf
 from np2tf.staging import NoGraphFormError, ReturnedViewError
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any, reduce_prod
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
@@ -193,7 +194,7 @@ class Windows:
 
         moved = tf.transpose(base, [self.axis, *others])
         length = tf.shape(moved)[0]
-        lanes = tf.reduce_prod(tf.shape(moved)[1:])
+        lanes = reduce_prod(tf.shape(moved)[1:])
         writers = tf.where(in_lanes(written), tf.range(tf.size(places))[:, None], -1)
         last = tf.math.unsorted_segment_max(writers, places, length)
         values = tf.gather(tf.reshape(in_lanes(value), [-1]), tf.maximum(last, 0) * lanes + tf.range(lanes))
@@ -266,7 +267,7 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
     Raises:
         StagingError: a byte is neither 0 nor 1, which TensorFlow's booleans cannot hold.
     """
-    is_beyond_one = tf.reduce_any(tensor > 1)
+    is_beyond_one = reduce_any(tensor > 1)
     if tf.executing_eagerly() and bool(is_beyond_one):
         raise NoGraphFormError("a byte other than 0 and 1 is written into a boolean")
     record_violation(is_beyond_one)

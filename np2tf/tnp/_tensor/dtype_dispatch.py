@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp._tensor.storage import current_scope
 
 Function = Callable[..., Any]
@@ -152,7 +153,7 @@ def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> b
         return not len(real) or bool(np.minimum.reduce(real) >= -top and np.maximum.reduce(real) <= top)
     size = tf.maximum(tf.abs(tf.math.real(x)), tf.abs(tf.math.imag(x)))
     top = size.dtype.max if limit is None else limit(float(size.dtype.max))
-    return bool(tf.reduce_all(size <= constant(top, size)))
+    return bool(reduce_all(size <= constant(top, size)))
 
 
 def hide_from_optimiser(x: tf.Tensor) -> tf.Tensor:

@@ -20,6 +20,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._tensor.dtype_dispatch import needs_derivatives
+from np2tf.tnp._tensor.reductions_of_axes import reduce_max
 from np2tf.tnp._tensor.storage import current_scope
 
 Function = Callable[..., tf.Tensor]
@@ -190,7 +191,7 @@ def _of_angles(own_function: Function, function: Function) -> Function:
         if guards >= _MOST_GUARDS:
             return function(x)
         graph._np2tf_angle_guards = guards + 1
-        are_small = tf.reduce_max(tf.abs(x)) < _LARGEST_ANGLE
+        are_small = reduce_max(tf.abs(x)) < _LARGEST_ANGLE
         result = tf.cond(are_small, lambda: own_function(x), lambda: function(x))
         result.set_shape(x.shape)
         return result

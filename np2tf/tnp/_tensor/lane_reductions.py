@@ -89,4 +89,4 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
 
 
 def _sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
-    return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims)
+    return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims) if axes else x

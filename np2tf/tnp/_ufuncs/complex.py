@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._tensor.dtype_dispatch import Function, are_within, constant, xla_may_compile
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._ufuncs.real import copysign
 
 
@@ -75,7 +76,7 @@ def prefer_kernel(
     def call(*operands: tf.Tensor) -> tf.Tensor:
         if tf.executing_eagerly():
             result = kernel(*operands)
-            if are_within(result, limit) and not (but_zero and tf.reduce_any(tf.equal(result, 0))):
+            if are_within(result, limit) and not (but_zero and reduce_any(tf.equal(result, 0))):
                 return result
         return formula(*operands)
 

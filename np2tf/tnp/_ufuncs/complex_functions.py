@@ -11,6 +11,7 @@ import tensorflow as tf
 from np2tf.tnp._tensor.dtype_dispatch import Function, constant
 from np2tf.tnp._tensor.dtype_dispatch import maximum as larger_of
 from np2tf.tnp._tensor.dtype_dispatch import minimum as smaller_of
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._ufuncs import real as floats
 from np2tf.tnp._ufuncs.complex import (
     isinf,
@@ -72,7 +73,7 @@ _log = prefer_kernel(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top
 def log(z: tf.Tensor) -> tf.Tensor:
     """The natural logarithm."""
     result = _log(z)
-    if tf.executing_eagerly() and tf.reduce_any(tf.abs(tf.math.real(result)) < _SMALL):
+    if tf.executing_eagerly() and reduce_any(tf.abs(tf.math.real(result)) < _SMALL):
         return _log_of_parts(z)
     return result
 

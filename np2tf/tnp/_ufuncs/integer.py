@@ -14,6 +14,7 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     constant,
     width,
 )
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 
@@ -140,7 +141,7 @@ def _euclid(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         remainder = tf.math.floormod(a, tf.where(is_done, constant(1, b), b))
         return tf.where(is_done, a, b), tf.where(is_done, zero, remainder)
 
-    return tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))[0]
+    return tf.while_loop(lambda a, b: reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))[0]
 
 
 def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -225,7 +226,7 @@ def _power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     shape = tf.broadcast_static_shape(a.shape, b.shape)
     start = tf.ones_like(a) * tf.cast(tf.ones_like(b), a.dtype)
     return tf.while_loop(
-        lambda result, a, b: tf.reduce_any(tf.not_equal(b, constant(0, b))),
+        lambda result, a, b: reduce_any(tf.not_equal(b, constant(0, b))),
         step,
         (start, a, b),
         (shape, a.shape, b.shape),

@@ -9,6 +9,7 @@ import tensorflow as tf
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.lane_reductions import inner_product
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.integer import MATMUL
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
@@ -77,7 +78,7 @@ def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     matrices.
     """
     if a.dtype == tf.bool:
-        return tf.reduce_any(a & b)
+        return reduce_any(a & b)
     if a.dtype == tf.float16:
         return tf.cast(inner_product(tf.cast(a, tf.float32), tf.cast(b, tf.float32)), tf.float16)
     return inner_product(a, b)

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
+from np2tf.tnp._tensor.reductions_of_axes import reduce_prod
 from np2tf.tnp._ufuncs.associative import scan
 
 
@@ -55,7 +56,7 @@ def total_product(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Ten
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
             rows = tf.transpose(tf.math.conj(x), order)
             shape = tf.shape(rows)
-            front, count = shape[: rank - len(places)], tf.reduce_prod(shape[rank - len(places) :])
+            front, count = shape[: rank - len(places)], reduce_prod(shape[rank - len(places) :])
             factors = tf.reshape(rows, tf.concat([front, [count]], 0))
             before = _exclusive_product(factors, -1)
             behind = tf.reverse(_exclusive_product(tf.reverse(factors, [-1]), -1), [-1])
@@ -68,6 +69,8 @@ def total_product(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Ten
 
 
 def _raw_product(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    if not axes:
+        return x
     # The raw operation: tf.reduce_prod costs three times as much eagerly.
     return tf.raw_ops.Prod(input=x, axis=np.array(axes, np.int32), keep_dims=bool(keepdims))
 

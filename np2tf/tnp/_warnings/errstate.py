@@ -22,6 +22,8 @@ def _outcome() -> str:
 
 #: The usual setting: NumPy only warns. None if this module is imported under another setting.
 _INITIAL = _extobj_contextvar.get() if _outcome() is _WARNS else None
+#: The beginnings of NumPy's warnings about floating-point errors.
+_MESSAGES = tuple(f"{what} encountered in " for what in ("divide by zero", "invalid value", "overflow", "underflow"))
 _settings: dict[int, tuple[Any, str]] = {}
 
 
@@ -53,7 +55,8 @@ class _Filters:
     def make_errors(self) -> bool:
         """Return whether a filter turns NumPy's warnings about floating-point errors into exceptions.
 
-        A filter for some messages or modules only counts if its action is "error".
+        A filter for some modules or lines counts only if its action is "error", and a filter for messages only
+        if it is about NumPy's.
         """
         filters = warnings.filters
         if filters != self._seen:  # nearly always the same tuples, so that comparing them is fast
@@ -62,6 +65,7 @@ class _Filters:
                 action
                 for action, message, kind, module, line in filters
                 if issubclass(RuntimeWarning, kind)
+                and (message is None or any(map(message.match, _MESSAGES)))
                 and (action == "error" or (message is None and module is None and not line))
             )
             self._raise = next(actions, "default") == "error"

@@ -15,6 +15,7 @@ from np2tf.tnp._dispatch.argument_types import Array, Axis
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
+from np2tf.tnp._tensor.reductions_of_axes import reduce_prod
 from np2tf.tnp._warnings.value_warnings import warn_where
 from np2tf.tnp.fft.transforms import complex_transform, real_inverse, real_transform, result_dtype, scale
 
@@ -66,7 +67,7 @@ def _complex(x: tf.Tensor, s: Any, axes: Any, norm: Any, inverse: bool) -> Any:
         and x.dtype != tf.float16
     ):
         dtype = result_dtype(np.fft.ifft if inverse else np.fft.fft, x)
-        factor = scale(norm, tf.reduce_prod(tf.shape(x)[-count:]), tf.as_dtype(dtype), inverse, half=False)
+        factor = scale(norm, reduce_prod(tf.shape(x)[-count:]), tf.as_dtype(dtype), inverse, half=False)
         result = together(cast(x, dtype))
         return result if factor is None else result * factor
     for n, axis in zip(reversed(lengths), reversed(where)):

@@ -11,6 +11,7 @@ from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any, reduce_max, reduce_min
 from np2tf.tnp._tensor.storage import staging_handlers
 
 
@@ -62,8 +63,8 @@ def discard_if_small(pivots: tf.Tensor) -> None:
     """Discard the call if a matrix with these pivots (..., n) is singular or nearly singular."""
     sizes = tf.abs(pivots)
     limit = 100 * (sizes.shape[-1] or 1) * np.finfo(sizes.dtype.as_numpy_dtype).eps
-    is_small = tf.reduce_min(sizes, -1) <= tf.cast(limit, sizes.dtype) * tf.reduce_max(sizes, -1)
-    record_violation(tf.reduce_any(is_small))
+    is_small = reduce_min(sizes, -1) <= tf.cast(limit, sizes.dtype) * reduce_max(sizes, -1)
+    record_violation(reduce_any(is_small))
 
 
 def require_finite(a: tf.Tensor) -> None:
@@ -73,7 +74,7 @@ def require_finite(a: tf.Tensor) -> None:
         LinAlgError: a known `a` has an infinite element or a NaN.
     """
     size = tf.abs(a)
-    is_nonfinite = tf.logical_not(tf.reduce_all(tf.math.is_finite(size)))
+    is_nonfinite = tf.logical_not(reduce_all(tf.math.is_finite(size)))
     refuse_where(is_nonfinite, LinAlgError("SVD did not converge"))
 
 

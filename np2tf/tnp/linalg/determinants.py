@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._tensor.dtype_dispatch import needs_derivatives
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any, reduce_prod, reduce_sum
 from np2tf.tnp.linalg.systems import ROWS, eliminate, is_small
 
 
@@ -21,7 +22,7 @@ def _value(a: tf.Tensor) -> tf.Tensor:
     if not is_small(a):
         return tf.linalg.det(a)
     pivots, sign = _pivots(a)
-    return _drop_minus_zero(sign * tf.reduce_prod(pivots, -1))
+    return _drop_minus_zero(sign * reduce_prod(pivots, -1))
 
 
 @tf.custom_gradient
@@ -36,7 +37,7 @@ def _cofactors(a: tf.Tensor) -> tf.Tensor:
     if rows is not None and 0 < rows <= ROWS and a.shape[-2] == rows:
         return _signed_minors(a, rows)
     values = _determinant(a)
-    is_singular = tf.reduce_any(tf.equal(values, tf.zeros((), a.dtype)))
+    is_singular = reduce_any(tf.equal(values, tf.zeros((), a.dtype)))
     inverse = lambda: values[..., None, None] * tf.linalg.matrix_transpose(tf.linalg.inv(a))  # noqa: E731
     return tf.cond(is_singular, lambda: _cofactors_by_svd(a), inverse)
 
@@ -72,8 +73,8 @@ def sign_and_log_determinant(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
             sign, logarithm = tf.linalg.slogdet(a)
         return sign, tf.math.real(logarithm)
     pivots, sign = _pivots(a)
-    sign = _drop_minus_zero(sign * tf.reduce_prod(tf.sign(pivots), -1))
-    return sign, tf.reduce_sum(tf.math.log(tf.abs(pivots)), -1)
+    sign = _drop_minus_zero(sign * reduce_prod(tf.sign(pivots), -1))
+    return sign, reduce_sum(tf.math.log(tf.abs(pivots)), -1)
 
 
 @tf.custom_gradient

@@ -14,6 +14,7 @@ from np2tf.staging import NoGraphFormError
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp.linalg import general
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
 from np2tf.tnp.linalg.numpys_vectors import decompose, eigenvectors, singular_vectors
@@ -146,7 +147,7 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     a = square(a)
     lower = tf.linalg.cholesky(tf.linalg.adjoint(a) if upper else a)
     # TensorFlow marks failure by NaN or 0; while staging the call is discarded then, and NumPy raises.
-    has_failed = tf.logical_not(tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0))
+    has_failed = tf.logical_not(reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0))
     if not tf.executing_eagerly():
         record_violation(has_failed)
         discard_if_nearly_singular(a, tf.square(tf.linalg.diag_part(lower)))

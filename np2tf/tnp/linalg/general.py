@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._operands.differentiated_values import is_followed
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 from np2tf.tnp.linalg.numpys_vectors import computed_by_numpy, turn_to
 
 
@@ -43,7 +44,7 @@ def _normalise(vectors: tf.Tensor) -> tf.Tensor:
     """Make the largest component of each column real, as LAPACK does."""
     rows = tf.argmax(tf.abs(vectors), axis=-2)
     indicator = tf.linalg.matrix_transpose(tf.one_hot(rows, tf.shape(vectors)[-2], dtype=vectors.dtype))
-    pivot = tf.reduce_sum(vectors * indicator, axis=-2, keepdims=True)
+    pivot = reduce_sum(vectors * indicator, axis=-2, keepdims=True)
     return vectors * tf.math.conj(pivot) / tf.cast(tf.abs(pivot), vectors.dtype)
 
 

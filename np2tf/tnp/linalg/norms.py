@@ -17,6 +17,7 @@ from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any, reduce_max, reduce_min, reduce_sum
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 from np2tf.tnp.linalg.checks import as_floating, epsilon, matrix, require_square, square
 from np2tf.tnp.linalg.factoring import singular_values
@@ -52,7 +53,7 @@ def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
     """Return the maximum of numbers that are not negative: 0 of no numbers, NaN if a number is NaN."""
     if NUMPY < (2, 3):
         _refuse_empty(x, axis)
-    return tf.maximum(_extreme(tf.reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
+    return tf.maximum(_extreme(reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
 
 
 def _refuse_empty(x: tf.Tensor, axis: Any) -> None:
@@ -71,7 +72,7 @@ def _extreme(function: Callable[..., tf.Tensor], x: tf.Tensor, axis: Any, keepdi
     """Return the maximum or minimum over axes; NaN if a number is NaN."""
     # Adding 0 * sum would lose infinities. If an element is NaN, the result is NaN.
     result = function(x, axis, keepdims)
-    has_nan = tf.reduce_any(tf.math.is_nan(x), axis, keepdims)
+    has_nan = reduce_any(tf.math.is_nan(x), axis, keepdims)
     return tf.where(has_nan, tf.constant(np.nan, x.dtype), result)
 
 
@@ -91,14 +92,14 @@ def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.T
     if order == -np.inf:
         if x.shape[axis] == 0:
             raise ValueError("zero-size array to reduction operation minimum which has no identity")
-        return _extreme(tf.reduce_min, sizes, axis, keepdims)
+        return _extreme(reduce_min, sizes, axis, keepdims)
     if order == 0:
         return _sum(tf.cast(tf.not_equal(x, tf.zeros((), x.dtype)), sizes.dtype), axis, keepdims)
     if order == 1:
         return _sum(sizes, axis, keepdims)
     power = as_tensor(order, sizes.dtype.as_numpy_dtype)
     if order < 0:
-        warn_arithmetic("divide", tf.reduce_any(tf.equal(sizes, 0)) | (tf.size(sizes) == 0), "power")
+        warn_arithmetic("divide", reduce_any(tf.equal(sizes, 0)) | (tf.size(sizes) == 0), "power")
     return tf.pow(_sum(tf.pow(sizes, power), axis, keepdims), 1 / power)
 
 
@@ -108,12 +109,12 @@ def _norm_of_columns(x: tf.Tensor, order: Any, sum_axis: int, compared_axis: int
     Raises:
         ValueError: there are no sums.
     """
-    sums = tf.reduce_sum(tf.abs(x), sum_axis, keepdims=True)
+    sums = reduce_sum(tf.abs(x), sum_axis, keepdims=True)
     if order > 0:
         return _greatest(sums, (sum_axis, compared_axis), False)
     if sums.shape[compared_axis] == 0:
         raise ValueError("zero-size array to reduction operation minimum which has no identity")
-    return _extreme(tf.reduce_min, sums, (sum_axis, compared_axis), False)
+    return _extreme(reduce_min, sums, (sum_axis, compared_axis), False)
 
 
 def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Tensor:
@@ -139,8 +140,8 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
     outer_axes = [k for k in range(rank_of(x)) if k not in (rows, columns)]
     values = singular_values(as_floating(permute_axes(x, [*outer_axes, rows, columns]))[0])
     if order == "nuc":
-        return tf.reduce_sum(values, -1)
-    return _greatest(values, -1, False) if order == 2 else tf.reduce_min(values, -1)
+        return reduce_sum(values, -1)
+    return _greatest(values, -1, False) if order == 2 else reduce_min(values, -1)
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...]:
@@ -286,7 +287,7 @@ def cond(x: Array, p: Any = None) -> tf.Tensor:
         x = square(x)
         axes = (rank_of(x) - 2, rank_of(x) - 1)
         result = norm_of_matrices(x, p, *axes) * norm_of_matrices(tf.linalg.inv(x), p, *axes)
-    has_nan = tf.reduce_any(tf.math.is_nan(tf.abs(x)), (-2, -1))
+    has_nan = reduce_any(tf.math.is_nan(tf.abs(x)), (-2, -1))
     return tf.where(tf.math.is_nan(result) & ~has_nan, tf.constant(np.inf, result.dtype), result)
 
 
@@ -312,7 +313,7 @@ def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any
     if rtol is not None and tol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
     if rank_of(A) < 2:
-        return tf.cast(tf.reduce_any(tf.not_equal(A, tf.zeros((), A.dtype))), tf.int64)
+        return tf.cast(reduce_any(tf.not_equal(A, tf.zeros((), A.dtype))), tf.int64)
     a = square(A) if hermitian else matrix(A)
     values = singular_values(a, hermitian)
     if tol is None:
@@ -323,7 +324,7 @@ def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any
         relative = as_tensor(rtol, values.dtype.as_numpy_dtype)[..., None]
         if NUMPY < (2, 4):
             _refuse_empty(values, -1)
-        limit = tf.reduce_max(values, -1, keepdims=True) * relative
+        limit = reduce_max(values, -1, keepdims=True) * relative
     else:
         limit = as_tensor(tol, values.dtype.as_numpy_dtype)[..., None]
-    return tf.reduce_sum(tf.cast(values > limit, tf.int64), -1)
+    return reduce_sum(tf.cast(values > limit, tf.int64), -1)

@@ -18,6 +18,7 @@ from tensorflow.python.eager import record
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp.linalg.checks import refuse_where
 
@@ -93,7 +94,7 @@ def singular_vectors(
     if a.dtype.is_complex and count and _is_recorded():
         # The vectors of a singular value 0 have no derivative, and `decompose` may not find them.
         limit = np.finfo(a.dtype.real_dtype.as_numpy_dtype).eps * 100
-        refuse_where(tf.reduce_any(values[..., -1] <= limit * values[..., 0]), NoGraphFormError(_SINGULAR))
+        refuse_where(reduce_any(values[..., -1] <= limit * values[..., 0]), NoGraphFormError(_SINGULAR))
     if tf.executing_eagerly():
         factors = _phases(left[..., :count], routine(a.numpy(), full_matrices=False)[0])
         left, right = _turn(left, factors), _turn(right, factors)

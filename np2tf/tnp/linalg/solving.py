@@ -15,6 +15,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import lengths_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor.reductions_of_axes import reduce_max, reduce_sum
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp.linalg.checks import (
     as_floating,
@@ -159,7 +160,7 @@ def solve(a: Array, b: Array) -> tf.Tensor:
 def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
     """Return pseudo-inverses, made of the singular values above `cutoff` times the largest value."""
     left, values, right = svd_of(a, full_matrices=False)
-    large = values > cutoff[..., None] * tf.reduce_max(values, axis=-1, keepdims=True)
+    large = values > cutoff[..., None] * reduce_max(values, axis=-1, keepdims=True)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
     return matmul(tf.linalg.adjoint(right), scale_by(tf.linalg.adjoint(left), inverse[..., None]))
 
@@ -214,12 +215,12 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
     left, values, adjoint = svd_of(a, full_matrices=False)
     cutoff = as_tensor(relative, real_dtype(a).as_numpy_dtype)
     cutoff = tf.where(cutoff < 0, tf.constant(epsilon(a), cutoff.dtype), cutoff)
-    large = values > cutoff * tf.reduce_max(values)
+    large = values > cutoff * reduce_max(values)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
     solution = matmul(
         tf.linalg.adjoint(adjoint), scale_by(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
     )
-    rank = tf.reduce_sum(tf.cast(large, tf.int32))
+    rank = reduce_sum(tf.cast(large, tf.int32))
     return solution, _residuals(a, b, solution, rank), rank, values
 
 
@@ -268,7 +269,7 @@ def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor)
     rows, columns = a.shape[0], a.shape[1]
     if rows is not None and columns is not None and rows <= columns:
         return tf.zeros([0], real_dtype(a))
-    sums = tf.reduce_sum(tf.square(tf.abs(b - matmul(a, solution))), axis=0)
+    sums = reduce_sum(tf.square(tf.abs(b - matmul(a, solution))), axis=0)
     full = rank == tf.shape(a)[1]
     if rows is None or columns is None:
         full &= tf.shape(a)[0] > tf.shape(a)[1]

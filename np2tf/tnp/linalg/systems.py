@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, discard_if_small
 
@@ -58,7 +59,7 @@ def eliminate(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
     for k in range(rows - 1):
         pivot_index = tf.argmax(_magnitude(a[..., k]), -1)
         is_pivot = tf.one_hot(pivot_index, rows - k, True, False, dtype=tf.bool)[..., None]
-        pivot = tf.reduce_sum(tf.where(is_pivot, a, tf.zeros((), a.dtype)), -2, keepdims=True)
+        pivot = reduce_sum(tf.where(is_pivot, a, tf.zeros((), a.dtype)), -2, keepdims=True)
         below = tf.where(is_pivot, a[..., :1, :], a)[..., 1:, :]
         sign = tf.where(pivot_index > 0, -sign, sign)
         # If the pivot is 0, all elements below it are 0, too.

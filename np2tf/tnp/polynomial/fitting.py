@@ -14,6 +14,7 @@ from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalArray
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp.linalg.solving import least_squares
 
@@ -94,7 +95,7 @@ def polyfit(
     if w is not None:
         weights = cast(_real(w), np.float64)[:, None]
         powers, right = powers * weights, right * weights
-    scale = tf.sqrt(tf.reduce_sum(powers * powers, axis=0))
+    scale = tf.sqrt(reduce_sum(powers * powers, axis=0))
     powers = powers / scale
     solution, residuals, rank, values = least_squares(powers, right, rcond)
     coefficients = solution / scale[:, None]

@@ -14,6 +14,7 @@ from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._ragged.object_arrays import is_object_array
 from np2tf.tnp._ragged.ragged_array import RaggedArray
 from np2tf.tnp._ragged.rows_on_host import object_array
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
 from np2tf.transforms.core.leaves import Form, dtype_of, shape_of
 from np2tf.transforms.core.structures import TREES, Structure, broadcast_prefix, map_leaves
@@ -111,7 +112,7 @@ def _are_equal(first: Any, second: Any) -> bool:
     if dtype_of(first) is None:
         return bool(first == second)
     tensors = map_leaves(lambda leaf: leaf.tensor if is_array(leaf) else leaf, (first, second))
-    return bool(tf.reduce_all(tf.equal(*tensors))) if tf.executing_eagerly() else first is second
+    return bool(reduce_all(tf.equal(*tensors))) if tf.executing_eagerly() else first is second
 
 
 __all__ = ["along_first_axis", "differing_results", "stack"]

@@ -24,6 +24,7 @@ from np2tf.tnp._array.ndarray import is_array, tensor_array, weak_scalar, wrap_t
 from np2tf.tnp._front.at import at
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 from np2tf.transforms.core.leaves import as_array, dtype_of
@@ -252,7 +253,7 @@ class _Staging:
                 row, (counters, *self._stacks), fallback_to_while_loop=False
             )
         if tf.get_static_value(violations) is None or tf.get_static_value(violations).any():
-            record_violation(tf.reduce_any(violations))
+            record_violation(reduce_any(violations))
         return [self._check(row, kind) for row, kind in zip(rows, outcome.kinds, strict=True)]
 
     def _check(self, row: tf.Tensor, kind: tuple[list[int], tf.DType]) -> tf.Tensor:

@@ -15,6 +15,7 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 from np2tf.runtime.random.bits.buffer_sources import WORD_COUNT, BufferedWords, Words32
 from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import mask_bits, multiply, shift_right, u64
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any, reduce_sum
 
 #: Up to this many integers, all candidates are compared with each other.
 _MAX_COMPARED = 24
@@ -132,7 +133,7 @@ def _scaled_at_once(source: BufferedWords, limit: int, count: int) -> tuple[tf.T
     """Return whether no integer is rejected, and the integers, which are valid in this case."""
     products = source.halves(count) * u64(limit + 1)
     threshold = (2**32 - limit - 1) % (limit + 1)
-    return tf.reduce_all(mask_bits(products, _HALF) >= u64(threshold)), shift_right(products, 32)
+    return reduce_all(mask_bits(products, _HALF) >= u64(threshold)), shift_right(products, 32)
 
 
 def _masked_at_once(source: Words32, limit: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
@@ -142,9 +143,9 @@ def _masked_at_once(source: Words32, limit: int, count: int) -> tuple[tf.Tensor,
     accepted = values <= u64(limit)
     place = tf.range(trial_count, dtype=tf.int64)
     # The number accepted up to each candidate; there are few enough to compare all with each other.
-    number = tf.reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
+    number = reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
     ordinals = tf.range(1, count + 1, dtype=tf.int64)
-    first = tf.reduce_sum(tf.cast(number < ordinals[:, None], tf.int64), 1)
+    first = reduce_sum(tf.cast(number < ordinals[:, None], tf.int64), 1)
     source.parts[WORD_COUNT] = position + first[-1] + 1
     return number[-1] >= count, tf.gather(values, first)
 
@@ -168,7 +169,7 @@ def few_of_many(source: Source, draw_bounded: BoundedInteger, count: int, popula
     def step(k: tf.Tensor, values: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         last = k + (population - count)
         value = tf.bitcast(draw_bounded(source, tf.bitcast(last, tf.uint64)), tf.int64)
-        new = tf.where(tf.reduce_any(tf.equal(values, value)), last, value)
+        new = tf.where(reduce_any(tf.equal(values, value)), last, value)
         return k + 1, gen_xla_ops.xla_dynamic_update_slice(values, new[None], k[None])
 
     start = [tf.constant(0, tf.int64), tf.fill([count], tf.constant(-1, tf.int64))]

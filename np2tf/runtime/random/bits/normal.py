@@ -19,6 +19,7 @@ from np2tf.runtime.random.bits.buffer_sources import WORD_COUNT, Words64
 from np2tf.runtime.random.bits.logarithm import Product, log1p, log1p_is_known
 from np2tf.runtime.random.bits.sources import Source
 from np2tf.runtime.random.bits.words import mask_bits, shift_right, u64
+from np2tf.tnp._tensor.reductions_of_axes import reduce_min
 
 #: The start of the ziggurat's tail, and its reciprocal.
 _TAIL, _OVER_TAIL = 3.6541528853610087963519472518, 0.27366123732975827203338247596
@@ -149,9 +150,7 @@ def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[t
     def step(k: tf.Tensor, doubt: tf.Tensor, numbers: tf.Tensor) -> list[tf.Tensor]:
         position = source.parts[WORD_COUNT]
         row_of_numbers, _, _, good = _of_word(source.at(position + places), product)
-        number_count = tf.minimum(
-            tf.reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k
-        )
+        number_count = tf.minimum(reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k)
         # The numbers behind the first hard number are overwritten later.
         numbers = gen_xla_ops.xla_dynamic_update_slice(numbers, row_of_numbers, k[None])
         source.parts[WORD_COUNT], k = position + number_count, k + number_count

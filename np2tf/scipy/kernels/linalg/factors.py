@@ -14,6 +14,7 @@ from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_max, reduce_min
 from np2tf.tnp.linalg.checks import epsilon
 
 TRANSPOSE_CODES = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
@@ -50,8 +51,8 @@ def lu_factors(name: str, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     factors, order = tf.linalg.lu(a)
     pivots = tf.abs(tf.linalg.diag_part(factors))
     limit = 10 * a.shape[-1] * epsilon(a)
-    regular = tf.reduce_min(pivots, -1) > tf.cast(limit, pivots.dtype) * tf.reduce_max(pivots, -1)
-    discard_unless(tf.reduce_all(regular), f"{name} with a matrix that is nearly singular")
+    regular = reduce_min(pivots, -1) > tf.cast(limit, pivots.dtype) * reduce_max(pivots, -1)
+    discard_unless(reduce_all(regular), f"{name} with a matrix that is nearly singular")
     return factors, order
 
 
@@ -83,7 +84,7 @@ def cholesky_factor(name: str, a: tf.Tensor, lower: bool) -> tf.Tensor:
         StagingError: the matrix is not positive definite.
     """
     factor = tf.linalg.cholesky(a if lower else tf.linalg.adjoint(a))
-    good = tf.reduce_all(tf.math.is_finite(tf.abs(tf.linalg.diag_part(factor))))
+    good = reduce_all(tf.math.is_finite(tf.abs(tf.linalg.diag_part(factor))))
     discard_unless(good, f"{name} of a matrix that is not positive definite")
     return factor if lower else tf.linalg.adjoint(factor)
 

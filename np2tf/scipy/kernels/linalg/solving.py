@@ -20,6 +20,7 @@ from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_max, reduce_sum
 from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.determinants import determinant
 from np2tf.tnp.linalg.factoring import svd_of
@@ -153,7 +154,7 @@ def solve_triangular(
         matrix = tf.linalg.set_diag(matrix, tf.ones_like(diagonal))
     else:
         discard_unless(
-            tf.reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))),
+            reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))),
             "solve_triangular of a singular matrix",
         )
     return as_given(solve_triangle(matrix, right, TRANSPOSE_CODES[trans], lower), b)
@@ -197,7 +198,7 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
     relative = epsilon(first) if cond is None else cond
     solution, _, rank, values = least_squares(first, columns, relative)
     discard_unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
-    misfit = tf.reduce_sum(tf.square(tf.abs(columns - tf.matmul(first, solution))), axis=0)
+    misfit = reduce_sum(tf.square(tf.abs(columns - tf.matmul(first, solution))), axis=0)
     if first.shape[0] == first.shape[1]:
         return as_given(solution, b), tf.zeros([0], misfit.dtype), tf.cast(rank, tf.int64), values
     return as_given(solution, b), misfit[0] if rank_of(b) == 1 else misfit, tf.cast(rank, tf.int64), values
@@ -238,7 +239,7 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
     )
     discard_unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
     sizes = tf.abs(values)
-    large = sizes > absolute + tf.reduce_max(sizes) * relative
+    large = sizes > absolute + reduce_max(sizes) * relative
     inverses = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
     return cast(inverses, a.dtype.as_numpy_dtype)
 

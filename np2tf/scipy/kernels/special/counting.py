@@ -11,6 +11,7 @@ from np2tf.scipy.kernels.special.series import choose
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 
 
 @native("scipy.special.comb")
@@ -35,7 +36,7 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
         zero = constant(0, things)
         # The results for n below 1 depend on SciPy's version.
         discard_unless(
-            tf.reduce_all((things > zero) & (sample_size >= zero)),
+            reduce_all((things > zero) & (sample_size >= zero)),
             "comb with repetition of less than one thing",
         )
         things = things + sample_size - constant(1, sample_size)

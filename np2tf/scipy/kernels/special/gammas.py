@@ -19,6 +19,7 @@ from np2tf.scipy.kernels.special.series import (
 from np2tf.tnp._dispatch.argument_types import Array, Int
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant, maximum, minimum
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp._ufuncs.derivatives import differentiate_by
 from np2tf.tnp._ufuncs.real import signbit
 
@@ -167,7 +168,7 @@ def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
     positive = (least > zero) & (greatest < constant(1e300, a))
     ordinary = ~is_whole(a) & ~is_whole(b) & ~is_whole(a + b) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
     discard_unless(
-        tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)),
+        reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)),
         f"{name} at a pole or far out",
     )
 
@@ -264,7 +265,7 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     is_undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
     inside = (n >= zero) & (k >= zero) & (k <= n) & (n < constant(1e15, n))
     near = (tf.abs(n) < limit) & (tf.abs(k) < limit)
-    discard_unless(tf.reduce_all(inside | near | is_undefined), "binom far out")
+    discard_unless(reduce_all(inside | near | is_undefined), "binom far out")
     regular = inside | near & ~is_undefined
     n, k = tf.where(regular, n, one), tf.where(regular, k, one)
     whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
@@ -299,7 +300,7 @@ def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
     sum = z + m
     regular = (z > zero) & (sum > zero) & (z < constant(1e3, z)) & (sum < constant(1e3, z))
     undefined = tf.math.is_nan(sum)
-    discard_unless(tf.reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
+    discard_unless(reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
     near = regular & (z < limit) & (sum < limit)
     below, above = (tf.where(near, part, one) for part in (z, sum))
     first, second = (tf.where(regular, part, one) for part in (z, sum))
@@ -388,7 +389,7 @@ def multigammaln(a: Array, d: Int) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.multigammaln.html.
     """
     at = cast(a, np.float64)
-    discard_unless(tf.reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
+    discard_unless(reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
     result = tf.fill(tf.shape(at), constant(d * (d - 1) * 0.25 * math.log(math.pi), at))
     for j in range(d):
         result += log_gamma(at - constant(j / 2, at))

@@ -11,6 +11,7 @@ from np2tf.scipy.kernels.special.elementwise import xlog1py, xlogy
 from np2tf.scipy.kernels.special.gammas import log_beta, log_gamma
 from np2tf.scipy.kernels.special.series import choose, compute_in_double
 from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp._ufuncs.derivatives import differentiate_by
 
 #: The largest parameter, the largest number and the smallest parameter for which TensorFlow is used.
@@ -24,7 +25,7 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
     # For larger numbers TensorFlow's iterations are too few, or do not end.
     discard_unless(
-        tf.reduce_all(
+        reduce_all(
             ~inside
             | (
                 (a < constant(_MAX_PARAMETER, a))
@@ -92,7 +93,7 @@ def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     finite = tf.math.is_finite(a) & tf.math.is_finite(b)
     inside = (a > zero) & (b > zero) & (x > zero) & (x < one) & finite
     discard_unless(
-        tf.reduce_all(~inside | ((a < constant(_MAX_PARAMETER, a)) & (b < constant(_MAX_PARAMETER, a)))),
+        reduce_all(~inside | ((a < constant(_MAX_PARAMETER, a)) & (b < constant(_MAX_PARAMETER, a)))),
         "betainc far out",
     )
     inside &= (a < constant(_MAX_PARAMETER, a)) & (b < constant(_MAX_PARAMETER, a))

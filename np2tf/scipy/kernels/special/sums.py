@@ -13,6 +13,7 @@ from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.tnp._tensor.reductions_of_axes import reduce_max, reduce_sum
 
 
 def _inexact(x: tf.Tensor, *operands: tf.Tensor) -> tf.Tensor:
@@ -32,7 +33,7 @@ def _axes(x: tf.Tensor, axis: Any) -> list[int]:
 
 def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
     """Return the largest numbers along `axes`, with 0 in the place of infinite numbers."""
-    largest = tf.reduce_max(x, axes, keepdims=True)
+    largest = reduce_max(x, axes, keepdims=True)
     return tf.where(tf.math.is_finite(largest), largest, constant(0, x))
 
 
@@ -69,16 +70,16 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
     if b is None:
         # The sum leaves out the largest numbers: their exponentials are 1, and log1p keeps small rests exact.
         is_largest = tf.equal(a, largest)
-        count = tf.reduce_sum(tf.cast(is_largest, a.dtype), axes, keepdims=True)
+        count = reduce_sum(tf.cast(is_largest, a.dtype), axes, keepdims=True)
         terms = tf.where(is_largest, constant(0, a), tf.exp(a - largest))
-        sum = tf.reduce_sum(terms, axes, keepdims=True)
+        sum = reduce_sum(terms, axes, keepdims=True)
         found = count > constant(0, count)
         safe = tf.where(found, count, constant(1, count))
         result = tf.where(
             found, tf.math.log1p(sum / safe) + tf.math.log(safe) + largest, tf.math.log(sum) + largest
         )
     else:
-        sum = tf.reduce_sum(weights * tf.exp(a - largest), axes, keepdims=True)
+        sum = reduce_sum(weights * tf.exp(a - largest), axes, keepdims=True)
         result = tf.math.log(sum) + largest
     return result if keepdims else tf.squeeze(result, axes)
 
@@ -101,8 +102,8 @@ def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
     """
     x = _inexact(x)
     axes = _axes(x, axis)
-    powers = tf.exp(x - tf.stop_gradient(tf.reduce_max(x, axes, keepdims=True)))
-    return powers / tf.reduce_sum(powers, axes, keepdims=True)
+    powers = tf.exp(x - tf.stop_gradient(reduce_max(x, axes, keepdims=True)))
+    return powers / reduce_sum(powers, axes, keepdims=True)
 
 
 @native("scipy.special.log_softmax")
@@ -124,4 +125,4 @@ def log_softmax(x: Array, axis: Axis = None) -> tf.Tensor:
     x = _inexact(x)
     axes = _axes(x, axis)
     exponents = x - _largest(x, axes)
-    return exponents - tf.math.log(tf.reduce_sum(tf.exp(exponents), axes, keepdims=True))
+    return exponents - tf.math.log(reduce_sum(tf.exp(exponents), axes, keepdims=True))

@@ -18,6 +18,7 @@ from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_max, reduce_min, reduce_sum
 
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
@@ -202,9 +203,7 @@ def student_density(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tenso
     y, width, good = _standardise("t.pdf", x, loc, scale)
     y, width, freedom, good = broadcast_together(y, width, _real("t.pdf", df), good)
     good &= freedom > constant(0, y)
-    discard_unless(
-        tf.reduce_all(~good | (freedom < constant(1e6, y))), "t.pdf with so many degrees of freedom"
-    )
+    discard_unless(reduce_all(~good | (freedom < constant(1e6, y))), "t.pdf with so many degrees of freedom")
     half, one = constant(0.5, y), constant(1, y)
     freedom = tf.where(good, freedom, one)
     logarithm = (
@@ -243,7 +242,7 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     require_finite(name, True, covariance)
     values, vectors = tf.linalg.eigh(covariance)
     limit = 1e6 * np.finfo(np.float64).eps
-    regular = tf.reduce_min(values) > limit * tf.reduce_max(tf.abs(values))
+    regular = reduce_min(values) > limit * reduce_max(tf.abs(values))
     discard_unless(regular, f"{name} with a covariance that is singular")
     deviations = points if centre is None else points - centre
     scores = tf.einsum(
@@ -251,8 +250,8 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
         tf.broadcast_to(deviations, [*deviations.shape[:-1], size]),
         vectors / tf.sqrt(values),
     )
-    distance = tf.reduce_sum(tf.square(scores), -1)
-    constants = constant(size * math.log(2 * math.pi), values) + tf.reduce_sum(tf.math.log(values))
+    distance = reduce_sum(tf.square(scores), -1)
+    constants = constant(size * math.log(2 * math.pi), values) + reduce_sum(tf.math.log(values))
     return tf.squeeze(constant(-0.5, distance) * (constants + distance))
 
 

@@ -18,6 +18,7 @@ from np2tf.tnp._masked.selected_arrays import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -309,7 +310,7 @@ def geomspace(
     if result.kind != "f" or axis != 0:
         raise NoGraphFormError("geomspace of complex numbers, or along another axis")
     begin, end = as_tensor(start, result), as_tensor(stop, result)
-    if tf.get_static_value(tf.reduce_any(tf.equal(begin, 0)) | tf.reduce_any(tf.equal(end, 0))):
+    if tf.get_static_value(reduce_any(tf.equal(begin, 0)) | reduce_any(tf.equal(end, 0))):
         raise ValueError("Geometric sequence cannot include zero")
     ten = tf.constant(math.log(10.0), begin.dtype)
     logs = [tf.math.log(end_point / begin) / ten for end_point in (begin, end)]

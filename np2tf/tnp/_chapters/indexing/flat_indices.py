@@ -15,6 +15,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._indexing.boolean_masks import true_places
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 
 __all__ = ["ix_", "ravel_multi_index", "unravel_index"]
 
@@ -74,7 +75,7 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
         raise ValueError("multiple indices are not supported for 0d array")
     index = tf.cast(index, tf.int64)
     size = int(np.prod(shape, dtype=np.int64))
-    violation = tf.reduce_any((index < 0) | (index >= size))
+    violation = reduce_any((index < 0) | (index >= size))
     static = tf.get_static_value(violation)
     if static:
         raise ValueError(f"index is out of bounds for array with size {size}")
@@ -122,7 +123,7 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
     entries = list(zip(parts, dims, modes, strict=True))
     for (part, length, how), step in zip(entries if order == "F" else reversed(entries), steps, strict=True):
         if how == "raise":
-            violation = tf.reduce_any((part < 0) | (part >= length))
+            violation = reduce_any((part < 0) | (part >= length))
             static = tf.get_static_value(violation)
             if static:
                 raise ValueError("invalid entry in coordinates array")

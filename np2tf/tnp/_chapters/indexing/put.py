@@ -38,6 +38,7 @@ from np2tf.tnp._operands.conversion import (
     to_numpy,
 )
 from np2tf.tnp._operands.promotion import kind_of
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
@@ -189,7 +190,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     values = tf.reshape(convert_assigned(vals, arr.dtype), [-1])
     flat_mask = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
-        is_empty = tf.get_static_value(~tf.reduce_any(flat_mask))
+        is_empty = tf.get_static_value(~reduce_any(flat_mask))
         if is_empty is None:
             raise ValueNeededError("place of no values, with a mask known only at run time")
         if not is_empty:

@@ -20,6 +20,7 @@ from np2tf.tnp._operands.conversion import as_tensor, promote
 from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import staging_for_xla
 
 __all__ = [
@@ -285,7 +286,7 @@ attach("choose", _choose_method)
 
 
 def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
-    violation = tf.reduce_any((picks < 0) | (picks >= count))
+    violation = reduce_any((picks < 0) | (picks >= count))
     static = tf.get_static_value(violation)
     if static:
         raise ValueError("invalid entry in choice array")

@@ -18,6 +18,7 @@ from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 from np2tf.tnp._warnings.value_warnings import warn_where
@@ -156,7 +157,7 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
     if not a1.shape.is_compatible_with(a2.shape):
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
-        has_same_shape = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
+        has_same_shape = reduce_all(tf.shape(a1) == tf.shape(a2))
         return _answer(
             tf.cond(
                 has_same_shape, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False)

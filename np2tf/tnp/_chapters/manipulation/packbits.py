@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.argument_types import Array, Axis, OptionalInt
 from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 
 __all__ = ["packbits", "unpackbits"]
 
@@ -77,7 +78,7 @@ def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
     pad_length = -length % _BYTE
     bit_rows = tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, pad_length]])
     groups = _regroup_axes(bit_rows, (length + pad_length) // _BYTE, _BYTE)
-    byte_values = tf.reduce_sum(tf.bitwise.left_shift(tf.cast(groups, tf.int32), shifts), -1)
+    byte_values = reduce_sum(tf.bitwise.left_shift(tf.cast(groups, tf.int32), shifts), -1)
     return tensor_array(tf.transpose(tf.cast(byte_values, tf.uint8), back))
 
 

@@ -17,6 +17,7 @@ from np2tf.tnp._dispatch.residency import has_array, has_tensor
 from np2tf.tnp._operands.axis_arguments import length
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
@@ -72,7 +73,7 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
     if counts is None and staging_for_xla():
         raise XlaShapeError("repeat with counts known only at run time")
     count_tensor = as_tensor(repeats, np.int64)
-    record_violation(tf.reduce_any(count_tensor < 0))
+    record_violation(reduce_any(count_tensor < 0))
     return tensor_array(tf.repeat(a, count_tensor, axis=axis))
 
 

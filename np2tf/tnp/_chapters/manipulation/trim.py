@@ -15,6 +15,7 @@ from np2tf.tnp._dispatch.argument_types import Axis, View
 from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any, reduce_max, reduce_min
 
 __all__ = ["trim_zeros"]
 
@@ -56,12 +57,12 @@ def _trim_array(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
 def _nonzero_slice(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
     """Return the slice along an axis from the first to the last element that is not zero."""
     rank = nonzero.shape.rank
-    there = tf.reduce_any(nonzero, [k for k in range(rank) if k != axis])
+    there = reduce_any(nonzero, [k for k in range(rank) if k != axis])
     length = tf.shape(there, tf.int64)[0]
-    somewhere = tf.reduce_any(nonzero)
+    somewhere = reduce_any(nonzero)
     places = tf.range(length)
-    first = tf.reduce_min(tf.where(there, places, length))
-    last = tf.reduce_max(tf.where(there, places, -tf.ones((), tf.int64))) + 1
+    first = reduce_min(tf.where(there, places, length))
+    last = reduce_max(tf.where(there, places, -tf.ones((), tf.int64))) + 1
     # An array of zeros is trimmed to an empty array, whichever side is trimmed.
     start = tf.where(somewhere, first, 0) if "f" in sides else None
     stop = tf.where(somewhere, last, 0) if "b" in sides else tf.where(somewhere, length, 0)

@@ -15,6 +15,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
@@ -194,7 +195,7 @@ def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
     result_dtype = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
     if rows is not None and columns is not None and not -rows < offset < columns:
         return tf.zeros(lengths_of(a, range(rank_of(a) - 2)), result_dtype)
-    return tf.reduce_sum(cast(tf.linalg.diag_part(a, k=offset), result_dtype), -1)
+    return reduce_sum(cast(tf.linalg.diag_part(a, k=offset), result_dtype), -1)
 
 
 @op(np.kron)
@@ -245,4 +246,4 @@ def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DTyp
     diagonals = diagonal(tensor_array(a), offset, axis1, axis2).tensor
     if dtype is None:
         dtype = np.add.reduce(np.empty(1, diagonals.dtype.as_numpy_dtype)).dtype
-    return tf.reduce_sum(cast(diagonals, dtype), -1)
+    return reduce_sum(cast(diagonals, dtype), -1)

@@ -14,6 +14,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 from np2tf.tnp._ufuncs.products import running_product
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
@@ -138,7 +139,7 @@ def _cumulative(name: str, x: tf.Tensor, axis: Any, dtype: Any, include_initial:
     result = accumulate_axis(name, x, along, dtype)
     if not include_initial:
         return result
-    first = tf.zeros_like(tf.reduce_sum(tf.cast(result, tf.int32), along, keepdims=True))
+    first = tf.zeros_like(reduce_sum(tf.cast(result, tf.int32), along, keepdims=True))
     initial = tf.cast(first, result.dtype) + tf.constant(0 if name == "sum" else 1, result.dtype)
     return tf.concat([initial, result], along)
 

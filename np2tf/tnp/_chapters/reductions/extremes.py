@@ -23,6 +23,7 @@ from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.lane_reductions import reduce_in_lanes
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs.associative import tree_reduce
 from np2tf.tnp._ufuncs.comparison import EXTREMES
@@ -43,7 +44,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
         a = apply_where(a, where, initial)
         if _is_zero(length(a, axes)):
             # TensorFlow's extremum of nothing is infinite, or none at all.
-            template = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
+            template = reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
             return tf.fill(tf.shape(template), as_tensor(initial, a.dtype.as_numpy_dtype))
     result = extreme_of(name, a, axes, keepdims)
     if initial is None:
@@ -212,7 +213,7 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     # NaN is less than nothing: the search itself must not see it.
     numbers = tf.where(nan, tf.zeros((), x.dtype), x)
     first_nan = tf.argmax(tf.cast(nan, tf.int32), axis, output_type=tf.int64)
-    return tf.where(tf.reduce_any(nan, axis), first_nan, function(numbers, axis, output_type=tf.int64))
+    return tf.where(reduce_any(nan, axis), first_nan, function(numbers, axis, output_type=tf.int64))
 
 
 def _position_by_comparison(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:

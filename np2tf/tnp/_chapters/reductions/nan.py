@@ -23,6 +23,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axes, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
 
 __all__ = [
@@ -317,7 +318,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     nan = isnan(x)
     if nan is not None:
-        hopeless = tf.get_static_value(tf.reduce_any(tf.reduce_all(nan, along)))
+        hopeless = tf.get_static_value(reduce_any(reduce_all(nan, along)))
         if hopeless is None:
             raise ValueNeededError(f"nan{name} of numbers known only at run time, maybe all NaN")
         if hopeless:

@@ -21,6 +21,8 @@ def _raw(function: Callable[..., Any]) -> Reducer:
     """Return a raw reduction of TensorFlow as a function of a tensor, its axes and `keepdims`."""
 
     def reduce(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+        if not axes:
+            return x
         # The raw operation: tf.reduce_* costs three times as much eagerly.
         return function(input=x, axis=np.array(axes, np.int32), keep_dims=bool(keepdims))
 

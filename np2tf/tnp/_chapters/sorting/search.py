@@ -16,6 +16,7 @@ from np2tf.tnp._indexing.boolean_masks import true_places
 from np2tf.tnp._indexing.selection_keys import true_places_of
 from np2tf.tnp._operands.conversion import promote
 from np2tf.tnp._slicing.view_transforms import Transpose
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 
 __all__ = ["argwhere", "extract", "flatnonzero", "nonzero", "where"]
 
@@ -28,7 +29,7 @@ def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
     has_few_edges = edges.shape[0] is not None and edges.shape[0] <= _MAX_COMPARED
     if has_few_edges and not tf.executing_eagerly():
         compare = tf.less if side == "left" else tf.less_equal
-        before = tf.reduce_sum(tf.cast(compare(edges, x[..., None]), tf.int64), -1)
+        before = reduce_sum(tf.cast(compare(edges, x[..., None]), tf.int64), -1)
     else:
         flat = tf.searchsorted(edges, tf.reshape(x, (-1,)), side, out_type=tf.int64)
         before = tf.reshape(flat, tf.shape(x))

@@ -20,6 +20,7 @@ from np2tf.tnp._dispatch.argument_types import Array, Axis, Operands
 from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._tensor.storage import current_scope
 
@@ -179,7 +180,7 @@ def _has_ties(sorted_values: tf.Tensor, axis: int) -> tf.Tensor:
     before = (slice(None),) * axis
     first, second = sorted_values[(*before, slice(None, -1))], sorted_values[(*before, slice(1, None))]
     both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)
-    return tf.reduce_any(tf.equal(first, second) | both_nan)
+    return reduce_any(tf.equal(first, second) | both_nan)
 
 
 def _check_partition(kth: Any, kind: Any, a: tf.Tensor, axis: int) -> None:

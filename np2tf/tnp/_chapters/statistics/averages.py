@@ -20,6 +20,7 @@ from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, hidden_from_others
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any, reduce_sum
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs.matrix import matmul
@@ -60,7 +61,7 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
 def _check_total(total: tf.Tensor) -> None:
     static_total = tf.get_static_value(total)
     if static_total is None:
-        record_violation(tf.reduce_any(tf.equal(total, tf.zeros((), total.dtype))))
+        record_violation(reduce_any(tf.equal(total, tf.zeros((), total.dtype))))
     elif np.any(static_total == 0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
 
@@ -175,23 +176,23 @@ def _covariance(
         else:
             factor = tf.maximum(tf.cast(n, tf.float64) - ddof, 0)
             observations = tf.cast(n, x.dtype)
-        off = x - tf.reduce_sum(x, 1, keepdims=True) / observations
+        off = x - reduce_sum(x, 1, keepdims=True) / observations
         right = off
     else:
         weight_vectors = [w for w in (frequencies, importances) if w is not None]
         weights = weight_vectors[0] if len(weight_vectors) == 1 else weight_vectors[0] * weight_vectors[1]
-        total = tf.reduce_sum(weights)
+        total = reduce_sum(weights)
         _check_total(total)
         divisor = total
         if ddof != 0:
             correction = tf.constant(ddof, tf.float64)
             if importances is not None:
-                correction = correction * tf.reduce_sum(weights * importances) / total
+                correction = correction * reduce_sum(weights * importances) / total
             divisor = total - correction
         warn_where(divisor <= 0, TOO_FEW)
         factor = tf.maximum(divisor, tf.zeros((), tf.float64))
         weight_row = cast(weights, dtype)
-        off = x - tf.reduce_sum(x * weight_row, 1, keepdims=True) / cast(total, dtype)
+        off = x - reduce_sum(x * weight_row, 1, keepdims=True) / cast(total, dtype)
         right = off * weight_row
     product = (
         tf.matmul(off, right, adjoint_b=True) if x.dtype != tf.float16 else matmul(off, tf.transpose(right))

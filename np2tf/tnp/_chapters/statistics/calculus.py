@@ -16,6 +16,7 @@ from np2tf.tnp._operands.axis_arguments import length, normalize_axes, normalize
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, hidden_from_others
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs
@@ -234,9 +235,9 @@ def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1
         products = cast(products, np.float64)
     half = products / tf.constant(2, products.dtype)
     return (
-        cast(tf.reduce_sum(cast(half, np.float32), along), np.float16)
+        cast(reduce_sum(cast(half, np.float32), along), np.float16)
         if half.dtype == tf.float16
-        else tf.reduce_sum(half, along)
+        else reduce_sum(half, along)
     )
 
 

@@ -18,6 +18,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED_INTEGERS, hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import assume, record_violation, refuse_where
+from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
@@ -51,11 +52,11 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
     dtype = inexact_type(a)
     if a.shape.num_elements() == 0:
         return tf.constant(0, dtype), tf.constant(1, dtype)
-    first, last = cast(tf.reduce_min(a), dtype), cast(tf.reduce_max(a), dtype)
+    first, last = cast(reduce_min(a), dtype), cast(reduce_max(a), dtype)
     static_ends = tf.get_static_value(first), tf.get_static_value(last)
     if static_ends[0] is None or static_ends[1] is None:
         # All elements are checked, because XLA's extremes may ignore a NaN.
-        record_violation(tf.logical_not(tf.reduce_all(tf.math.is_finite(cast(a, dtype)))))
+        record_violation(tf.logical_not(reduce_all(tf.math.is_finite(cast(a, dtype)))))
     elif not np.all(np.isfinite(static_ends)):
         raise ValueError(f"autodetected range of [{static_ends[0]}, {static_ends[1]}] is not finite")
     half = tf.constant(0.5, dtype)
@@ -81,7 +82,7 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
     edges = tf.concat([edges, last[None]], 0)
     if NUMPY >= (2, 2):
         too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
-        refuse_where(tf.reduce_any(edges[:-1] >= edges[1:]), ValueError(too_many))
+        refuse_where(reduce_any(edges[:-1] >= edges[1:]), ValueError(too_many))
     return edges
 
 
@@ -233,8 +234,8 @@ def histogram(
     if not density:
         return counts, edges
     widths = cast(edges[1:] - edges[:-1], np.float64)
-    warn_arithmetic("invalid", tf.equal(tf.reduce_sum(counts), 0), "divide")
-    return cast(counts, np.float64) / widths / cast(tf.reduce_sum(counts), np.float64), edges
+    warn_arithmetic("invalid", tf.equal(reduce_sum(counts), 0), "divide")
+    return cast(counts, np.float64) / widths / cast(reduce_sum(counts), np.float64), edges
 
 
 @op(np.bincount)
@@ -281,12 +282,12 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
     if x.shape[0] == 0:
         return tf.zeros((minlength,), tf.int64)
     if signed:
-        lowest = tf.get_static_value(tf.reduce_min(x))
+        lowest = tf.get_static_value(reduce_min(x))
         if lowest is None:
-            record_violation(tf.reduce_min(x) < 0)
+            record_violation(reduce_min(x) < 0)
         elif lowest < 0:
             raise ValueError("'list' argument must have no negative elements")
-    largest = tf.reduce_max(x)
+    largest = reduce_max(x)
     # With the length that the caller expects, the shape is known, so that XLA can compile the counting.
     is_long_enough = minlength > 0 and assume(largest < minlength)
     bins = minlength if is_long_enough else tf.maximum(largest + 1, minlength)
@@ -318,7 +319,7 @@ def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
     common = result_type_of((_dtype(x), _dtype(bins)))
     values, edges = cast(x, common), cast(bins, common)
     side = "left" if right else "right"
-    rises, falls = tf.reduce_all(edges[:-1] <= edges[1:]), tf.reduce_all(edges[:-1] >= edges[1:])
+    rises, falls = reduce_all(edges[:-1] <= edges[1:]), reduce_all(edges[:-1] >= edges[1:])
     static_values = tf.get_static_value(rises), tf.get_static_value(falls)
     if None in static_values:
         record_violation(~(rises | falls))

@@ -17,6 +17,7 @@ from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 
 __all__ = ["histogram2d", "histogramdd"]
 
@@ -119,7 +120,7 @@ def histogramdd(
 
 
 def _density(histogram: tf.Tensor, edges: list[tf.Tensor]) -> tf.Tensor:
-    total = tf.reduce_sum(histogram)
+    total = reduce_sum(histogram)
     for k, edge in enumerate(edges):
         width = cast(edge[1:] - edge[:-1], np.float64)
         histogram = histogram / tf.reshape(width, [-1 if j == k else 1 for j in range(len(edges))])

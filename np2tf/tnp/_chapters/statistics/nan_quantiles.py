@@ -25,6 +25,7 @@ from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.promotion import result_type_of
+from np2tf.tnp._tensor.reductions_of_axes import reduce_sum
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
 
 __all__ = ["nanmedian", "nanpercentile", "nanquantile"]
@@ -36,7 +37,7 @@ def _sort_rows_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tenso
     refuse_empty(n)
     sorted_rows, nan = sort_rows(rows)
     assert nan is not None
-    last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
+    last = reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
     warn_where(last < 0, ALL_NAN)
     return sorted_rows, last, axes
 

@@ -19,6 +19,7 @@ from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, warn_where
 
@@ -168,7 +169,7 @@ def quantiles_of_rows(
         result = _interpolate(sorted_rows, _virtual(method, n, fractions), n, input_dtype, weak)
     lead = fractions.ndim
     if nan is not None:
-        any_nan = tf.reduce_any(nan, -1)
+        any_nan = reduce_any(nan, -1)
         any_nan = any_nan[(..., *[None] * lead)]
         result = tf.where(any_nan, tf.constant(np.nan, result.dtype), result)
     if lead:
@@ -386,7 +387,7 @@ def median(
     sorted_rows, nan = sort_rows(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
     result = _middle(sorted_rows, result_dtype, n)
     if nan is not None:
-        result = tf.where(tf.reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
+        result = tf.where(reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
     return restore_axes(result, rank_of(a), axes, keepdims, 0)
 
 

@@ -18,6 +18,7 @@ from np2tf.tnp._chapters.ufuncs.reduceat import reduceat
 from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast
 from np2tf.tnp._operands.promotion import promotion_kind
+from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.associative import scan, tree_reduce
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
@@ -110,7 +111,7 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
                 raise ValueError(
                     f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
                 )
-            shape = tf.shape(tf.reduce_any(tf.zeros_like(x, tf.bool), axes, bool(keepdims)))
+            shape = tf.shape(reduce_any(tf.zeros_like(x, tf.bool), axes, bool(keepdims)))
             return wrap_tensor(tf.fill(shape, as_tensor(ufunc.identity if start is None else start, dtype)))
         for along in sorted(axes, reverse=True):
             x = tree_reduce(ufunc.implementation, x, along, keepdims)

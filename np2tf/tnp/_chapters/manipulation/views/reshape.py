@@ -22,6 +22,7 @@ from np2tf.tnp._operands.axis_arguments import checked_rank
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, BroadcastTo, Reshape, Transpose
 from np2tf.tnp._tensor.dtype_dispatch import hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.reductions_of_axes import reduce_prod
 from np2tf.tnp._tensor.storage import current_scope, link_aliases
 
 __all__ = [
@@ -79,7 +80,7 @@ def _transform(a: ndarray, shape: Any) -> Reshape:
         return Reshape(shape)
     # TensorFlow's optimiser takes for granted that a tensor reshaped to known lengths has as many elements.
     target = hide_from_optimiser(tf.constant(shape, tf.int64))
-    size, product = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
+    size, product = tf.size(a.tensor, tf.int64), tf.abs(reduce_prod(target))
     if -1 in shape:
         record_violation(tf.equal(product, 0) | tf.not_equal(size % tf.maximum(product, 1), 0))
     else:
