@@ -53,7 +53,7 @@ def has_foreign_memory(array: np.ndarray) -> bool:
         array: an array of any shape and dtype.
     """
     base: Any = array
-    while isinstance(base, np.ndarray):
+    while issubclass(type(base), np.ndarray):
         if base.flags.owndata:
             return False
         base = base.base
@@ -64,4 +64,6 @@ def has_foreign_memory(array: np.ndarray) -> bool:
 
 def may_be_written_by_others(array: Any) -> bool:
     """Return whether another thread or process may write to an array on the host at any time."""
-    return isinstance(array, np.ndarray) and (other_threads_run() or has_foreign_memory(array))
+    # An array on TensorFlow passes for an instance of np.ndarray, too.
+    on_host = issubclass(type(array), np.ndarray)
+    return on_host and (other_threads_run() or has_foreign_memory(array))

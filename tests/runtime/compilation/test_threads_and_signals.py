@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from replacing import Taken, imported, taken
 
 import np2tf
@@ -372,3 +373,20 @@ def tile(image, x, lo, hi, factors):
         function.lower(image, x, 8, 24, tuple(0.1 * k for k in range(rounds))).op_count for rounds in (8, 16)
     ]
     assert counts[1] < 4 * counts[0]
+
+
+def test_a_tape_follows_arrays_while_other_threads_run() -> None:
+    """Only arrays on the host are copied for a call, because a copy of a tensor's numbers has no gradient."""
+    double = np2tf.jit(lambda x: np2tf.tnp.sum(2.0 * x), tier="compile")
+    end = threading.Event()
+    other_thread = threading.Thread(target=end.wait)
+    other_thread.start()
+    try:
+        for x in (tf.constant([1.0, 2.0]), np2tf.device_put(np.array([1.0, 2.0]))):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                total = double(x)
+            np.testing.assert_array_equal(np.asarray(tape.gradient(total, x)), [2.0, 2.0])
+    finally:
+        end.set()
+        other_thread.join()
