@@ -102,6 +102,6 @@ def execute(source: str, names: dict[str, Any], name: str = "__main__") -> None:
     linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
     made = translation_of(source.encode(), path, Options(everything=True))
     assert not any(finding.code == "NP2TF905" for finding in made.findings), made.findings
-    names |= {**raw_tensors.NAMES, "__name__": name}
+    names |= {**raw_tensors.NAMES, **originals.NAMES, "__name__": name}
     originals.add_originals(made.originals, names)
     exec(made.code or compile(source, path, "exec"), names)

@@ -341,15 +341,17 @@ class scalar(ndarray):
         if self.weak is None and hasattr(tensor, "numpy"):
             return self.dtype.type
         # The program asks for the class that the number has in NumPy; libraries must treat it as an array.
-        frame: types.FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__") == "abc":  # for an abstract base class
-            frame = frame.f_back
-        module = "" if frame is None else frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] in _TREATING_AS_ARRAYS:
+        frame = sys._getframe(1)
+        package = _package_of(frame)
+        if package in _TREATING_AS_ARRAYS or (package == "abc" and _package_of(frame.f_back) == "np2tf"):
             return scalar
         if self._alternatives is not None:
             raise ValueNeededError("the class of a number depends on the path that the code takes")
         return self.weak or self.dtype.type
+
+
+def _package_of(frame: types.FrameType | None) -> str:
+    return "" if frame is None else frame.f_globals.get("__name__", "").partition(".")[0]
 
 
 def is_array(value: Any) -> bool:

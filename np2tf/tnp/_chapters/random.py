@@ -19,6 +19,7 @@ from np2tf.tnp._chapters.followed_draws import draw_followed
 from np2tf.tnp._chapters.graph_draws import draw_in_graph
 from np2tf.tnp._dispatch.op import write_back
 from np2tf.tnp._dispatch.residency import wrap_result
+from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._operands.differentiated_values import any_followed, refuse_to_leave
 from np2tf.tnp._tensor.storage import current_scope
@@ -53,7 +54,7 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
             if owner is None or draw == getattr(np.random, name, None):
                 return draws.draw_globally(name, *args, **kwargs)
             return draws.draw(owner, name, *args, **kwargs)
-        if not tf.executing_eagerly():
+        if not tf.executing_eagerly() and current_scope() is None and not transform_depth.depth:
             return draw_in_graph(name, draw, args, kwargs)
         require_eager(name)
         if any_followed((*args, *kwargs.values())) and not (name == "shuffle" and isinstance(args[0], list)):

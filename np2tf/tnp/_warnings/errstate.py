@@ -23,7 +23,9 @@ def _outcome() -> str:
 #: The usual setting: NumPy only warns. None if this module is imported under another setting.
 _INITIAL = _extobj_contextvar.get() if _outcome() is _WARNS else None
 #: The beginnings of NumPy's warnings about floating-point errors.
-_MESSAGES = tuple(f"{what} encountered in " for what in ("divide by zero", "invalid value", "overflow", "underflow"))
+_MESSAGES = tuple(
+    f"{what} encountered in " for what in ("divide by zero", "invalid value", "overflow", "underflow")
+)
 _settings: dict[int, tuple[Any, str]] = {}
 
 
@@ -55,8 +57,8 @@ class _Filters:
     def make_errors(self) -> bool:
         """Return whether a filter turns NumPy's warnings about floating-point errors into exceptions.
 
-        A filter for some modules or lines counts only if its action is "error", and a filter for messages only
-        if it is about NumPy's.
+        A filter for some modules or lines counts only if its action is "error", and a filter for messages
+        only if it is about NumPy's.
         """
         filters = warnings.filters
         if filters != self._seen:  # nearly always the same tuples, so that comparing them is fast

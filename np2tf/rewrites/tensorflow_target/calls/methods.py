@@ -66,6 +66,8 @@ def method_call(node: cst.Call, base: Value, frame: Frame, evaluate: Evaluate) -
     if base.only("list", "dict", "tuple"):
         return _container_method(node, name, base, frame, evaluate)
     values = [evaluate(arg.value, frame) for arg in node.args]
+    if base.only("dtype"):
+        return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
     if base.only("str"):
         return _text_method(node, name, values, frame)
     if base.only("module"):

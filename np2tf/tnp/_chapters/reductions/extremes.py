@@ -173,13 +173,13 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
 
     Raises:
         ValueError: there are no elements.
-        StagingError: `a` is of booleans, which NumPy refuses to subtract.
+        TypeError: `a` is of booleans.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.ptp.html.
     """
     require_elements(a, normalize_axes(axis, rank_of(a)), "maximum")
     if a.dtype == tf.bool:
-        raise NoGraphFormError("ptp of booleans")  # with an output NumPy may subtract other numbers
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
     return _extreme("maximum", a, axis, keepdims, None, True) - _extreme(
         "minimum", a, axis, keepdims, None, True
     )
