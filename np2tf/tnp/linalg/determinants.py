@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.tnp._tensor import batches
 from np2tf.tnp._tensor.dtype_dispatch import needs_derivatives
 from np2tf.tnp._tensor.reductions_of_axes import reduce_any, reduce_prod, reduce_sum
 from np2tf.tnp.linalg.systems import ROWS, eliminate, is_small
@@ -55,7 +56,7 @@ def _signed_minors(a: tf.Tensor, rows: int) -> tf.Tensor:
 @tf.custom_gradient
 def _cofactors_by_svd(a: tf.Tensor) -> Any:
     """Return cofactors whose derivatives are NaN: singular vectors of equal singular values have none."""
-    sizes, u, v = tf.linalg.svd(a)
+    sizes, u, v = batches.svd(a)
     products = tf.math.cumprod(sizes, -1, exclusive=True)
     products *= tf.math.cumprod(sizes, -1, exclusive=True, reverse=True)
     sign = tf.linalg.det(u) * tf.math.conj(tf.linalg.det(v))

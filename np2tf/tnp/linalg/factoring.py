@@ -13,6 +13,7 @@ from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._tensor import batches
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp.linalg import general
@@ -37,9 +38,9 @@ def svd_of(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, tf.
 def singular_values(a: tf.Tensor, hermitian: bool = False) -> tf.Tensor:
     """Return the singular values, the largest first."""
     if hermitian:
-        return tf.sort(tf.abs(tf.math.real(tf.linalg.eigvalsh(a))), direction="DESCENDING")
+        return tf.sort(tf.abs(tf.math.real(batches.eigvalsh(a))), direction="DESCENDING")
     require_finite(a)
-    return tf.linalg.svd(a, compute_uv=False)
+    return batches.svd(a, compute_uv=False)
 
 
 def _svd_hermitian(a: tf.Tensor) -> SVDResult:
@@ -205,7 +206,7 @@ def eigvalsh(a: Array, UPLO: str = "L") -> tf.Tensor:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html.
     """
-    return tf.math.real(tf.linalg.eigvalsh(_complete_triangle(a, UPLO)))
+    return tf.math.real(batches.eigvalsh(_complete_triangle(a, UPLO)))
 
 
 @op(np.linalg.eig)

@@ -17,6 +17,7 @@ from numpy.linalg import LinAlgError
 from tensorflow.python.eager import record
 
 from np2tf.staging import NoGraphFormError
+from np2tf.tnp._tensor import batches
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.reductions_of_axes import reduce_any
 from np2tf.tnp._tensor.storage import current_scope
@@ -112,13 +113,13 @@ def decompose(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, 
         StagingError: all vectors of complex matrices that are not square are differentiated.
     """
     if not a.dtype.is_complex or None in a.shape[-2:] or not _is_recorded():
-        return tf.linalg.svd(a, full_matrices=full_matrices)
+        return batches.svd(a, full_matrices=full_matrices)
     rows, columns = a.shape[-2:]
     if full_matrices and rows != columns:
         raise NoGraphFormError("the derivative of all singular vectors of complex matrices")
     upper = tf.concat([tf.zeros_like(tf.matmul(a, a, adjoint_b=True)), a], -1)
     lower = tf.concat([tf.linalg.adjoint(a), tf.zeros_like(tf.matmul(a, a, adjoint_a=True))], -1)
-    values, vectors = tf.linalg.eigh(tf.concat([upper, lower], -2))
+    values, vectors = batches.eigh(tf.concat([upper, lower], -2))
     count = min(rows, columns)
     values = tf.reverse(tf.math.real(values)[..., -count:], [-1])
     vectors = tf.reverse(vectors[..., -count:], [-1]) * tf.constant(np.sqrt(2), a.dtype)
@@ -148,7 +149,7 @@ def eigenvectors(
     parts = computed_by_numpy(routine, a, forms)
     if parts is not None:
         return parts[0], parts[1]
-    values, vectors = tf.linalg.eigh(triangle)
+    values, vectors = batches.eigh(triangle)
     if tf.executing_eagerly():
         vectors = turn_to(vectors, routine(a.numpy())[1])
     return tf.math.real(values), vectors

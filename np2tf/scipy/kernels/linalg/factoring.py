@@ -11,6 +11,7 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import native, refusal
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._tensor import batches
 from np2tf.tnp.linalg.factoring import singular_values
 from np2tf.tnp.linalg.numpys_vectors import eigenvectors, singular_vectors
 
@@ -114,7 +115,7 @@ def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_fini
     (matrix,) = computable("eigh", a, finite=check_finite)
     triangle = matrix if lower else tf.linalg.adjoint(matrix)
     if eigvals_only:
-        return tf.math.real(tf.linalg.eigvalsh(triangle))
+        return tf.math.real(batches.eigvalsh(triangle))
     return eigenvectors(matrix, triangle, functools.partial(scipy.linalg.eigh, lower=lower))
 
 
@@ -138,4 +139,4 @@ def eigvalsh(a: Array, *, lower: bool = True, check_finite: bool = True) -> tf.T
     """
     a_matrix("eigvalsh", a, square=True)
     (matrix,) = computable("eigvalsh", a, finite=check_finite)
-    return tf.math.real(tf.linalg.eigvalsh(matrix if lower else tf.linalg.adjoint(matrix)))
+    return tf.math.real(batches.eigvalsh(matrix if lower else tf.linalg.adjoint(matrix)))

@@ -20,6 +20,7 @@ from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor import batches
 from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_max, reduce_sum
 from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.determinants import determinant
@@ -268,6 +269,6 @@ def pinvh(
     """
     a_matrix("pinvh", a, square=True)
     (matrix,) = computable("pinvh", a, finite=check_finite)
-    values, vectors = tf.linalg.eigh(matrix if lower else tf.linalg.adjoint(matrix))
+    values, vectors = batches.eigh(matrix if lower else tf.linalg.adjoint(matrix))
     inverses = _inverses(matrix, tf.math.real(values), atol, rtol)
     return tf.matmul(vectors * inverses, vectors, adjoint_b=True)

@@ -10,6 +10,7 @@ from np2tf.scipy.kernels.declare import discard_unless, universal
 from np2tf.scipy.kernels.special.elementwise import xlog1py, xlogy
 from np2tf.scipy.kernels.special.gammas import log_beta, log_gamma
 from np2tf.scipy.kernels.special.series import choose, compute_in_double
+from np2tf.tnp._tensor import batches
 from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
 from np2tf.tnp._tensor.reductions_of_axes import reduce_all
 from np2tf.tnp._ufuncs.derivatives import differentiate_by
@@ -40,7 +41,7 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
         & (a > constant(_MIN_PARAMETER, a))
         & (x < constant(_MAX_ARGUMENT, a))
     )
-    compute = tf.math.igammac if upper else tf.math.igamma
+    compute = batches.igammac if upper else batches.igamma
     value = compute(tf.where(inside, a, one), tf.where(inside, x, one))
     value_at_zero, value_at_infinity = (one, zero) if upper else (zero, one)
     infinite = constant(math.inf, a)
@@ -58,9 +59,7 @@ def _by_parameter(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     """Return the derivative of `lower_gamma` by its first operand."""
     zero, one = constant(0, a), constant(1, a)
     inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
-    return tf.where(
-        inside, tf.raw_ops.IgammaGradA(a=tf.where(inside, a, one), x=tf.where(inside, x, one)), zero
-    )
+    return tf.where(inside, batches.igamma_gradient(tf.where(inside, a, one), tf.where(inside, x, one)), zero)
 
 
 def _density(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
@@ -97,7 +96,7 @@ def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
         "betainc far out",
     )
     inside &= (a < constant(_MAX_PARAMETER, a)) & (b < constant(_MAX_PARAMETER, a))
-    value = tf.math.betainc(*(tf.where(inside, one_of, constant(0.5, a)) for one_of in (a, b, x)))
+    value = batches.betainc(*(tf.where(inside, one_of, constant(0.5, a)) for one_of in (a, b, x)))
     infinite = constant(math.inf, a)
     a_is_infinite, b_is_infinite = tf.equal(a, infinite), tf.equal(b, infinite)
     no_a, no_b = tf.equal(a, zero), tf.equal(b, zero)

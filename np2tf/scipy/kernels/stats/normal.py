@@ -17,6 +17,7 @@ from np2tf.scipy.kernels.special.series import choose
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor import batches
 from np2tf.tnp._tensor.dtype_dispatch import broadcast_together, constant
 from np2tf.tnp._tensor.reductions_of_axes import reduce_all, reduce_max, reduce_min, reduce_sum
 
@@ -240,7 +241,7 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     if points.shape[-1] not in (1, size):
         raise ValueError("operands could not be broadcast together")
     require_finite(name, True, covariance)
-    values, vectors = tf.linalg.eigh(covariance)
+    values, vectors = batches.eigh(covariance)
     limit = 1e6 * np.finfo(np.float64).eps
     regular = reduce_min(values) > limit * reduce_max(tf.abs(values))
     discard_unless(regular, f"{name} with a covariance that is singular")
