@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -174,14 +175,14 @@ def _compute_sums(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
     """Return the sums in the dtype of the operands. Integers wrap around as NumPy's do."""
     dtype = operands[0].dtype
     if dtype == tf.bool:
-        return tf.not_equal(tf.einsum(equation, *[tf.cast(x, tf.int64) for x in operands]), 0)
+        return tf.not_equal(_einsum(equation, *[tf.cast(x, tf.int64) for x in operands]), 0)
     if dtype == tf.uint64:
-        return tf.bitcast(tf.einsum(equation, *[tf.bitcast(x, tf.int64) for x in operands]), tf.uint64)
+        return tf.bitcast(_einsum(equation, *[tf.bitcast(x, tf.int64) for x in operands]), tf.uint64)
     if dtype.is_integer:
-        return tf.cast(tf.einsum(equation, *[tf.cast(x, tf.int64) for x in operands]), dtype)
+        return tf.cast(_einsum(equation, *[tf.cast(x, tf.int64) for x in operands]), dtype)
     if dtype == tf.float16:
-        return tf.cast(tf.einsum(equation, *[tf.cast(x, tf.float32) for x in operands]), dtype)
-    return tf.einsum(equation, *operands)
+        return tf.cast(_einsum(equation, *[tf.cast(x, tf.float32) for x in operands]), dtype)
+    return _einsum(equation, *operands)
 
 
 def _check_casting(array: Any, dtype: Any, casting: Any) -> None:
@@ -293,3 +294,17 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
 
 
 OPS[np.einsum_path] = einsum_path
+
+
+def _einsum(equation: str, *operands: tf.Tensor) -> tf.Tensor:
+    """Return TensorFlow's sums. In a graph a result without axes has an axis meanwhile.
+
+    XLA transposes the result of a product. For CPUs it cannot compile the transposition of a number, which
+    its algebraic simplifier would remove (`np2tf.runtime.xla.compiler_options`).
+    """
+    terms, _, result = equation.partition("->")
+    if tf.executing_eagerly() or result or "->" not in equation or "." in equation:
+        return tf.einsum(equation, *operands)
+    label = next(letter for letter in ascii_letters if letter not in terms)
+    first, *others = operands
+    return tf.einsum(f"{label}{terms}->{label}", first[tf.newaxis], *others)[0]
