@@ -189,7 +189,10 @@ def _in_order(array: np.ndarray, order: Order) -> np.ndarray:
     """Return an array in C order with its axes in another memory order."""
     if order is None:
         return array
-    return np.ascontiguousarray(array.transpose(order)).transpose(np.argsort(order))
+    pattern = np.empty([array.shape[k] for k in order], array.dtype).transpose(np.argsort(order))
+    result = np.empty_like(pattern)  # in the pattern's memory order, and with memory of its own
+    result[...] = array
+    return result
 
 
 def _is_dynamic_slice(array: Any) -> bool:

@@ -362,13 +362,19 @@ def lightest(call) -> list[str]:
     return min((frames(call) for _ in range(2 * UNTIMED_CALLS)), key=len)[1:]
 
 
+#: The frames of the search for tensors in containers.
+SEARCH = ("holds", "<genexpr>", "<setcomp>", "<listcomp>")
+
+
 def test_calls_on_the_host_take_one_frame_more(jitted):
     x, point = np.zeros(2), jitted.Point(np.ones(2))
     values = [1, "text", None, point, object(), np.ones(2)]
     for value in values:
         assert lightest(lambda value=value: jitted.taken(value, x)) == ["__call__", "taken"]
     for value in ([1, 2], {"a": 1}, [1.0] * 10_000):
-        assert lightest(lambda value=value: jitted.taken(value, x)) == ["__call__", "has_tensor", "taken"]
+        frames = lightest(lambda value=value: jitted.taken(value, x))
+        # Once the program has tensors, as in a process that runs other tests before, containers are searched.
+        assert [name for name in frames if name not in SEARCH] == ["__call__", "has_tensor", "taken"]
     assert lightest(lambda: jitted.taken(1, x=x)) == ["__call__", "has_tensor", "taken"]
     assert lightest(lambda: point.moved(x)) == ["__get__", "__call__", "moved"]
     assert lightest(lambda: jitted.taken(jitted.Point(x), x)) == ["__init__", "__call__", "taken"]
