@@ -115,6 +115,7 @@ def test_inert_until_asked(plain: pytest.Pytester):
     (loaded,) = (line for line in result.outlines if "loaded:" in line)
     assert set(loaded.partition("loaded:")[2].split()) == {
         *("np2tf", "np2tf.config", "np2tf.imports", "np2tf.imports.pytest_plugin"),
+        *("np2tf.installation", "np2tf.own_warnings"),
         *("np2tf.operators", *(f"np2tf.operators.{name}" for name in ("in_use", "table", "undefined"))),
     }
     assert not any("np2tf:" in line or "jitted" in line for line in result.outlines)
