@@ -20,6 +20,7 @@ from np2tf.pytree.registry import SEARCHED_CONTAINERS
 from np2tf.runtime.environment.raw_tensors import NAMES
 from np2tf.runtime.host.originals import translation_of
 from np2tf.runtime.introspection.code_names import (
+    ANYTHING,
     MATCHES,
     all_names,
     appending_attributes,
@@ -116,7 +117,13 @@ class Dependencies:
 
     @property
     def changed_names(self) -> frozenset[str]:
-        """The names that the code may bind again (`np2tf.runtime.introspection.code_names`)."""
+        """The names that the code may bind again (`np2tf.runtime.introspection.code_names`).
+
+        These may be any names if it has callees that only the trace finds: by ``np2tf.call(f)(x)``, or as a
+        method of an object.
+        """
+        if any("np2tf" in code.co_names or "self" in code.co_varnames for code in self._codes):
+            return frozenset({ANYTHING})
         return frozenset().union(*map(changed_names, self._codes))
 
     @functools.cached_property
