@@ -11,7 +11,7 @@ from np2tf.pytree.registry import DEEPEST
 from np2tf.runtime.arguments.capture_stand_ins import bind_stand_ins
 from np2tf.runtime.arguments.captures import bind_again, current
 from np2tf.runtime.environment.concurrency import other_threads_run
-from np2tf.runtime.introspection.code_names import ANYTHING, ITEMS
+from np2tf.runtime.introspection.code_names import ANYTHING
 from np2tf.runtime.introspection.places import Place
 from np2tf.runtime.introspection.user_objects import INSTANCE, OBJECTS, attributes
 from np2tf.runtime.structures.mutation_guard import MutationGuard
@@ -40,7 +40,7 @@ def guard_captures(
 
     def is_ours(kind: Container, container: Any, before: Any) -> bool:
         if kind is not INSTANCE:
-            return may_change(ITEMS)
+            return True
         old, new = attributes(before), attributes(container)
         return any(
             may_change(name)

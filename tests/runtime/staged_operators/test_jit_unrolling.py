@@ -37,7 +37,7 @@ def compile_at_once():
 
 def test_a_long_loop_is_one_loop_of_the_graph():
     x = np.arange(7.0)
-    short, long = (function(rounds).lower(x) for rounds in (50, 5000))
+    short, long = (function(rounds).lower(x) for rounds in (100, 5000))
     assert ops_of(long.graph) & LOOPS
     assert long.op_count == short.op_count < 500
 
