@@ -20,7 +20,6 @@ from np2tf.pytree.registry import SEARCHED_CONTAINERS
 from np2tf.runtime.environment.raw_tensors import NAMES
 from np2tf.runtime.host.originals import translation_of
 from np2tf.runtime.introspection.code_names import (
-    ANYTHING,
     MATCHES,
     all_names,
     appending_attributes,
@@ -117,13 +116,7 @@ class Dependencies:
 
     @property
     def changed_names(self) -> frozenset[str]:
-        """The names that the code may bind again (`np2tf.runtime.introspection.code_names`).
-
-        These may be any names if it has callees that only the trace finds: by ``np2tf.call(f)(x)``, or as a
-        method of an object.
-        """
-        if any("np2tf" in code.co_names or "self" in code.co_varnames for code in self._codes):
-            return frozenset({ANYTHING})
+        """The names that the code may bind again (`np2tf.runtime.introspection.code_names`)."""
         return frozenset().union(*map(changed_names, self._codes))
 
     @functools.cached_property
@@ -277,7 +270,7 @@ class Dependencies:
             self._attribute_names |= assigned_attributes(code)
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             if name not in _OWN_NAMES:
-                self.captures.append(closure_variable(cell))
+                self.captures.append(closure_variable(cell, name))
                 self._follow(self.captures[-1].value, names, set())
         space = function.__globals__
         for name in list(space) if names & _ANY_GLOBAL else global_names(code):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +12,7 @@ from np2tf.pytree.registry import DEEPEST
 from np2tf.runtime.arguments.capture_stand_ins import bind_stand_ins
 from np2tf.runtime.arguments.captures import bind_again, current
 from np2tf.runtime.environment.concurrency import other_threads_run
-from np2tf.runtime.introspection.code_names import ANYTHING
+from np2tf.runtime.introspection.code_names import ANYTHING, ITEMS
 from np2tf.runtime.introspection.places import Place
 from np2tf.runtime.introspection.user_objects import INSTANCE, OBJECTS, attributes
 from np2tf.runtime.structures.mutation_guard import MutationGuard
@@ -22,7 +23,7 @@ _NO_VALUE = object()
 
 @contextmanager
 def guard_captures(
-    captures: list[Place], sets: list[set[Any]], changed_names: frozenset[str]
+    captures: list[Place], sets: list[set[Any]], changed_names: Callable[[], frozenset[str]]
 ) -> Iterator[None]:
     """Undo and refuse a trace's changes of globals, closures and sets, which would not happen in every call.
 
@@ -31,16 +32,20 @@ def guard_captures(
     Args:
         captures: the places of the values that the function reads by name.
         sets: the sets among its arguments.
-        changed_names: the names that the traced code may change.
+        changed_names: returns, after the trace, the names that the traced code may change.
     """
     is_alone = not other_threads_run()
 
+    @functools.cache
+    def changes() -> frozenset[str]:
+        return frozenset({ANYTHING}) if is_alone else changed_names()
+
     def may_change(name: Any) -> bool:
-        return is_alone or ANYTHING in changed_names or not isinstance(name, str) or name in changed_names
+        return ANYTHING in changes() or not isinstance(name, str) or name in changes()
 
     def is_ours(kind: Container, container: Any, before: Any) -> bool:
         if kind is not INSTANCE:
-            return True
+            return ITEMS in changes() or ANYTHING in changes()
         old, new = attributes(before), attributes(container)
         return any(
             may_change(name)

@@ -18,7 +18,6 @@ from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.effects.appends import ListIsRead
-from np2tf.runtime.introspection.code_names import ANYTHING
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.staging import (
     ArgumentError,
@@ -127,10 +126,15 @@ class CallPreparation:
 
     def guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:
         """Return a guard of the values that a call reads by name, for the time of a trace."""
-        captures, changed_names = [], frozenset({ANYTHING})
-        if self._dependencies is not None:
-            captures, changed_names = self._dependencies.captures, self._dependencies.changed_names
-        return guard_captures([*captures, *call.signature.captures], call.signature.sets, changed_names)
+        assert self._dependencies is not None
+        captures = [*self._dependencies.captures, *call.signature.captures]
+        return guard_captures(captures, call.signature.sets, partial(self._changed_names, call))
+
+    def _changed_names(self, call: PreparedCall) -> frozenset[str]:
+        """Return the names that a trace may have bound; by its end all its callees are known."""
+        assert self._dependencies is not None
+        sources = (self._dependencies, *call.signature.argument_dependencies)
+        return frozenset().union(*(dependencies.changed_names for dependencies in sources))
 
     @property
     def names(self) -> set[str]:

@@ -102,7 +102,8 @@ def rebound_outer_names(code: types.CodeType) -> frozenset[str]:
 ITEMS, ANYTHING = "[]", "*"
 _CHANGERS = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse"}
-    | {"setdefault", "sort", "update"}
+    | {"setdefault", "sort", "update", "appendleft", "popleft", "extendleft", "rotate", "move_to_end"}
+    | {"difference_update", "intersection_update", "symmetric_difference_update"}
 )
 _HIDDEN_CHANGERS = frozenset({"setattr", "delattr", "__dict__", "__setattr__", "vars", "globals", "exec"})
 
@@ -115,7 +116,8 @@ def changed_names(code: types.CodeType) -> frozenset[str]:
     names: set[str] = set()
     for instruction in _instructions(code):
         kind, name = instruction.opname, instruction.argval
-        if kind in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"):
+        is_in_place = kind == "BINARY_OP" and instruction.argrepr.endswith("=")  # Python 3.10 names INPLACE_*
+        if is_in_place or kind.startswith(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "INPLACE_")):
             names.add(ITEMS)
         elif not isinstance(name, str):
             continue

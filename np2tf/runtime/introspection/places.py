@@ -70,9 +70,9 @@ def _defining_class(kind: type, name: str) -> Any:
     return None
 
 
-def closure_variable(cell: types.CellType) -> Place:
+def closure_variable(cell: types.CellType, name: str) -> Place:
     """Return the place of a variable of an enclosing function."""
-    return Place(cell, "", lambda: cell.cell_contents, partial(setattr, cell, "cell_contents"))
+    return Place(cell, name, lambda: cell.cell_contents, partial(setattr, cell, "cell_contents"))
 
 
 def own_attribute(instance: Any, name: str) -> Place:

@@ -58,13 +58,15 @@ class LoopSize:
             return
         left = max(self._length - count, 0) if self._length is not None else 0
         total = self._ends[-1] - self._ends[0] + left * (self._ends[-1] - self._ends[-2])
-        if total > MOST_OPS and self._why is not None:
-            raise self._why
-        if total > MOST_OPS and self._shapes(count) - self._shapes(count - 1):
+        if total <= MOST_OPS:
+            return
+        if self._shapes(count) - self._shapes(count - 1):
             raise UnrollingError(
                 f"the arrays of a loop change their shapes in every iteration, and it would become {total} "
                 "operations of a graph"
             )
+        if self._why is not None:
+            raise self._why
 
     def _count_ops(self) -> int:
         return int(self._graph.version)

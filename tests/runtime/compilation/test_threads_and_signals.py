@@ -124,11 +124,11 @@ def test_names_that_others_bind_during_a_trace_stay(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("np2tf.runtime.arguments.unchanged_captures.other_threads_run", lambda: True)
     space = {"running": True, "flags": [False]}
     places = [entry(space, "running"), entry(space, "flags")]
-    with guard_captures(places, [], frozenset({"other"})):
+    with guard_captures(places, [], lambda: frozenset({"other"})):
         space["running"] = False
         space["flags"][0] = True  # type: ignore[index]
     assert space == {"running": False, "flags": [True]}
-    with pytest.raises(VariableChangeError), guard_captures(places, [], frozenset({"running"})):
+    with pytest.raises(VariableChangeError), guard_captures(places, [], lambda: frozenset({"running"})):
         space["running"] = True  # may be the trace's own change, which no later call would make
     assert space["running"] is False
 
