@@ -7,10 +7,10 @@ import os
 #: XLA compiles a loop whose variables take at most this many bytes to one machine function. Any other loop
 #: becomes a list of kernels that a scheduler starts in each iteration, at 50 ns each. XLA's own limit is
 #: 1,024. Larger loops gain from kernels that use several cores. (`benchmarks/kernels`: geometric mean over
-#: NumPy 3.97 with XLA's own limit, 4.73 with 1e5, 4.51 with this limit, 4.55 with 3e5, 4.43 with 1e9.) A
+#: NumPy 3.97 with XLA's own limit, 4.73 with 1e5, 4.51 with 2**18, 4.55 with 3e5, 4.43 with 1e9.) A
 #: limit of 1e5 would exclude loops that draw random numbers, because a buffer of words is one of their
 #: variables (`random.word_buffers`).
-LOOP_BYTES = 2**18
+LOOP_BYTES = 300_000
 _LIMIT = "xla_cpu_small_while_loop_byte_threshold"
 _EXTRA = "--xla_backend_extra_options="
 #: XLA's algebraic simplifier computes as if numbers were real: it multiplies by the reciprocal of a constant
