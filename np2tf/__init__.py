@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from np2tf import lazy as _lazy_modules
+
 # `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the object
 # and not the module.
 from np2tf.config import config as config
@@ -154,5 +156,11 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_OPERATORS})
 
+
+_lazy_modules.fill(_lazy_modules.arrays, "np2tf.tnp._entry.routing")
+_lazy_modules.fill(_lazy_modules.compiler, "np2tf.runtime.compilation.loop_compiler")
+_lazy_modules.staging = "np2tf.runtime"
+_lazy_modules.patches = "np2tf.runtime.environment.tensorflow_patches"
+_lazy_modules.fill(_lazy_modules.translator, "np2tf.imports.functions.callees")
 
 _install(globals())

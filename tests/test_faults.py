@@ -17,7 +17,7 @@ from replacing import taken as taken
 
 import np2tf
 from np2tf import faults
-from np2tf.imports.cache import store
+from np2tf.imports.cache import files, store
 from np2tf.options import Options
 from np2tf.runtime.compilation import budget, compiling
 from np2tf.runtime.decisions import decisions as decisions_module
@@ -308,13 +308,13 @@ def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(faults, "_reported", set())
     for name, value in (("_records", None), ("_outcomes", []), ("is_usual", True)):
         monkeypatch.setattr(decisions_module.decisions, name, value)
-    for function in (store.cache, store.decisions, store._sources):
+    for function in (files.cache, files.decisions, store._sources):
         function.cache_clear()
     with warnings.catch_warnings():
         # np2tf's own warnings are shown, and never raised. Compiled code is not used if NumPy's are errors.
         warnings.simplefilter("error", UserWarning)
         yield
-    for function in (store.cache, store.decisions, store._sources):
+    for function in (files.cache, files.decisions, store._sources):
         function.cache_clear()
 
 
@@ -377,7 +377,7 @@ def _at_exit() -> None:
     """Do what np2tf does when the process ends."""
     decisions_module.decisions.store()
     try:
-        sources = store._sources(store.cache(), Options())  # type: ignore[arg-type]
+        sources = store._sources(files.cache(), Options())  # type: ignore[arg-type]
     except Exception:  # this is the step that fails, before there is anything to write
         return
     sources.write()

@@ -6,7 +6,7 @@ import json as to_json
 
 import click
 
-from np2tf.imports.cache import store
+from np2tf.imports.cache import files as caches
 from np2tf.imports.cache.files import Cache
 
 
@@ -28,9 +28,9 @@ def info(json: bool) -> None:
     translations = sum(entry.path.endswith(".bin") for entry in entries)
     size = sum(entry.size for entry in entries)
     files = (
-        len(list(file_cache.entries())) if (file_cache := store.unchanged_files_cache()) is not None else 0
+        len(list(file_cache.entries())) if (file_cache := caches.unchanged_files_cache()) is not None else 0
     )
-    programs = len(list(decisions.entries())) if (decisions := store.decisions()) is not None else 0
+    programs = len(list(decisions.entries())) if (decisions := caches.decisions()) is not None else 0
     if json:
         data = {
             "folder": translation_cache.folder,
@@ -51,13 +51,13 @@ def info(json: bool) -> None:
 @cache.command()
 def clear() -> None:
     """Remove all that is kept; nothing else in the folder is touched."""
-    parts = (_cache(), store.decisions(), store.unchanged_files_cache())
+    parts = (_cache(), caches.decisions(), caches.unchanged_files_cache())
     count = sum(part.clear() for part in parts if part is not None)
     click.echo(f"{count} files removed")
 
 
 def _cache() -> Cache:
-    translation_cache = store.cache()
+    translation_cache = caches.cache()
     if translation_cache is None:
         raise click.UsageError("the cache is turned off by NP2TF_CACHE")
     return translation_cache

@@ -11,8 +11,7 @@ from hashlib import blake2b
 
 from np2tf.conversion.tasks import Task, TaskResult
 from np2tf.diagnostics import Diagnostic
-from np2tf.imports.cache import store
-from np2tf.imports.cache.files import Cache
+from np2tf.imports.cache.files import Cache, unchanged_files_cache
 from np2tf.imports.cache.fingerprint import begin_hash, key_from
 from np2tf.options import Options
 
@@ -25,7 +24,7 @@ class UnchangedFiles:
     """
 
     def __init__(self, is_used: bool = True) -> None:
-        self._cache: Cache | None = store.unchanged_files_cache() if is_used else None
+        self._cache: Cache | None = unchanged_files_cache() if is_used else None
         self._hashes: dict[Options, blake2b] = {}
 
     def is_empty(self) -> bool:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from np2tf import lazy
 from np2tf.installation import TensorFlowMissingError, installation
 from np2tf.operators.table import CONTROL, OPERATORS, load, python_meaning
 
@@ -42,7 +43,7 @@ def staging_operator(name: str) -> Any:
     operator = OPERATORS[name]
     try:
         with installation.needed():
-            return load(operator.staged)
+            return load(f"{lazy.staging}.{operator.staged}" if operator.staged else operator.python)
     except TensorFlowMissingError:
         installation.warn()
         return python_meaning(name) if operator.role == CONTROL else load(operator.python)

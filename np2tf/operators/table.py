@@ -31,7 +31,8 @@ class Operator:
 
     Attributes:
         python: Python's meaning, as ``module:name``, or ``module`` where that is the operator.
-        staged: the meaning for staged values, likewise.
+        staged: the meaning for staged values, likewise, within the package that `lazy.staging` names; "" if
+            Python's meaning holds for staged values, too.
         role: the operator's role in the translator.
     """
 
@@ -42,11 +43,11 @@ class Operator:
 
 
 def _own_operator(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
-    return Operator(f"{__name__}:{name}", f"np2tf.runtime.{module}:{name}", role)
+    return Operator(f"{__name__}:{name}", f"{module}:{name}", role)
 
 
 def _builtin(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
-    return Operator(f"builtins:{name}", f"np2tf.runtime.{module}:{name}", role)
+    return Operator(f"builtins:{name}", f"{module}:{name}", role)
 
 
 OPERATORS: dict[str, Operator] = {
@@ -55,9 +56,9 @@ OPERATORS: dict[str, Operator] = {
         for name in ("cond", "while_loop", "for_loop", "and_", "or_")
     },
     "map_loop": _own_operator("map_loop", "staged_operators.map_loop", CONTROL),
-    "not_": Operator("operator:not_", "np2tf.runtime.staged_operators.control:not_"),
-    "undefined": Operator("np2tf.operators.undefined:undefined", "np2tf.operators.undefined:undefined"),
-    "numpy_function": Operator(f"{__name__}:numpy_function", f"{__name__}:numpy_function"),
+    "not_": Operator("operator:not_", "staged_operators.control:not_"),
+    "undefined": Operator("np2tf.operators.undefined:undefined", ""),
+    "numpy_function": Operator(f"{__name__}:numpy_function", ""),
     "on_host": _own_operator("on_host", "staged_operators.exceptions"),
     "call": _own_operator("call", "callees.callees"),
     "context": _own_operator("context", "callees.contexts"),
@@ -75,12 +76,12 @@ OPERATORS: dict[str, Operator] = {
         for name in ("isinstance", "type", "hasattr", "getattr")
     },
     "list_of": _own_operator("list_of", "staged_operators.builtins"),
-    "math": Operator("math", "np2tf.runtime.staged_operators.math"),
+    "math": Operator("math", "staged_operators.math"),
     "print": _builtin("print", "effects.printing"),
     "str": _builtin("str", "effects.text"),
     "repr": _builtin("repr", "effects.text"),
-    "text": Operator("builtins:str.format", "np2tf.runtime.effects.text:text"),
-    "percent": Operator("operator:mod", "np2tf.runtime.effects.text:percent"),
+    "text": Operator("builtins:str.format", "effects.text:text"),
+    "percent": Operator("operator:mod", "effects.text:percent"),
 }
 
 
@@ -179,6 +180,10 @@ def list_of(element: Any, iterable: Iterable[Any], where: Any = None) -> list[An
     return [element(item) for item in iterable if where is None or where(item)]
 
 
+#: The classes of np2tf's functions for NumPy's, which have these as `numpy`; the house of arrays sets it.
+numpy_functions: tuple[type, ...] = ()
+
+
 def numpy_function(value: Any) -> Any:
     """``np2tf.numpy_function(f) is np.add`` asks if f is NumPy's function, or np2tf's function for it.
 
@@ -188,5 +193,4 @@ def numpy_function(value: Any) -> Any:
     Returns:
         NumPy's function in the place of np2tf's; every other value unchanged.
     """
-    front = sys.modules.get("np2tf.tnp._front.front")
-    return value.numpy if front is not None and issubclass(type(value), front.Function) else value
+    return value.numpy if issubclass(type(value), numpy_functions) else value

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf import rules
+from np2tf import lazy, rules
 from np2tf.tnp._front import loading
 from np2tf.tnp._front.front import Function, universal_function
 
@@ -56,7 +56,7 @@ def _make(qualified_name: str) -> Any:
     function.qualified_name = qualified_name
     stem = rules.scipy()[qualified_name].chapter.rpartition("/")[2]
     function.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there
-    loading.when_loaded(lambda: importlib.import_module("np2tf.scipy.kernels").load(stem))
+    loading.when_loaded(lambda: lazy.arrays.load_scipy_chapter(stem))
     return function
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as _numpy
 
+from np2tf import lazy as _lazy
 from np2tf.config import config as _config
 from np2tf.tnp._array import ndarray as _ndarray
 from np2tf.tnp._front.at import at as at
@@ -80,5 +81,5 @@ _watch(_numpy, sys.modules[__name__])
 
 
 # TensorFlow and Keras need to know arrays from their first call on. (The run time imports the module itself.)
-if "np2tf.runtime.environment" not in sys.modules:
-    importlib.import_module("np2tf.runtime.environment.tensorflow_patches")
+if _lazy.patches.rpartition(".")[0] not in sys.modules:
+    importlib.import_module(_lazy.patches)

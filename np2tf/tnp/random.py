@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.lazy import LazyModule
+from np2tf import lazy
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.numpy_modules import missing_names, public_names
 from np2tf.tnp._front.operand_kinds import are_host, new_arrays_are_tensors
@@ -20,8 +20,6 @@ from np2tf.tnp._front.operand_kinds import are_host, new_arrays_are_tensors
 __all__ = list(np.random.__all__)
 __dir__ = public_names("numpy.random", globals())
 __getattr__ = missing_names(globals(), "numpy.random")
-
-_draws: Any = LazyModule("np2tf.tnp._chapters.random")
 
 
 def _is_on_numpy() -> bool:
@@ -38,7 +36,7 @@ def _method(name: str, documented_function: Callable[..., Any]) -> Callable[...,
         if _is_on_numpy() and are_host(args) and are_host(kwargs.values()):
             result = draw(*args, **kwargs)
             return args[0] if name == "shuffle" and args else result
-        return _draws.function(name, draw)(*args, **kwargs)
+        return lazy.arrays.random_draws.function(name, draw)(*args, **kwargs)
 
     return call
 
@@ -63,8 +61,11 @@ class _NumPyGeneratorMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls.is_ours() and _is_on_numpy():
             return cls.__mro__[1](*args, **kwargs)
-        generator = _draws.stage_generator(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
-        return super().__call__(*args, **kwargs) if generator is None else generator
+        if cls.is_ours():
+            generator = lazy.arrays.random_draws.stage_generator(cls.__mro__[1], args, kwargs)
+            if generator is not None:
+                return generator
+        return super().__call__(*args, **kwargs)
 
     def is_ours(cls) -> bool:
         """Return whether the class is defined in this module, and not derived from it by a program."""
@@ -99,7 +100,7 @@ class Generator(np.random.Generator, metaclass=_NumPyGeneratorMeta):
         See https://numpy.org/doc/stable/reference/generated/numpy.random.Generator.spawn.html.
         """
         if not _is_on_numpy():
-            _draws.require_eager("Generator.spawn")
+            lazy.arrays.random_draws.require_eager("Generator.spawn")
         return [Generator(plain.bit_generator) for plain in self._plain.spawn(n_children)]
 
 
@@ -113,7 +114,7 @@ class RandomState(np.random.RandomState, metaclass=_NumPyGeneratorMeta):
     """
 
     def __init__(self, seed: Any = None) -> None:
-        super().__init__(seed if _is_on_numpy() else _draws.to_numpy(seed))
+        super().__init__(seed if _is_on_numpy() else lazy.arrays.random_draws.to_numpy(seed))
         self._plain = np.random.RandomState(self._bit_generator)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -308,10 +308,10 @@ def test_damage_is_as_good_as_absence(tmp_path: Path, cache: Path) -> None:
 
 def test_the_cache_command_knows_it(tmp_path: Path, cache: Path) -> None:
     """`info` counts it, `clear` removes it."""
-    from np2tf.imports.cache import store
+    from np2tf.imports.cache import files
 
-    store.cache.cache_clear()
-    store.decisions.cache_clear()
+    files.cache.cache_clear()
+    files.decisions.cache_clear()
     try:
         (tmp_path / "plain.py").write_text(PLAIN)
         np2tf("convert", tmp_path / "plain.py")
@@ -319,8 +319,8 @@ def test_the_cache_command_knows_it(tmp_path: Path, cache: Path) -> None:
         assert "1 files removed" in np2tf("cache", "clear").output
         assert "files that stay as they are: 0" in np2tf("cache", "info").output
     finally:
-        store.cache.cache_clear()
-        store.decisions.cache_clear()
+        files.cache.cache_clear()
+        files.decisions.cache_clear()
 
 
 def test_nothing_is_loaded_for_what_is_known(tmp_path: Path, cache: Path) -> None:

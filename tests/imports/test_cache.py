@@ -19,7 +19,7 @@ from command_runner import CliRunner
 
 import np2tf
 from np2tf.commands import np2tf as command
-from np2tf.imports.cache import fingerprint, store
+from np2tf.imports.cache import files, fingerprint, store
 from np2tf.imports.cache.files import Cache
 from np2tf.imports.code import translation
 from np2tf.imports.reporting.findings import TranslationWarning
@@ -34,10 +34,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache for the length of a test."""
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
-    store.cache.cache_clear()
+    files.cache.cache_clear()
     monkeypatch.setattr(store, "_REPORTED_CACHES", [])
     yield tmp_path / "cache" / "translations"
-    store.cache.cache_clear()
+    files.cache.cache_clear()
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def test_other_files_are_not_touched(tmp_path: Path):
 PROCESS = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from np2tf.imports.cache import store
+from np2tf.imports.cache import files, store
 from np2tf.options import Options
 start = float(sys.argv[2])
 time.sleep(max(0, start - time.time()))
@@ -290,7 +290,7 @@ for turn in range(30):
         function = next(one for one in made.code.co_consts if getattr(one, "co_name", "") == "f")
         assert 100 + k in function.co_consts
     if turn % 10 == int(sys.argv[3]):
-        store.cache().clear()
+        files.cache().clear()
 print("libcst" in sys.modules)
 """
 
@@ -382,16 +382,16 @@ def test_info_and_clear(folder: Path):
 
 def test_the_most_that_is_kept_can_be_said(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NP2TF_CACHE_SIZE", "1.5")
-    store.cache.cache_clear()
+    files.cache.cache_clear()
     assert json.loads(run("info", "--json").output)["limit"] == 1_500_000
     monkeypatch.setenv("NP2TF_CACHE_SIZE", "much")
-    store.cache.cache_clear()
+    files.cache.cache_clear()
     assert json.loads(run("info", "--json").output)["limit"] == 256_000_000
 
 
 def test_info_of_a_cache_that_is_off(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NP2TF_CACHE", "off")
-    store.cache.cache_clear()
+    files.cache.cache_clear()
     done = run("info")
     assert done.exit_code == 2
     assert "turned off by NP2TF_CACHE" in done.output
@@ -401,9 +401,9 @@ def test_the_platforms_folder_is_the_default(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.delenv("NP2TF_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    store.cache.cache_clear()
-    folder = store.cache().folder
-    store.cache.cache_clear()
+    files.cache.cache_clear()
+    folder = files.cache().folder
+    files.cache.cache_clear()
     assert "np2tf" in folder
     if sys.platform == "linux":
         assert folder == str(tmp_path / "np2tf" / "translations")

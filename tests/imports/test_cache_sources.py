@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from np2tf.imports.cache import sources, store
+from np2tf.imports.cache import files, sources, store
 from np2tf.imports.reporting.findings import Translation
 from np2tf.options import Options
 
@@ -27,17 +27,17 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path.write_bytes(SOURCE)
     yield path
     store._sources.cache_clear()
-    store.cache.cache_clear()
+    files.cache.cache_clear()
 
 
 def new_process() -> None:
     """Forget what a process knows, once what it would write at its end is written."""
     options = Options()
-    kept = store.cache()
+    kept = files.cache()
     if kept is not None:
         store._sources(kept, options).write()
     store._sources.cache_clear()
-    store.cache.cache_clear()
+    files.cache.cache_clear()
 
 
 def constants(path: Path, reads: list[str]) -> tuple[object, ...]:
@@ -95,7 +95,7 @@ def test_a_source_touched_a_moment_ago_is_read_again(source: Path, monkeypatch: 
 def test_other_options_have_translations_of_their_own(source: Path):
     constants(source, [])
     new_process()
-    kept = store.cache()
+    kept = files.cache()
     assert kept is not None
     seen = sources.FileState.of(str(source))
     assert sources.Sources(kept, Options()).find(str(source), seen)
@@ -139,7 +139,7 @@ def test_a_cleared_cache_is_empty(source: Path):
     reads: list[str] = []
     first = constants(source, reads)
     new_process()
-    kept = store.cache()
+    kept = files.cache()
     assert kept is not None
     kept.clear()
     assert constants(source, reads) == first
@@ -188,7 +188,7 @@ def test_a_source_without_numpy_is_not_read_to_see_that(source: Path):
 
 
 def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source: Path):
-    kept = store.cache()
+    kept = files.cache()
     assert kept is not None
     paths = [source, source.with_name("other.py"), source.with_name("gone.py")]
     for path in paths[1:]:

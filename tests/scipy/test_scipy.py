@@ -23,7 +23,7 @@ from np2tf.scipy.front import scipys
 from np2tf.scipy.kernels import load
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array
-from np2tf.tnp._entry.routing import IMPLEMENTATIONS
+from np2tf.tnp._dispatch.host_fallback import IMPLEMENTATIONS
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
 scipy = pytest.importorskip("scipy")

@@ -1,4 +1,6 @@
-"""Translations on disk. A translation has two files: `<key>.py` to read and `<key>.bin` to run.
+"""The caches on disk, of translations and of decisions.
+
+A translation has two files: `<key>.py` to read and `<key>.bin` to run.
 
 The key is a hash of all data that the translation depends on (`fingerprint.key_of`). The file to run begins
 with its key and a hash of its value. A file that is not the user's own, or does not agree with its key and
@@ -16,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from importlib.util import source_hash
 from struct import Struct
 from struct import error as StructError
@@ -216,3 +219,46 @@ def _is_own(status: os.stat_result, kind: int) -> bool:
 def _remove(path: str) -> None:
     with suppress(FileNotFoundError):  # another process has removed it
         os.unlink(path)
+
+
+# -- the caches of this process ------------------------------------------------------------------------------
+# They lie in the platform's folder for caches, or in the folder that the environment names. `NP2TF_CACHE=off`
+# turns them off, `NP2TF_DECISIONS=off` the part for decisions. `NP2TF_CACHE_DIR` names another folder,
+# `NP2TF_CACHE_SIZE` the limit in megabytes.
+
+_MEGABYTES = 256
+_OFF = ("off", "0", "no", "false")
+
+
+@lru_cache(maxsize=1)
+def cache() -> Cache | None:
+    """Return the cache of translations of this process, or None if the cache is turned off."""
+    return _cache("translations")
+
+
+@lru_cache(maxsize=1)
+def decisions() -> Cache | None:
+    """Return the cache of decisions (`np2tf.runtime.decisions.decisions`), which can be turned off by
+    itself.
+    """
+    if os.environ.get("NP2TF_DECISIONS", "on").lower() in _OFF:
+        return None
+    return _cache("decisions")
+
+
+def unchanged_files_cache() -> Cache | None:
+    """Return the cache of files that stay as they are (`np2tf.conversion.unchanged_files`)."""
+    return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
+
+
+def _cache(part: str, share: float = 1.0) -> Cache | None:
+    switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
+    if switch.lower() in _OFF:
+        return None
+    number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", os.environ.get("NP2TF_CACHE_SIZE", ""))
+    limit = int(float(number[1] if number else _MEGABYTES) * 1e6 * share)
+    if not folder:
+        from platformdirs import user_cache_dir
+
+        folder = user_cache_dir("np2tf", appauthor=False)
+    return Cache(os.path.join(folder, part), limit)

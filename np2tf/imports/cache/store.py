@@ -1,13 +1,7 @@
-"""Chooses the cache: the platform's folder for caches, or the folder that the environment names.
-
-`NP2TF_CACHE=off` turns the cache off, `NP2TF_DECISIONS=off` its part for decisions. `NP2TF_CACHE_DIR` names
-another folder, `NP2TF_CACHE_SIZE` its limit in megabytes.
-"""
+"""The translations of modules: from the cache, or made by the translator if the sources have changed."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -16,7 +10,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from np2tf.candidates import is_candidate
-from np2tf.imports.cache.files import Cache
+from np2tf.imports.cache.files import Cache, cache
 from np2tf.imports.cache.fingerprint import key_of
 from np2tf.imports.cache.sources import FileState, Sources
 from np2tf.imports.reporting.findings import Finding, Originals, Translation, warn
@@ -24,43 +18,6 @@ from np2tf.linking.reexports import Reexports, read_file
 
 if TYPE_CHECKING:
     from np2tf.options import Options
-
-_MEGABYTES = 256
-_OFF = ("off", "0", "no", "false")
-
-
-@lru_cache(maxsize=1)
-def cache() -> Cache | None:
-    """Return the cache of translations of this process, or None if the cache is turned off."""
-    return _cache("translations")
-
-
-@lru_cache(maxsize=1)
-def decisions() -> Cache | None:
-    """Return the cache of decisions (`np2tf.runtime.decisions.decisions`), which can be turned off by
-    itself.
-    """
-    if os.environ.get("NP2TF_DECISIONS", "on").lower() in _OFF:
-        return None
-    return _cache("decisions")
-
-
-def unchanged_files_cache() -> Cache | None:
-    """Return the cache of files that stay as they are (`np2tf.conversion.unchanged_files`)."""
-    return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
-
-
-def _cache(part: str, share: float = 1.0) -> Cache | None:
-    switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
-    if switch.lower() in _OFF:
-        return None
-    number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", os.environ.get("NP2TF_CACHE_SIZE", ""))
-    limit = int(float(number[1] if number else _MEGABYTES) * 1e6 * share)
-    if not folder:
-        from platformdirs import user_cache_dir
-
-        folder = user_cache_dir("np2tf", appauthor=False)
-    return Cache(os.path.join(folder, part), limit)
 
 
 def prepare(options: Options) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import importlib
 import types
 from collections import deque
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import tensorflow as tf
 
-from np2tf import rules
+from np2tf import lazy, rules
 from np2tf.runtime.callees import assertions, known_callees
 from np2tf.runtime.callees.eager_callees import eager_version
 from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
@@ -187,9 +186,7 @@ def staged_version(function: types.FunctionType) -> Any:
 
 
 def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
-    # Imported only here, because it loads the translator.
-    translator = importlib.import_module("np2tf.imports.functions.callees")
-    reason, version = translator.staged_version(function)
+    reason, version = lazy.translator.staged_version(function)
     if version is not None:
         return version  # type: ignore[no-any-return]
     return _refusal(function, reason)

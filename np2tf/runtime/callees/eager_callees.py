@@ -8,7 +8,6 @@ anything; nothing is refused.
 from __future__ import annotations
 
 import functools
-import importlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf import lazy
 from np2tf.operators.undefined import check_bound
 from np2tf.runtime.callees import known_callees
 from np2tf.runtime.callees.number_types import number_type
@@ -88,9 +88,7 @@ def _function(function: types.FunctionType) -> Callable[..., Any]:
     _, names, by_meanings = entry
     meanings = _numpy_objects(function, names)
     if meanings not in by_meanings:
-        # Imported only here, because it loads the translator.
-        translator = importlib.import_module("np2tf.imports.functions.callees")
-        translation: Any = translator.eager_version(function)
+        translation: Any = lazy.translator.eager_version(function)
         translation = translation.__wrapped__ if isinstance(translation, JittedFunction) else translation
         by_meanings[meanings] = translation
     translation = by_meanings[meanings]

@@ -7,12 +7,12 @@ only compute.
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
+from np2tf import lazy
 from np2tf.runtime.callees import known_callees
 from np2tf.runtime.effects import ordered_effects
 from np2tf.runtime.introspection.user_objects import has_instances
@@ -53,8 +53,7 @@ class ImplicitCallCheck:
         version = self._staged_version(function)
         if not isinstance(version, JittedFunction) or not _names_np2tf(version.__wrapped__.__code__):
             return
-        # Imported only here, because it loads the translator.
-        operators, callees = importlib.import_module("np2tf.imports.functions.callees").asked_by(function)
+        operators, callees = lazy.translator.asked_by(function)
         if "print" in operators:
             raise self._error(function, "prints")
         for callee in callees:

@@ -41,7 +41,7 @@ MAX_USES = 8
 FUNCTIONS, KINDS = 500, 16
 #: The seconds on the host from which the cache is loaded, if no module has been imported translated.
 LOADING_SECONDS = 0.05
-_STORE = "np2tf.imports.cache.store"
+_CACHE = "np2tf.imports.cache.files"
 #: The usual settings; under other settings nothing is stored or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
 
@@ -178,7 +178,7 @@ class Decisions:
     @property
     def is_at_hand(self) -> bool:
         """True if reading the records costs no noticeable time: a short program loads nothing for them."""
-        return self._records is not None or _STORE in sys.modules or clock.host_seconds >= LOADING_SECONDS
+        return self._records is not None or _CACHE in sys.modules or clock.host_seconds >= LOADING_SECONDS
 
     @property
     def records(self) -> dict[str, FunctionRecord]:
@@ -292,7 +292,7 @@ def _stamp(path: str) -> tuple[int, int]:
 def _cache() -> Any:
     """Return the cache of decisions, or None if it is turned off."""
     # Imported only here: a program with translated modules has already loaded it.
-    return importlib.import_module(_STORE).decisions()
+    return importlib.import_module(_CACHE).decisions()
 
 
 def _read() -> dict[str, FunctionRecord]:
@@ -346,8 +346,14 @@ def _stamps() -> Iterable[tuple[str, int, int]]:
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for part in ("runtime", "tnp", "scipy"):
-        files = [file for file in os.scandir(os.path.join(package, part)) if file.name.endswith(".py")]
-        yield part, len(files), max(file.stat().st_mtime_ns for file in files)
+        folders = os.walk(os.path.join(package, part))
+        times = [
+            os.stat(os.path.join(folder, name)).st_mtime_ns
+            for folder, _, names in folders
+            for name in names
+            if name.endswith(".py")
+        ]
+        yield part, len(times), max(times)
 
 
 decisions = Decisions()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from np2tf import lazy
 from np2tf.lazy import tf
 from np2tf.pytree.registry import DISPLAYS
 from np2tf.runtime.environment import tensorflow_import
@@ -85,7 +86,7 @@ class Boundary:
                 return value
             return DISPLAYS.map_items(self.take, value)
         if kind in ragged:
-            return ragged_array_of(value)
+            return lazy.arrays.ragged_array_of(value)
         if kind not in raw:
             return value
         tensor = tf.convert_to_tensor(value)
@@ -107,17 +108,6 @@ class Boundary:
             if value is not before:
                 variable.assign(value)
         return unwrap_tensors(result)
-
-
-def ragged_array_of(tensor: tf.RaggedTensor) -> Any:
-    """Return a function's argument for a ragged tensor; a ragged tensor of strings itself."""
-    from np2tf.tnp._ragged.ragged_array import RaggedArray
-    from np2tf.tnp._ragged.tensorflow_calls import register
-
-    register()
-    if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
-        return tensor
-    return RaggedArray.of_tensor(tensor)
 
 
 def has_raw(values: Collection[Any]) -> bool:

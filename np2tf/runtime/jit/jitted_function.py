@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
+from np2tf import lazy
 from np2tf.config import check, config
 from np2tf.counts import counts
 from np2tf.faults import note_fault
@@ -33,6 +34,7 @@ from np2tf.runtime.introspection.array_search import code_names_numpy, holds_arr
 from np2tf.runtime.jit.callables import jit_callable
 from np2tf.staging import NotStagedError
 from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.operand_kinds import without_tensors
 from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
 from np2tf.tnp._front.tracing_type import by_identity
 from np2tf.tnp._front.transform_depth import transform_depth
@@ -51,6 +53,7 @@ UNTIMED_CALLS = 7
 _modules = sys.modules
 
 
+@without_tensors
 class JittedFunction:
     """A function to which `jit` has been applied. It is called like the function.
 
@@ -95,9 +98,7 @@ class JittedFunction:
     @functools.cached_property
     def _compiler(self) -> Compiler:
         load()
-        from np2tf.runtime.compilation.compiling import Compiler
-
-        return Compiler(self)
+        return lazy.compiler.Compiler(self)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> str:
         """Pickle the object by name, as functions are pickled."""
@@ -269,6 +270,7 @@ class JittedFunction:
         return self._compiler.caches
 
 
+@without_tensors
 class PromotingJittedFunction(JittedFunction):
     """A jitted function with promotion rules of its own, which apply while it runs or is traced.
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from np2tf import lazy
 from np2tf.config import config
 from np2tf.faults import note_fault
 from np2tf.installation import installation
@@ -476,9 +477,7 @@ def replace_loops() -> Iterator[None]:
 def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
     """Return the compiler of a loop's function."""
     load()
-    from np2tf.runtime.compilation.loop_compiler import LoopCompiler
-
-    return LoopCompiler.of(jitted_function)
+    return lazy.compiler.LoopCompiler.of(jitted_function)  # type: ignore[no-any-return]
 
 
 def _is_possible() -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import types
 from typing import TYPE_CHECKING, Any
 
+from np2tf import lazy
 from np2tf.counts import Fallback, TakenOver, counts
 from np2tf.faults import note_fault
 from np2tf.runtime.decisions.decisions import (
@@ -276,10 +276,8 @@ def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> 
 
 
 def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
-    # Imported only here, because it loads the translator.
-    translator = importlib.import_module("np2tf.imports.functions.callees")
     try:
-        return translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
+        return lazy.translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
         note_fault(error, plain.__code__, loop_function.of)
         return None

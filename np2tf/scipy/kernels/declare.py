@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from np2tf.scipy.front import scipys
 from np2tf.staging import NoGraphFormError, StagingError
+from np2tf.tnp._dispatch.host_fallback import IMPLEMENTATIONS
 from np2tf.tnp._dispatch.op import op
-from np2tf.tnp._entry.routing import IMPLEMENTATIONS
 from np2tf.tnp._tensor.dtype_dispatch import kernel
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.reductions_of_axes import reduce_all

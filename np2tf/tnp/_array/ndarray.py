@@ -7,7 +7,6 @@ all other modules import. The modules that implement operators and methods attac
 
 from __future__ import annotations
 
-import importlib
 import math
 import sys
 import types
@@ -16,21 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from np2tf import lazy
 from np2tf.lazy import LazyModule, tf
 from np2tf.pytree.registry import STRUCTURES
 from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.subclasses import SubclassBase
 from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.loading import load
 from np2tf.tnp._front.transform_depth import transform_depth
 from np2tf.tnp._tensor.storage import Storage, current_scope, is_stand_in, write_lock
 from np2tf.tnp._tensor.symint import SymInt
 
 if TYPE_CHECKING:
-    from np2tf.tnp._array import strides as layout
     from np2tf.tnp._slicing import view_transforms
     from np2tf.tnp._slicing.view_transforms import ViewTransform
 else:
-    layout = LazyModule("np2tf.tnp._array.strides")
     view_transforms = LazyModule("np2tf.tnp._slicing.view_transforms")
 
 
@@ -71,10 +70,7 @@ class _ArrayType(type):
         """
         arguments = {**dict(zip(_PARAMETERS, args, strict=False)), **kwargs}
         if arguments.get("buffer") is not None and fast_flags.tensors:
-            view_of_buffer = importlib.import_module(
-                "np2tf.tnp._chapters.manipulation.views.shared_memory"
-            ).view_of_buffer
-            view = view_of_buffer(
+            view = lazy.arrays.view_of_buffer(
                 arguments["buffer"], lambda buffer: np.ndarray(**{**arguments, "buffer": buffer})
             )
             if view is not None:
@@ -82,7 +78,7 @@ class _ArrayType(type):
         array: np.ndarray = np.ndarray(*args, **kwargs)
         if fast_flags.host or array.base is not None:
             return array
-        return importlib.import_module("np2tf.tnp._dispatch.residency").wrap_result(array)
+        return lazy.arrays.wrap_result(array)
 
 
 class ndarray(metaclass=_ArrayType):
@@ -170,9 +166,7 @@ class ndarray(metaclass=_ArrayType):
             LeftTensorFlowError: a transform differentiates the array.
         """
         if transform_depth.depth and tf.executing_eagerly():
-            from np2tf.tnp._warnings.followed_tensors import refuse_tensors
-
-            refuse_tensors(None, (self.tensor,))
+            lazy.arrays.refuse_tensors(None, (self.tensor,))
         return self.contents()
 
     def contents(self) -> np.ndarray:
@@ -196,7 +190,7 @@ class ndarray(metaclass=_ArrayType):
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
         if value.ndim > 1 and not is_c_ordered(self):
-            value = layout.host_copy(self, value)
+            value = lazy.arrays.host_copy(self, value)
         if self._chain:
             if self.dtype.num != value.dtype.num:
                 value = value.view(self.dtype)
@@ -388,7 +382,7 @@ def chain_of(array: Any) -> tuple[ViewTransform, ...]:
 
 def _new(cls: type[ndarray], storage: Storage, chain: tuple[ViewTransform, ...]) -> Any:
     if not fast_flags.tensors:
-        importlib.import_module("np2tf.tnp._entry.routing")
+        load()
     array = object.__new__(cls)
     array._storage = storage
     array._chain = chain

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import LazyModule
+from np2tf.tnp._front.operand_kinds import without_tensors
 
 _arrays: Any = LazyModule("np2tf.tnp._array.ndarray")
 
 
+@without_tensors
 class SubclassBase(np.ndarray):
     """np.ndarray, with methods that accept `tnp.ndarray` in the place of np.ndarray."""
 

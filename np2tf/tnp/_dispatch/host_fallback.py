@@ -32,6 +32,19 @@ _EFFECTS = frozenset(
 #: Modules of random numbers and of tests: their functions never run while staging.
 _EFFECT_PREFIXES = ("numpy.random.", "numpy.testing.")
 
+#: NumPy's (or SciPy's) qualified name -> the function over tensors, or over operands of every kind.
+IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
+#: A function of a displayed name and a function that returns the replacement of the function.
+Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+interceptors: list[Make] = []
+
+
+def intercept(qualified_name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` with all interceptors around it."""
+    for make in interceptors:
+        function = make(qualified_name.removeprefix("numpy."), function)
+    return function
+
 
 def fallback(function: Callable[..., Any], qualified_name: str) -> Callable[..., Any]:
     """Return NumPy's `function` over arrays of every kind.

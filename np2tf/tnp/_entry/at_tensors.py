@@ -12,8 +12,8 @@ import tensorflow as tf
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array
 from np2tf.tnp._array.sequences import key_of
 from np2tf.tnp._chapters.sorting.search import where
+from np2tf.tnp._dispatch.host_fallback import intercept
 from np2tf.tnp._dispatch.out_argument import broadcast_error, compute_update
-from np2tf.tnp._entry.routing import intercept
 from np2tf.tnp._front.at import UPDATES
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._indexing.boolean_masks import expand_mask

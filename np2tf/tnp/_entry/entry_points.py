@@ -13,7 +13,7 @@ from typing import Any
 
 from np2tf.tnp import random
 from np2tf.tnp._array.ndarray import ndarray
-from np2tf.tnp._entry import routing
+from np2tf.tnp._dispatch.host_fallback import Make, interceptors
 from np2tf.tnp._front.fast_flags import count_interceptors
 from np2tf.tnp._methods import operators
 
@@ -40,7 +40,7 @@ def _methods() -> Iterator[tuple[Any, str, str]]:
                 yield owner, name, f"{owner.__name__}.{name}"
 
 
-def replace(make: routing.Make) -> Callable[[], None]:
+def replace(make: Make) -> Callable[[], None]:
     """Replace every entry point by `make(name, function)`, and return the function that undoes it."""
     before: list[tuple[Any, str, Any]] = []
     for owner, attribute, name in list(_methods()):
@@ -48,12 +48,12 @@ def replace(make: routing.Make) -> Callable[[], None]:
         if type(function) is FunctionType:
             before.append((owner, attribute, function))
             setattr(owner, attribute, make(name, function))
-    routing.interceptors.append(make)
+    interceptors.append(make)
     count_interceptors(1)
 
     def undo() -> None:
         count_interceptors(-1)
-        routing.interceptors.remove(make)
+        interceptors.remove(make)
         while before:
             setattr(*before.pop())
 

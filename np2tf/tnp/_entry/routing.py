@@ -14,12 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.tnp._array.dtypes import is_unsupported_dtype
+from np2tf.tnp._array.strides import host_copy as host_copy
+from np2tf.tnp._chapters.manipulation.views.shared_memory import view_of_buffer as view_of_buffer
 from np2tf.tnp._dispatch import host_fallback
+from np2tf.tnp._dispatch.host_fallback import IMPLEMENTATIONS, intercept
+from np2tf.tnp._dispatch.residency import wrap_result as wrap_result
 from np2tf.tnp._dispatch.unknown_ranks import call_for_known_ranks
+from np2tf.tnp._entry.at_tensors import writer as writer
 from np2tf.tnp._front import loading
 from np2tf.tnp._methods import operators, python_protocols  # noqa: F401
 from np2tf.tnp._operands.foreign_operands import are_known, call_replaced
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
+from np2tf.tnp._warnings.followed_tensors import refuse_tensors as refuse_tensors
 
 #: The modules that implement names of NumPy's main namespace; if two define a name, the later module wins.
 _CHAPTERS = (
@@ -88,8 +95,6 @@ _SUBMODULES = {
 }
 #: NumPy's value of a parameter that is not given.
 _NOT_GIVEN: Any = np._NoValue  # type: ignore[attr-defined]
-#: NumPy's qualified name -> the function over tensors, or over operands of every kind.
-IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
 
 
 def _load_chapters() -> None:
@@ -155,16 +160,23 @@ def route_indexer(entry: Any, key: Any) -> Any:
     return call_for_known_ranks(maker.__getitem__, (key,), {})
 
 
-#: A function of a displayed name and a function that returns the replacement of the function.
-Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
-interceptors: list[Make] = []
+# -- what only some programs need ----------------------------------------------------------------------------
 
 
-def intercept(qualified_name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with all interceptors around it."""
-    for make in interceptors:
-        function = make(qualified_name.removeprefix("numpy."), function)
-    return function
+def ragged_array_of(tensor: Any) -> Any:
+    """Return an argument's array for a ragged tensor; a ragged tensor of strings itself."""
+    from np2tf.tnp._ragged.ragged_array import RaggedArray
+    from np2tf.tnp._ragged.tensorflow_calls import register
+
+    if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
+        return tensor
+    register()
+    return RaggedArray.of_tensor(tensor)
+
+
+def load_scipy_chapter(stem: str) -> None:
+    """Import the functions over tensors of a chapter of rules/scipy/, which register themselves."""
+    importlib.import_module("np2tf.scipy.kernels").load(stem)
 
 
 _load_chapters()

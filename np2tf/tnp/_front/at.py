@@ -15,11 +15,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from np2tf.lazy import LazyModule
+from np2tf import lazy
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, is_host_type
-
-_tensor_at: Any = LazyModule("np2tf.tnp._entry.at_tensors")
 
 #: The name of an update -> the operator that does the update in place.
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
@@ -84,7 +82,7 @@ class at:
         elif kind is list or kind is dict:
             target[self._key] = value
             return target
-        return _tensor_at.writer("set")(target, self._key, value)
+        return lazy.arrays.writer("set")(target, self._key, value)
 
 
 def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any], Any]:
@@ -97,7 +95,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
         ):
             target[key] = function(target[key], value)
             return target
-        return _tensor_at.writer(name)(target, key, value)
+        return lazy.arrays.writer(name)(target, key, value)
 
     update.__name__ = name
     update.__doc__ = f"``x[key] = {name}(x[key], value)``, once for each index; returns x."
@@ -110,7 +108,7 @@ def _make_in_place(name: str) -> Callable[..., Any]:
         if fast_flags.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
             getattr(target, name)(*args, **kwargs)
             return target
-        return _tensor_at.writer(name)(target, args, kwargs)
+        return lazy.arrays.writer(name)(target, args, kwargs)
 
     call.__name__ = name
     call.__doc__ = f"``x.{name}(…)``, in place; returns x."

@@ -15,13 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.lazy import LazyModule
+from np2tf import lazy
+from np2tf.operators import table as operators
 from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors, operands_in
+from np2tf.tnp._front.operand_kinds import (
+    HOST,
+    are_host,
+    is_host,
+    new_arrays_are_tensors,
+    operands_in,
+    without_tensors,
+)
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._front.tracing_type import by_identity
 
-_routing: Any = LazyModule("np2tf.tnp._entry.routing")
 # A global name is faster than an attribute, and every call reads it.
 _modules = sys.modules
 
@@ -58,6 +65,7 @@ _ASK_THE_RULES = frozenset({"numpy.promote_types", "numpy.result_type"})
 _RANDOM = "numpy.random."
 
 
+@without_tensors
 class _Absent:
     """The type of an argument that was not given."""
 
@@ -124,6 +132,7 @@ def _given_arguments(*args: Any) -> tuple[Any, ...]:
     return tuple([arg for arg in args if arg is not _ABSENT])
 
 
+@without_tensors
 class Function(functools.partial):  # type: ignore[type-arg]
     """A function of NumPy over arrays of every kind. If it writes to a parameter, it returns that parameter.
 
@@ -144,7 +153,7 @@ class Function(functools.partial):  # type: ignore[type-arg]
         creates = qualified_name.removeprefix("numpy.") in CREATES or qualified_name.startswith(_RANDOM)
 
         def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            return _routing.route(instance, args, kwargs)
+            return lazy.arrays.route(instance, args, kwargs)
 
         host = _route_by_promotion(function, otherwise) if qualified_name in _ASK_THE_RULES else function
         call = _route_by_operands(host, creates, WRITES.get(qualified_name), otherwise)
@@ -179,6 +188,7 @@ class Function(functools.partial):  # type: ignore[type-arg]
         return self.__name__
 
 
+@without_tensors
 class UniversalFunction(Function):
     """A universal function over arrays of every kind.
 
@@ -189,7 +199,7 @@ class UniversalFunction(Function):
 
     def __new__(cls, function: np.ufunc) -> UniversalFunction:
         call = _route_by_operands(
-            function, False, None, lambda *operands: _routing.route_ufunc(instance, "__call__", *operands)
+            function, False, None, lambda *operands: lazy.arrays.route_ufunc(instance, "__call__", *operands)
         )
         instance = functools.partial.__new__(cls, call)
         instance.numpy = function
@@ -272,14 +282,15 @@ class UniversalFunction(Function):
         if fast_flags.host and are_host((array, indices, *operands)):
             self.numpy.at(array, indices, *operands)
             return array
-        return _routing.route_ufunc(self, "at", (array, indices, *operands), {})
+        return lazy.arrays.route_ufunc(self, "at", (array, indices, *operands), {})
 
     def _method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if fast_flags.host and are_host(args) and are_host(kwargs.values()):
             return getattr(self.numpy, name)(*args, **kwargs)
-        return _routing.route_ufunc(self, name, args, kwargs)
+        return lazy.arrays.route_ufunc(self, name, args, kwargs)
 
 
+@without_tensors
 class Indexer:
     """An object of NumPy that makes arrays by being indexed: ``c_``, ``r_``, ``mgrid``, ``ogrid``."""
 
@@ -294,9 +305,10 @@ class Indexer:
     def __getitem__(self, key: Any) -> Any:
         if fast_flags.host and are_host(operands_in(key)) and not new_arrays_are_tensors():
             return self.numpy[key]
-        return _routing.route_indexer(self, key)
+        return lazy.arrays.route_indexer(self, key)
 
 
+operators.numpy_functions = (Function, Indexer)
 #: NumPy's ufunc -> np2tf's, which is one object for all names of the ufunc.
 _UFUNCS: dict[np.ufunc, UniversalFunction] = {}
 

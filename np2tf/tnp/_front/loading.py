@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from np2tf import lazy
 from np2tf.garbage import not_collecting
 from np2tf.installation import installation
 from np2tf.tnp._front import own_import as own_import  # wraps the import of TensorFlow
@@ -35,7 +36,7 @@ def load() -> None:
         TensorFlowMissingError: if TensorFlow cannot be imported.
     """
     with installation.needed(), not_collecting():
-        import np2tf.tnp._entry.routing  # noqa: F401
+        lazy.arrays.implementation  # noqa: B018  # reading a name loads the module
 
 
 def when_program_has_tensors(callback: Callable[[], None]) -> None:

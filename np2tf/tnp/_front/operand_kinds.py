@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Collection, Iterable, Set
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,11 +37,16 @@ CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
 ACCELERATORS = ("tpu", "gpu")
 #: The largest number of classes to remember, so that a program that keeps making classes has memory left.
 _MAX_CLASSES = 10_000
-#: Packages whose objects are tensors or may hold tensors; and modules in these packages whose objects do not.
+#: Packages whose objects are tensors or may hold tensors, and classes of these packages whose objects do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
-_WITHOUT_TENSORS = frozenset(
-    {"np2tf.runtime.jit.jitted_function", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
-)
+_without_tensors: set[type] = set()
+_Class = TypeVar("_Class", bound=type)
+
+
+def without_tensors(kind: _Class) -> _Class:
+    """Declare that no object of one of np2tf's classes holds a tensor."""
+    _without_tensors.add(kind)
+    return kind
 
 
 def is_host(value: Any) -> bool:
@@ -58,7 +63,7 @@ def is_host_type(kind: type) -> bool:
     """Return whether no object of a class is a tensor or an array on TensorFlow. Containers may hold some."""
     if kind in HOST:
         return True
-    modules = {base.__module__ for base in kind.__mro__} - _WITHOUT_TENSORS
+    modules = {base.__module__ for base in kind.__mro__ if base not in _without_tensors}
     if any(module.partition(".")[0] in _TENSOR_PACKAGES for module in modules):
         return False
     if len(HOST) < _MAX_CLASSES and not issubclass(kind, (list, tuple, dict)):

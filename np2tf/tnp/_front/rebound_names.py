@@ -21,6 +21,7 @@ import numpy as np
 
 from np2tf.config import program
 from np2tf.faults import note_fault
+from np2tf.operators.table import numpy_function
 from np2tf.staging import CalleeError
 from np2tf.tnp._front.fast_flags import fast_flags
 
@@ -183,7 +184,7 @@ def _numpys(module: ModuleType, name: str, value: Any) -> Any:
             return _numpy_objects.get(
                 f"{module.__name__}.{name}", getattr(value, "numpy", vars(module).get(name, value))
             )
-    return value.numpy if type(value).__module__ == "np2tf.tnp._front.front" else value
+    return numpy_function(value)
 
 
 def _follow(module: ModuleType, name: str, before: Any) -> None:

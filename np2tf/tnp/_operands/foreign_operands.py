@@ -6,14 +6,13 @@ tensor is a ragged array. A sparse tensor, or Keras' placeholder of a tensor, is
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._array.dtypes import is_unsupported_dtype
+from np2tf import lazy
 from np2tf.tnp._array.ndarray import arrays_of_rows
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.axis_arguments import MOST_AXES
@@ -95,10 +94,7 @@ def _make(kind: type) -> Callable[[Any], Any] | None:
 
 
 def _ragged(tensor: tf.RaggedTensor) -> Any:
-    if is_unsupported_dtype(np.dtype(tensor.dtype.as_numpy_dtype)):
-        return tensor
-    importlib.import_module("np2tf.tnp._ragged.tensorflow_calls").register()
-    return importlib.import_module("np2tf.tnp._ragged.ragged_array").RaggedArray.of_tensor(tensor)
+    return lazy.arrays.ragged_array_of(tensor)
 
 
 def _sparse(tensor: tf.SparseTensor) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.environment.raw_tensors import ragged, ragged_array_of, raw
+from np2tf import lazy
+from np2tf.runtime.environment.raw_tensors import ragged, raw
 from np2tf.tnp._array.dtypes import is_unsupported_dtype
 from np2tf.tnp._array.ndarray import (
     is_array,
@@ -82,7 +83,7 @@ def as_array(leaf: Any) -> Any:
     if type(leaf) in raw and dtype_of(leaf) is not None:
         return wrapper_of(leaf)(as_tensor(leaf))
     if type(leaf) in ragged:
-        return ragged_array_of(leaf)
+        return lazy.arrays.ragged_array_of(leaf)
     return leaf.copy() if type(leaf) is RaggedArray else leaf
 
 
@@ -93,7 +94,7 @@ def with_rows(leaf: Any) -> Any:
         RaggedRowsError: the rows of an object array do not fit into a ragged tensor.
     """
     if type(leaf) in ragged:
-        return ragged_array_of(leaf)
+        return lazy.arrays.ragged_array_of(leaf)
     return RaggedArray.of_tensor(from_numpy(leaf)) if is_object_array(leaf) else leaf
 
 

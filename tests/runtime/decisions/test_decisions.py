@@ -19,7 +19,7 @@ from command_runner import CliRunner
 import np2tf
 from np2tf.commands import np2tf as command
 from np2tf.counts import Fallback
-from np2tf.imports.cache import store
+from np2tf.imports.cache import files
 from np2tf.runtime.arguments.flattening import take_apart
 from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.compilation.budget import Budget
@@ -44,13 +44,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache for the length of a test, and what this process has found out so far forgotten."""
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
-    for cached in (store.cache, store.decisions, module.entry_name):
+    for cached in (files.cache, files.decisions, module.entry_name):
         cached.cache_clear()
     monkeypatch.setattr(module.decisions, "is_usual", True)
     monkeypatch.setattr(module.decisions, "_records", {})
     monkeypatch.setattr(module.decisions, "_outcomes", [])
     yield tmp_path / "cache" / "decisions"
-    for cached in (store.cache, store.decisions, module.entry_name):
+    for cached in (files.cache, files.decisions, module.entry_name):
         cached.cache_clear()
 
 
@@ -138,7 +138,7 @@ def test_a_file_that_is_not_whole_is_ignored(folder: Path, what: str) -> None:
 )
 def test_whole_entries_that_mean_nothing_are_ignored(folder: Path, value: Any) -> None:
     process(f=RECORD)
-    kept = store.decisions()
+    kept = files.decisions()
     assert kept is not None
     if isinstance(value, dict):
         value = {"of": module.versions(), **value}
@@ -207,7 +207,7 @@ def test_a_process_made_by_fork_keeps_nothing_of_its_parents(folder: Path) -> No
 def test_it_can_be_turned_off(folder: Path, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
     process(f=RECORD)
     monkeypatch.setenv(setting, "off")
-    store.decisions.cache_clear()
+    files.decisions.cache_clear()
     assert Decisions().records == {}
     the_file(folder).unlink()
     process(f=RECORD)

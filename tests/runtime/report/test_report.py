@@ -17,7 +17,7 @@ from np2tf.runtime.report import counters as stats
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 from np2tf.runtime.report.timing import Watch
 from np2tf.tnp._array.ndarray import ndarray
-from np2tf.tnp._entry import routing
+from np2tf.tnp._dispatch import host_fallback
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -34,7 +34,7 @@ def entered() -> list[Any]:
     """The functions that calls enter by: of classes and of modules."""
     owners = (Ufunc, ndarray, tnp.random.Generator, JittedFunction)
     found = [value for owner in owners for value in vars(owner).values()]
-    return [*found, *routing.interceptors, fast_flags.host]
+    return [*found, *host_fallback.interceptors, fast_flags.host]
 
 
 def test_without_a_report_nothing_is_in_the_way():
