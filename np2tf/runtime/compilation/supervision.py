@@ -50,9 +50,14 @@ class _Timekeeper:
         self._gate = _thread.allocate_lock()
         self._gate.acquire()
         self._is_asleep = self._has_started = False
+        self._unused_signs: list[StopSign] = []
 
-    def add(self, sign: StopSign) -> None:
-        """Set a sign after LONGEST seconds, unless it is removed."""
+    def add(self) -> StopSign:
+        """Return a sign that will be set after LONGEST seconds, unless it is removed."""
+        try:
+            sign = self._unused_signs.pop()
+        except IndexError:
+            sign = StopSign()
         self._deadlines[sign] = time.perf_counter() + LONGEST
         if not self._has_started:
             self._has_started = True
@@ -60,10 +65,14 @@ class _Timekeeper:
         elif self._is_asleep:
             with suppress(RuntimeError):  # another thread has opened the gate
                 self._gate.release()
+        return sign
 
     def remove(self, sign: StopSign) -> None:
         """Leave a sign alone from now on."""
-        del self._deadlines[sign]
+        deadline = self._deadlines.pop(sign)
+        # A sign that is being set at this moment serves no second call.
+        if not sign.is_set and time.perf_counter() < deadline - PERIOD:
+            self._unused_signs.append(sign)
 
     def _keep_time(self) -> None:
         idle = 0
@@ -204,8 +213,7 @@ class Supervision:
 
     def _in_time(self, inputs: list[tf.Tensor]) -> _Outputs | None:
         """Return the outputs; None if the call would take long."""
-        sign = StopSign()
-        _timekeeper.add(sign)
+        sign = _timekeeper.add()
         try:
             outputs = self._call(inputs, sign.tensor)
         finally:

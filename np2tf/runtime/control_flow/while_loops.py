@@ -120,6 +120,7 @@ class StagedLoop(DiscoveredLoop):
         rounds = self.rounds.maximum if self.rounds.exact else None
         order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
         is_stoppable, graphs = self._is_stoppable(), LoopGraphs()
+        is_light = all(map(stop_signs.is_light, self.plan.graphs))
 
         def test(*variables: tf.Tensor) -> tf.Tensor:
             counter, *tensors = order.leave(variables)
@@ -132,7 +133,7 @@ class StagedLoop(DiscoveredLoop):
                 is_counted = self.trace.device != "cpu" and rounds is not None
                 if self.trace.violations in plan.storages and not is_counted:
                     outcome = tf.logical_and(outcome, tf.logical_not(self.trace.violations.value))
-                if is_stoppable:
+                if is_stoppable and not is_light:
                     outcome = tf.logical_and(outcome, stop_signs.is_unset(counter))
                 return outcome
 
@@ -164,9 +165,12 @@ class StagedLoop(DiscoveredLoop):
         shapes = order.shapes(self._shapes(inputs))
         values_before = [(storage, storage._value) for storage in self._read_storages]
         try:
-            variables = tf.while_loop(
-                test, body, order.enter(inputs), shapes, maximum_iterations=self._most_iterations()
-            )
+            variables = order.enter(inputs)
+            if is_stoppable and is_light:
+                variables = stop_signs.stoppable_loop(test, body, variables, shapes)
+            else:
+                most = self._most_iterations()
+                variables = tf.while_loop(test, body, variables, shapes, maximum_iterations=most)
             if not self.rounds.exact:
                 graphs.check()
             if self.trace.has_collectives and COLLECTIVES & ops_of(*plan.graphs):

@@ -2,13 +2,15 @@
 
 Neither XLA nor TensorFlow can interrupt a program. But the input of a call may have the memory of an array of
 ours, and a loop that reads another element of it in each iteration must read that memory each time. So each
-long loop also tests whether the sign is set, which costs about a nanosecond per iteration. A call whose sign
-is set ends within one iteration, and its results are thrown away.
+long loop also tests now and then whether the sign is set. A call whose sign is set ends within some hundred
+iterations, and its results are thrown away.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -17,6 +19,19 @@ from tensorflow.python.framework import ops
 
 #: The number of elements of a sign: a power of two, and more than TensorFlow makes a constant of a graph.
 _SIZE = 256
+#: The sign is read once in so many iterations of a loop over numbers.
+ITERATIONS = 256
+#: What counts as numbers: arrays of at most so many elements.
+_FEW = 64
+#: Operations that take no time for the elements that they leave alone.
+_OF_PARTS = frozenset(
+    {"Placeholder", "Identity", "Const", "Shape", "Reshape", "Slice", "StridedSlice", "GatherV2", "GatherNd"}
+    | {"XlaDynamicSlice", "XlaDynamicUpdateSlice", "TensorScatterUpdate", "PlaceholderWithDefault"}
+)
+_WITH_FUNCTIONS = frozenset(
+    {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase"}
+    | {"PartitionedCall", "StatefulPartitionedCall", "SymbolicGradient"}
+)
 #: TensorFlow shares the memory of arrays with this alignment only.
 _ALIGNMENT = 64
 
@@ -56,11 +71,53 @@ def unset_sign() -> tf.Tensor:
         return StopSign().tensor
 
 
-def is_unset(counter: tf.Tensor) -> tf.Tensor:
-    """Return whether the call goes on, for the test of a loop.
+def is_light(graph: tf.Graph) -> bool:
+    """Return whether an iteration takes so little time that the sign need not be read each time.
 
     Args:
-        counter: the number of the iteration, an int64 of shape ().
+        graph: the operations of an iteration.
+    """
+    for op in graph.get_operations():
+        if op.type in _WITH_FUNCTIONS:
+            return False
+        if op.type not in _OF_PARTS:
+            for tensor in (*op.inputs, *op.outputs):
+                size = tensor.shape.num_elements()
+                if size is None or size > _FEW:
+                    return False
+    return True
+
+
+def stoppable_loop(
+    test: Callable[..., tf.Tensor], body: Callable[..., Any], variables: Sequence[tf.Tensor], shapes: Any
+) -> Sequence[tf.Tensor]:
+    """Do the same as ``tf.while_loop(test, body, variables, shapes)``, and end if the sign is set.
+
+    The sign is read before every so many iterations, which an inner loop does. In a loop over numbers,
+    reading it each time takes up to a third of the time.
+
+    Args:
+        test, body: functions of the variables.
+        variables: the first is the number of the iteration, an int64 of shape ().
+        shapes: the shapes of the variables.
+    """
+
+    def iterate(*variables: tf.Tensor) -> Sequence[tf.Tensor]:
+        end = variables[0] + ITERATIONS
+        return tf.while_loop(
+            lambda *now: tf.logical_and(test(*now), now[0] < end), body, list(variables), shapes
+        )
+
+    return tf.while_loop(
+        lambda *now: tf.logical_and(test(*now), is_unset(now[0] // ITERATIONS)), iterate, variables, shapes
+    )
+
+
+def is_unset(counter: tf.Tensor) -> tf.Tensor:
+    """Return whether the call goes on.
+
+    Args:
+        counter: a number that is another one each time, an int64 of shape ().
     """
     place = tf.bitwise.bitwise_and(counter, tf.constant(_SIZE - 1, tf.int64))
     element = tf.raw_ops.Slice(
