@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from np2tf.commands import main
+from np2tf.cli.main import main
 
 if __name__ == "__main__":
     main()

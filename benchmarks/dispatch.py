@@ -29,7 +29,7 @@ import tensorflow.experimental.numpy as experimental
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.arrays.array.ndarray import tensor_array
 
 #: The goals. With tensors, np2tf takes at most so many times the raw operation; on the host, at most so many
 #: times NumPy, or so many seconds for a cheap operation. Writing an element: at most so many times NumPy.

@@ -32,8 +32,8 @@ def prepare(system: str) -> None:
         jax.block_until_ready(jax.numpy.zeros(1))
         return
     import np2tf
-    from np2tf.runtime.compilation.compiling import Compiler  # noqa: F401
-    from np2tf.runtime.environment.call_context import load
+    from np2tf.staging.compile.compiler import Compiler  # noqa: F401
+    from np2tf.staging.tiers.call_context import load
 
     load()
     np2tf.config.tier = "compile"

@@ -79,7 +79,7 @@ def seconds_of_import(rounds: int = 3) -> float:
     runs.
     """
     quickest = []
-    for module in ("np2tf.tnp", "np2tf.tnp._entry.routing"):
+    for module in ("np2tf.tnp", "np2tf.arrays.entry.routing"):
         command = [sys.executable, "-c", f"import {module}"]
         times = []
         for _ in range(rounds):

@@ -18,8 +18,8 @@ import numpy as np
 import tensorflow as tf
 from placement_ops import OPS, SIZED, Op
 
-from np2tf.runtime.xla.op_placement import LIMIT, data_file
-from np2tf.tnp._front.operand_kinds import device_kind
+from np2tf.arrays.front.residency import device_kind
+from np2tf.staging.xla.placement import LIMIT, data_file
 
 HEAD = """\
 # Written by `python benchmarks/placement.py --write`: measure again rather than edit.

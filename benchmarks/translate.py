@@ -23,12 +23,12 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.files import translated_bytes
-from np2tf.options import Options
+from np2tf.translate.batch.one_file import translate_bytes
+from np2tf.translate.sources.options import Options
 
 #: So often is measured what takes a moment.
 TIMES = 5
-_START = "from np2tf.commands import main; main()"
+_START = "from np2tf.cli.main import main; main()"
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
@@ -50,10 +50,10 @@ def beside_libcst(files: Sequence[Path]) -> dict[str, float]:
 
     def translate() -> None:
         for path, data in sources:
-            translated_bytes(data, path, path.parent, Options(), True)
+            translate_bytes(data, path, path.parent, Options(), True)
 
     for path, data in sources[:3]:  # what is loaded at the first use
-        translated_bytes(data, path, path.parent, Options(), True)
+        translate_bytes(data, path, path.parent, Options(), True)
     libcst, ours = timed(parse_and_print), timed(translate)
     return {"libcst_seconds": libcst, "translator_seconds": ours, "ratio": ours / libcst}
 
@@ -111,7 +111,7 @@ def main() -> None:
     staying = [
         path
         for path in files
-        if not translated_bytes(path.read_bytes(), path, folder, Options(), False).changed
+        if not translate_bytes(path.read_bytes(), path, folder, Options(), False).changed
     ]
     told: dict[str, Any] = {
         "folder": str(folder),

@@ -14,14 +14,14 @@ import pytest
 from command_runner import CliRunner
 
 import np2tf
-from np2tf.candidates import is_candidate
-from np2tf.commands import np2tf as command
-from np2tf.counts import counts
-from np2tf.facts import Facts
-from np2tf.options import Options
-from np2tf.rewrites.control.fitness import Fitness
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
-from np2tf.tree.source import Source
+from np2tf.cli.main import np2tf as command
+from np2tf.core.counts import counts
+from np2tf.staging.host.jit import UnjittedWarning
+from np2tf.translate.control.fitness import Fitness
+from np2tf.translate.facts.facts import Facts
+from np2tf.translate.sources.candidates import is_candidate
+from np2tf.translate.sources.options import Options
+from np2tf.translate.tree.source import Source
 
 #: Functions of a file without NumPy, each with what it is given: arrays, and then what Python has.
 TAKEN: dict[str, tuple[str, list[Callable[[], Any]]]] = {

@@ -13,9 +13,10 @@ import pytest
 from command_runner import CliRunner
 from numpy_names import CLASSES, names, reached
 
-from np2tf import rules, tnp
-from np2tf.commands import np2tf as command
-from np2tf.coverage import REMOVED_NAMES, coverage, totals
+from np2tf import tnp
+from np2tf.cli.commands.coverage import REMOVED_NAMES, names_by_module, totals
+from np2tf.cli.main import np2tf as command
+from np2tf.core import rules
 
 MODULES = (
     *("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.polynomial", "numpy.ma", "numpy.char"),
@@ -41,10 +42,10 @@ def ran(*arguments: str) -> str:
 @pytest.mark.parametrize("path", [*MODULES, "numpy.emath", *CLASSES])
 def test_every_public_name_is_decided(path: str) -> None:
     """As native, host or no, and only once."""
-    module = coverage()[path]
+    module = names_by_module()[path]
     decided = [*module.native, *module.host, *module.no]
     # NumPy 2 still has some names that it removes, with a warning.
-    going = set(coverage()[REMOVED_NAMES].native) if path == "numpy" else set()
+    going = set(names_by_module()[REMOVED_NAMES].native) if path == "numpy" else set()
     assert names(path) - set(decided) - going == set()
     assert len(decided) == len(set(decided))
 
@@ -53,7 +54,7 @@ def test_every_public_name_is_decided(path: str) -> None:
 def test_functions_of_series_are_decided(module: str) -> None:
     """Of numpy.polynomial's modules, what they export."""
     listed = set(reached(f"numpy.polynomial.{module}").__all__) - {"ABCPolyBase"}
-    found = coverage()[f"numpy.polynomial.{module}"]
+    found = names_by_module()[f"numpy.polynomial.{module}"]
     assert listed - {*found.native, *found.host} == set()
 
 
@@ -99,16 +100,16 @@ def test_the_table_counts() -> None:
     """One line for a module, and their sums."""
     lines = ran().splitlines()
     assert lines[0].split() == ["native", "host", "no"]
-    assert lines[-1].split() == ["all", *map(str, totals(coverage().values()))]
-    assert f"numpy.fft {len(coverage()['numpy.fft'].native)}".split() == lines[6].split()[:2]
+    assert lines[-1].split() == ["all", *map(str, totals(names_by_module().values()))]
+    assert f"numpy.fft {len(names_by_module()['numpy.fft'].native)}".split() == lines[6].split()[:2]
 
 
 def test_filters() -> None:
     """A module by its name, names by a part of them; nothing found is wrong usage."""
     assert ran("np.linalg").splitlines()[0] == "numpy.linalg"
-    assert set(coverage("np.linalg")) == set(coverage("numpy.linalg")) == {"numpy.linalg"}
-    assert set(coverage("vander")) >= {"numpy", "numpy.polynomial.chebyshev"}
-    assert coverage("np.ma.masked_wh")["numpy.ma"].host == ["masked_where"]
+    assert set(names_by_module("np.linalg")) == set(names_by_module("numpy.linalg")) == {"numpy.linalg"}
+    assert set(names_by_module("vander")) >= {"numpy", "numpy.polynomial.chebyshev"}
+    assert names_by_module("np.ma.masked_wh")["numpy.ma"].host == ["masked_where"]
     assert "no      asfarray: use asarray" in ran("asfarray")
     without_names = CliRunner().invoke(command, ["coverage", "no_such_name"])
     assert without_names.exit_code == 2
@@ -124,7 +125,7 @@ def test_explain_knows_the_kept_names() -> None:
 def test_the_command_needs_neither_numpy_nor_tensorflow() -> None:
     """It reads rules/, and answers at once."""
     code = (
-        "import sys; from np2tf.commands.coverage import coverage; "
+        "import sys; from np2tf.cli.commands.coverage import coverage; "
         "coverage(['np.fft'], standalone_mode=False); "
         "assert not {'numpy', 'tensorflow', 'libcst'} & set(sys.modules)"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from np2tf import convert
-from np2tf.diagnostics import Diagnostic, Report, codes
+from np2tf.core.diagnostics import Diagnostic, Report, codes
 
 PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
 

@@ -16,23 +16,24 @@ import pytest
 from replacing import taken as taken
 
 import np2tf
-from np2tf import faults
-from np2tf.imports.cache import files, store
-from np2tf.options import Options
-from np2tf.runtime.compilation import budget, compiling
-from np2tf.runtime.decisions import decisions as decisions_module
-from np2tf.runtime.report.timing import Watch
-from np2tf.tnp._front import loading
-from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.arrays.front import tensorflow_loading
+from np2tf.arrays.front.flags import fast_flags
+from np2tf.core import cache, faults
+from np2tf.loading import translations
+from np2tf.staging.compile import compiler
+from np2tf.staging.report import Watch
+from np2tf.staging.tiers import budget
+from np2tf.staging.tiers import history as decisions_module
+from np2tf.translate.sources.options import Options
 
-COMPILATION, HOST, DECISIONS = "np2tf.runtime.compilation", "np2tf.runtime.host", "np2tf.runtime.decisions"
-REPLACEMENT, ARGUMENTS = "np2tf.runtime.replacement", "np2tf.runtime.arguments"
-CACHE, HOOKS = "np2tf.imports.cache", "np2tf.imports.hooks"
+COMPILATION, HOST, DECISIONS = "np2tf.staging", "np2tf.staging.host", "np2tf.staging.tiers"
+REPLACEMENT, ARGUMENTS = "np2tf.staging", "np2tf.staging"
+CACHE, HOOKS = "np2tf.loading", "np2tf.loading"
 #: The internal steps of each kind of program. A step is a function, a method, a property or a class.
 STEPS: dict[str, tuple[str, ...]] = {
     # a function that is compiled at its first call: its decision, signature, trace, code, run, write-back
     "compiled": (
-        "np2tf.runtime.jit.jitted_function:JittedFunction._choose",
+        "np2tf.staging.host.jit:JittedFunction._choose",
         f"{COMPILATION}.compiling:Compiler.__init__",
         f"{COMPILATION}.compiling:Compiler.choose",
         f"{COMPILATION}.compiling:Compiler._examine",
@@ -59,24 +60,24 @@ STEPS: dict[str, tuple[str, ...]] = {
         f"{COMPILATION}.concrete_function:describe_result",
         f"{COMPILATION}.concrete_function:flatten",
         f"{COMPILATION}.concrete_function:ConcreteCall",
-        "np2tf.runtime.xla.fast_call:ConcreteCall.__call__",
+        "np2tf.staging.xla.calls:ConcreteCall.__call__",
         f"{COMPILATION}.concrete_function:ConcreteFunction.__call__",
         f"{COMPILATION}.concrete_function:input_of",
         f"{COMPILATION}.concrete_function:rebuild_result",
         f"{COMPILATION}.concrete_function:prepare_writes",
         f"{COMPILATION}.concrete_function:prepare_changes",
-        "np2tf.runtime.random.streams:Draws.draw_call",
-        "np2tf.runtime.random.call_streams:StreamDraws.begin",
+        "np2tf.staging.random.streams:Draws.draw_call",
+        "np2tf.staging.random.streams:StreamDraws.begin",
         f"{COMPILATION}.compiling:Compiler._note_compiled_call",
         f"{COMPILATION}.budget:Budget.note_compiling",
         f"{COMPILATION}.specializations:SpecializationCache.count_compiled_call",
     ),
     # the same before the half of np2tf that needs TensorFlow is loaded
     "cold": (
-        "np2tf.runtime.jit.jitted_function:JittedFunction._choose",
-        "np2tf.runtime.jit.jitted_function:JittedFunction._needs_tensorflow",
-        "np2tf.runtime.jit.jitted_function:JittedFunction._compiler",
-        "np2tf.runtime.jit.jitted_function:load",
+        "np2tf.staging.host.jit:JittedFunction._choose",
+        "np2tf.staging.host.jit:JittedFunction._needs_tensorflow",
+        "np2tf.staging.host.jit:JittedFunction._compiler",
+        "np2tf.staging.host.jit:load",
     ),
     # a function that has to run on the host, which np2tf finds out while it compiles
     "refused": (
@@ -87,7 +88,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         f"{COMPILATION}.compiling:tell",
         f"{DECISIONS}.prospect:Prospect.refuse",
         f"{DECISIONS}.decisions:Refusal.from_fallback",
-        "np2tf.counts:Counts.fell_back",
+        "np2tf.core.counts:Counts.fell_back",
     ),
     # a function that moves to compiled code and is compared: its timing, budget, prospect, review
     "auto": (
@@ -96,8 +97,8 @@ STEPS: dict[str, tuple[str, ...]] = {
         f"{HOST}.host_function:HostFunction.is_short",
         f"{HOST}.host_function:HostFunction.original",
         f"{HOST}.host_function:Stopwatch",
-        "np2tf.runtime.environment.clock:Stopwatch.seconds",
-        "np2tf.runtime.environment.clock:Stopwatch.own_seconds",
+        "np2tf.staging.tiers.clock:Stopwatch.seconds",
+        "np2tf.staging.tiers.clock:Stopwatch.own_seconds",
         f"{HOST}.host_function:is_on_host",
         f"{DECISIONS}.prospect:Prospect.advice",
         f"{DECISIONS}.prospect:Prospect.call_record",
@@ -163,21 +164,21 @@ STEPS: dict[str, tuple[str, ...]] = {
         f"{HOOKS}.loader:translation",
         f"{HOOKS}.loader:tell",
         f"{HOOKS}.loader:_follow_program",
-        "np2tf.imports.code.translation:translate",
-        "np2tf.imports.code.translation:loops_of",
-        "np2tf.imports.code.translation:originals_of",
+        "np2tf.loading.code.translation:translate",
+        "np2tf.loading.code.translation:loops_of",
+        "np2tf.loading.code.translation:originals_of",
         f"{HOST}.originals:add_originals",
         f"{HOST}.originals:use_originals",
         f"{REPLACEMENT}.watched_loop:add_loops",
     ),
     # a program with a report
     "report": (
-        "np2tf.runtime.report.report:Report.add_place",
-        "np2tf.runtime.report.report:Report.add_unjitted",
-        "np2tf.runtime.report.report:Time.add",
-        "np2tf.runtime.report.timing:Watch._function",
-        "np2tf.runtime.report.timing:Watch._current",
-        "np2tf.runtime.report.timing:user_location",
+        "np2tf.staging.report:Report.add_place",
+        "np2tf.staging.report:Report.add_unjitted",
+        "np2tf.staging.report:Time.add",
+        "np2tf.staging.report:Watch._function",
+        "np2tf.staging.report:Watch._current",
+        "np2tf.staging.report:user_location",
     ),
 }
 ERRORS: tuple[Callable[[], Exception], ...] = (
@@ -301,20 +302,20 @@ def source() -> str:
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Every test has its own cache, warns anew, and leaves no record."""
-    loading.load()
+    tensorflow_loading.load()
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_DECISIONS", "on")
     monkeypatch.setattr(faults, "_reported", set())
     for name, value in (("_records", None), ("_outcomes", []), ("is_usual", True)):
         monkeypatch.setattr(decisions_module.decisions, name, value)
-    for function in (files.cache, files.decisions, store._sources):
+    for function in (cache.cache, cache.decisions, translations._sources):
         function.cache_clear()
     with warnings.catch_warnings():
         # np2tf's own warnings are shown, and never raised. Compiled code is not used if NumPy's are errors.
         warnings.simplefilter("error", UserWarning)
         yield
-    for function in (files.cache, files.decisions, store._sources):
+    for function in (cache.cache, cache.decisions, translations._sources):
         function.cache_clear()
 
 
@@ -349,12 +350,12 @@ def test_a_step_that_fails(
     expected = _expected(source, tmp_path / "plain", count)
     if kind == "auto":
         for name in ("WORTH_COMPILING", "SHARED_BY"):
-            monkeypatch.setattr(compiling, name, 1e-9)
+            monkeypatch.setattr(compiler, name, 1e-9)
         monkeypatch.setattr(budget, "LESS", 1.0)
         monkeypatch.setattr(budget.Budget, "is_open", True)
-        monkeypatch.setattr("np2tf.runtime.host.host_function.TOO_SHORT", 0.0)
-        monkeypatch.setattr("np2tf.runtime.compilation.specializations.FIRST_RECONSIDER_FACTOR", 0.0)
-        monkeypatch.setattr("np2tf.runtime.compilation.specializations.RECONSIDER_FACTOR", 0.0)
+        monkeypatch.setattr("np2tf.staging.host.host_function.TOO_SHORT", 0.0)
+        monkeypatch.setattr("np2tf.staging.compile.specializations.FIRST_RECONSIDER_FACTOR", 0.0)
+        monkeypatch.setattr("np2tf.staging.compile.specializations.RECONSIDER_FACTOR", 0.0)
     if kind == "cold":
         monkeypatch.setattr(fast_flags, "tensors", False)
     tier = "auto" if kind in ("auto", "loop", "import") else "compile"
@@ -377,7 +378,7 @@ def _at_exit() -> None:
     """Do what np2tf does when the process ends."""
     decisions_module.decisions.store()
     try:
-        sources = store._sources(files.cache(), Options())  # type: ignore[arg-type]
+        sources = translations._sources(cache.cache(), Options())  # type: ignore[arg-type]
     except Exception:  # this is the step that fails, before there is anything to write
         return
     sources.write()

@@ -46,7 +46,7 @@ def test_headings() -> None:
 
 def test_the_test_sees_missing_names() -> None:
     """The reader of links is not blind."""
-    assert links_of("[`Nothing`](../np2tf/rules.py)") == [Link("`Nothing`", "../np2tf/rules.py")]
-    assert "Nothing" not in defined_names(Link("`Nothing`", "../np2tf/rules.py").file)
-    assert "Rule" in defined_names(Link("`Rule`", "../np2tf/rules.py").file)
+    assert links_of("[`Nothing`](../np2tf/core/rules.py)") == [Link("`Nothing`", "../np2tf/core/rules.py")]
+    assert "Nothing" not in defined_names(Link("`Nothing`", "../np2tf/core/rules.py").file)
+    assert "Rule" in defined_names(Link("`Rule`", "../np2tf/core/rules.py").file)
     assert not Link("x", "../np2tf/nowhere.py").file.exists()

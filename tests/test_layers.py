@@ -25,27 +25,34 @@ def stacked(package: str, levels: tuple[str, ...], floor: tuple[str, ...]) -> di
 # The modules that each part of the package may import. A module belongs to the part with the longest name
 # that fits. A part's entry counts for these modules only, not for the modules of parts with longer names.
 FLOOR = (
-    "np2tf.rules",
-    "np2tf.operators",
-    "np2tf.draws",
-    "np2tf.suppressions",
-    "np2tf.diagnostics",
-    "np2tf.candidates",
-    "np2tf.garbage",
-    *("np2tf.own_warnings", "np2tf.installation"),
+    "np2tf.core.rules",
+    "np2tf.core",
+    "np2tf.core.rules",
+    "np2tf.core.suppressions",
+    "np2tf.core.diagnostics",
+    "np2tf.translate.sources.candidates",
+    "np2tf.core.late",
+    *("np2tf.core.own_warnings", "np2tf.core.late"),
 )
-TREE = ("np2tf.tree", *FLOOR)
-FACTS = ("np2tf.facts", *within("np2tf.linking", "summary", "reexports"), *TREE)
-REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
-TRANSLATE = ("np2tf.pipeline", *REWRITES)
+TREE = ("np2tf.translate", *FLOOR)
+FACTS = ("np2tf.translate.facts.facts", *within("np2tf.translate", "summary", "reexports"), *TREE)
+REWRITES = ("np2tf.translate", "np2tf.translate.sources.options", *FACTS)
+TRANSLATE = ("np2tf.translate.pipeline", *REWRITES)
 RIGHT_FLOOR = (
-    *("np2tf.config", "np2tf.counts", "np2tf.faults", "np2tf.lazy", "np2tf.pytree", "np2tf.staging"),
-    *("np2tf.transform_errors", *FLOOR),
+    *(
+        "np2tf.core.settings",
+        "np2tf.core.counts",
+        "np2tf.core.faults",
+        "np2tf.core.late",
+        "np2tf.core",
+        "np2tf.core.errors",
+    ),
+    *("np2tf.core.errors", *FLOOR),
 )
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
-SCIPY = ("np2tf.scipy", *TNP)
-RUNTIME = ("np2tf.runtime", *SCIPY)
-TRANSFORMS = ("np2tf.transforms.core", *RUNTIME)
+SCIPY = ("np2tf.arrays.scipy", *TNP)
+RUNTIME = ("np2tf.staging.control", *SCIPY)
+TRANSFORMS = ("np2tf.transforms", *RUNTIME)
 #: The levels of `tnp`, each over the levels before it.
 LEVELS = (
     *("_front", "_warnings", "_tensor", "_slicing", "_array", "_operands", "_masked", "_dispatch"),
@@ -111,85 +118,113 @@ IMPORTS_FOLDERS: dict[str, tuple[str, ...]] = {
     "functions": ("hooks", "cache", "code", "reporting"),
     "programs": ("hooks",),
 }
-BOTH_COLUMNS = (*TRANSLATE, *RUNTIME, "np2tf.linking", "np2tf.project")
-CONTROL = within("np2tf.rewrites.control", "common", "constructs", "analysis")
+BOTH_COLUMNS = (*TRANSLATE, *RUNTIME, "np2tf.translate", "np2tf.translate.batch.project")
+CONTROL = within("np2tf.translate.control.staged_functions", "common", "constructs", "analysis")
 ALLOWED: dict[str, tuple[str, ...]] = {
-    "np2tf.rules": ("np2tf.draws",),
-    "np2tf.draws": (),
-    "np2tf.operators": ("np2tf.installation",),
-    "np2tf.garbage": (),
-    "np2tf.own_warnings": (),
-    "np2tf.installation": ("np2tf.own_warnings",),
-    "np2tf.faults": ("np2tf.counts", "np2tf.installation", "np2tf.own_warnings"),
-    "np2tf.suppressions": (),
-    "np2tf.diagnostics": ("np2tf.rules", "np2tf.suppressions"),
-    "np2tf.coverage": ("np2tf.rules",),
-    "np2tf.options": ("np2tf.linking.reexports",),
-    "np2tf.configuration": ("np2tf.options", *FLOOR),
-    "np2tf.disk": ("np2tf.configuration", "np2tf.options", *FLOOR),
-    "np2tf.candidates": (),
-    "np2tf.config": FLOOR,
-    "np2tf.backend": ("np2tf.config", *FLOOR),
-    "np2tf.counts": ("np2tf.staging", *FLOOR),
-    "np2tf.lazy": ("np2tf.installation",),
-    "np2tf.pytree": ("np2tf.pytree",),
-    "np2tf.staging": ("np2tf.config", *FLOOR),
-    "np2tf.tree": TREE,
-    **stacked("np2tf.facts", ("module", "dataflow"), FACTS[1:]),
-    "np2tf.facts": FACTS,
-    "np2tf.rewrites.planning": FACTS,
-    "np2tf.rewrites.mutation": ("np2tf.rewrites.planning", "np2tf.options", *FACTS),
-    **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), ("np2tf.options", *FACTS)),
-    "np2tf.rewrites.control": (*CONTROL, "np2tf.rewrites.planning", "np2tf.options", *FACTS),
-    "np2tf.rewrites.tensorflow_target.model": ("np2tf.rewrites.planning", "np2tf.linking.modules", *FACTS),
-    "np2tf.rewrites.tensorflow_target.objects": ("np2tf.rewrites.tensorflow_target.model", *FACTS),
-    "np2tf.rewrites.tensorflow_target.calls": (
-        *within("np2tf.rewrites.tensorflow_target", "model", "objects"),
+    "np2tf.core.rules": ("np2tf.core.rules",),
+    "np2tf.core.rules": (),
+    "np2tf.core": ("np2tf.core.late",),
+    "np2tf.core.late": (),
+    "np2tf.core.own_warnings": (),
+    "np2tf.core.late": ("np2tf.core.own_warnings",),
+    "np2tf.core.faults": ("np2tf.core.counts", "np2tf.core.late", "np2tf.core.own_warnings"),
+    "np2tf.core.suppressions": (),
+    "np2tf.core.diagnostics": ("np2tf.core.rules", "np2tf.core.suppressions"),
+    "np2tf.cli.commands.coverage": ("np2tf.core.rules",),
+    "np2tf.translate.sources.options": ("np2tf.translate.sources.names_between_files",),
+    "np2tf.cli.configuration": ("np2tf.translate.sources.options", *FLOOR),
+    "np2tf.translate.batch": ("np2tf.cli.configuration", "np2tf.translate.sources.options", *FLOOR),
+    "np2tf.translate.sources.candidates": (),
+    "np2tf.core.settings": FLOOR,
+    "np2tf.core.settings": ("np2tf.core.settings", *FLOOR),
+    "np2tf.core.counts": ("np2tf.core.errors", *FLOOR),
+    "np2tf.core.late": ("np2tf.core.late",),
+    "np2tf.core": ("np2tf.core",),
+    "np2tf.core.errors": ("np2tf.core.settings", *FLOOR),
+    "np2tf.translate": TREE,
+    **stacked("np2tf.translate.facts.facts", ("module", "dataflow"), FACTS[1:]),
+    "np2tf.translate.facts.facts": FACTS,
+    "np2tf.translate.rewrites": FACTS,
+    "np2tf.translate.rewrites.writes": (
+        "np2tf.translate.rewrites",
+        "np2tf.translate.sources.options",
         *FACTS,
     ),
-    "np2tf.rewrites.tensorflow_target.staging": (
-        *("np2tf.rewrites.tensorflow_target.model", "np2tf.rewrites.planning", "np2tf.rewrites.mutation"),
+    **stacked(
+        "np2tf.translate.control.staged_functions",
+        ("common", "constructs", "analysis"),
+        ("np2tf.translate.sources.options", *FACTS),
+    ),
+    "np2tf.translate.control.staged_functions": (
+        *CONTROL,
+        "np2tf.translate.rewrites",
+        "np2tf.translate.sources.options",
         *FACTS,
     ),
-    "np2tf.rewrites.tensorflow_target": (
-        *within("np2tf.rewrites.tensorflow_target", "model", "objects", "calls", "staging"),
-        *("np2tf.rewrites.planning", "np2tf.rewrites.mutation"),
-        *("np2tf.options", *FACTS),
+    "np2tf.translate.tensorflow": ("np2tf.translate.rewrites", "np2tf.translate.linking.modules", *FACTS),
+    "np2tf.translate.tensorflow": ("np2tf.translate.tensorflow", *FACTS),
+    "np2tf.translate.tensorflow": (
+        *within("np2tf.translate.tensorflow", "model", "objects"),
+        *FACTS,
     ),
-    "np2tf.rewrites": REWRITES,
-    "np2tf.pipeline": TRANSLATE,
-    "np2tf.notebooks": TREE,
-    "np2tf.documents": TRANSLATE,
-    "np2tf.files": ("np2tf.notebooks", "np2tf.documents", "np2tf.disk", *TRANSLATE),
-    "np2tf.conversion": (
-        *("np2tf.files", "np2tf.disk", "np2tf.options"),
-        *within("np2tf.linking", "summary", "import_lines", "reexports"),
-        *within("np2tf.imports.cache", "store", "files", "fingerprint"),
+    "np2tf.translate.tensorflow": (
+        *("np2tf.translate.tensorflow", "np2tf.translate.rewrites", "np2tf.translate.rewrites.writes"),
+        *FACTS,
+    ),
+    "np2tf.translate.tensorflow": (
+        *within("np2tf.translate.tensorflow", "model", "objects", "calls", "staging"),
+        *("np2tf.translate.rewrites", "np2tf.translate.rewrites.writes"),
+        *("np2tf.translate.sources.options", *FACTS),
+    ),
+    "np2tf.translate": REWRITES,
+    "np2tf.translate.pipeline": TRANSLATE,
+    "np2tf.translate": TREE,
+    "np2tf.translate": TRANSLATE,
+    "np2tf.translate.batch.one_file": (
+        "np2tf.translate",
+        "np2tf.translate",
+        "np2tf.translate.batch",
         *TRANSLATE,
     ),
-    **dict.fromkeys(within("np2tf.linking", "summary", "import_lines"), ()),
-    "np2tf.tree.python_trees": (),
-    "np2tf.linking.reexports": ("np2tf.linking.import_lines", "np2tf.tree.python_trees"),
-    "np2tf.linking": ("np2tf.linking", "np2tf.linking.summary"),
-    "np2tf.project": (
-        *("np2tf.files", "np2tf.disk", "np2tf.linking", "np2tf.notebooks"),
-        *within("np2tf.conversion", "workers", "import_groups", "programs"),
+    "np2tf.translate.batch": (
+        *("np2tf.translate.batch.one_file", "np2tf.translate.batch", "np2tf.translate.sources.options"),
+        *within("np2tf.translate", "summary", "import_lines", "reexports"),
+        *within("np2tf.loading", "store", "files", "fingerprint"),
         *TRANSLATE,
     ),
-    "np2tf.formats": FLOOR,
-    "np2tf.adopting": ("np2tf.configuration", *FLOOR),
-    "np2tf.report": (
-        *("np2tf.checking", "np2tf.disk", "np2tf.notebooks", "np2tf.project", "np2tf.options", *FLOOR),
-        *("np2tf.rewrites.control", "np2tf.tree.source"),
+    **dict.fromkeys(within("np2tf.translate", "summary", "import_lines"), ()),
+    "np2tf.translate.sources.candidates": (),
+    "np2tf.translate.sources.names_between_files": (
+        "np2tf.translate.sources.names_between_files",
+        "np2tf.translate.sources.candidates",
     ),
-    "np2tf.checking": (
+    "np2tf.translate": ("np2tf.translate", "np2tf.translate.linking.summary"),
+    "np2tf.translate.batch.project": (
+        *("np2tf.translate.batch.one_file", "np2tf.translate.batch", "np2tf.translate", "np2tf.translate"),
+        *within("np2tf.translate.batch", "workers", "import_groups", "programs"),
+        *TRANSLATE,
+    ),
+    "np2tf.cli.check.formats": FLOOR,
+    "np2tf.cli": ("np2tf.cli.configuration", *FLOOR),
+    "np2tf.cli.report": (
         *(
-            "np2tf.candidates",
-            "np2tf.notebooks",
-            "np2tf.documents",
-            "np2tf.project",
-            "np2tf.disk",
-            "np2tf.options",
+            "np2tf.cli.check",
+            "np2tf.translate.batch",
+            "np2tf.translate",
+            "np2tf.translate.batch.project",
+            "np2tf.translate.sources.options",
+            *FLOOR,
+        ),
+        *("np2tf.translate.control.staged_functions", "np2tf.translate.tree.source"),
+    ),
+    "np2tf.cli.check": (
+        *(
+            "np2tf.translate.sources.candidates",
+            "np2tf.translate",
+            "np2tf.translate",
+            "np2tf.translate.batch.project",
+            "np2tf.translate.batch",
+            "np2tf.translate.sources.options",
         ),
         *TREE,
     ),
@@ -198,81 +233,90 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         f"np2tf.tnp.{folder}": (*BELOW_CHAPTERS, *within("np2tf.tnp", *folders_below))
         for folder, folders_below in CHAPTERS.items()
     },
-    "np2tf.tnp._entry": TNP,
-    "np2tf.tnp._ragged": TNP,
+    "np2tf.arrays.entry": TNP,
+    "np2tf.arrays": TNP,
     "np2tf.tnp": (*RIGHT_FLOOR, *within("np2tf.tnp", "_front", "_array")),
-    **dict.fromkeys(within("np2tf.scipy.kernels", "special", "linalg"), ("np2tf.scipy.kernels", *SCIPY)),
-    "np2tf.scipy.kernels.stats": (*within("np2tf.scipy.kernels", "special"), *SCIPY),
-    "np2tf.scipy.kernels": SCIPY,
-    "np2tf.scipy": (*RIGHT_FLOOR, "np2tf.tnp._front"),
+    **dict.fromkeys(
+        within("np2tf.arrays.scipy.declare", "special", "linalg"), ("np2tf.arrays.scipy.declare", *SCIPY)
+    ),
+    "np2tf.arrays.scipy": (*within("np2tf.arrays.scipy.declare", "special"), *SCIPY),
+    "np2tf.arrays.scipy.declare": SCIPY,
+    "np2tf.arrays.scipy": (*RIGHT_FLOOR, "np2tf.arrays.front"),
     **{
-        f"np2tf.runtime.{folder}": (*SCIPY, *within("np2tf.runtime", *folders_below))
+        f"np2tf.staging.control.{folder}": (*SCIPY, *within("np2tf.staging.control", *folders_below))
         for folder, folders_below in RUNTIME_FOLDERS.items()
     },
-    "np2tf.runtime": (),
-    "np2tf.transform_errors": (),
-    "np2tf.transforms.core": TRANSFORMS,
+    "np2tf.staging.control": (),
+    "np2tf.core.errors": (),
+    "np2tf.transforms": TRANSFORMS,
     "np2tf.transforms.lanes": ("np2tf.transforms.lanes", *TRANSFORMS),
     "np2tf.transforms": ("np2tf.transforms.lanes", *TRANSFORMS),
     **{
-        f"np2tf.imports.{folder}": (*BOTH_COLUMNS, *within("np2tf.imports", *folders_below))
+        f"np2tf.loading.{folder}": (*BOTH_COLUMNS, *within("np2tf.loading", *folders_below))
         for folder, folders_below in IMPORTS_FOLDERS.items()
     },
-    "np2tf.imports": (*BOTH_COLUMNS, *within("np2tf.imports", *IMPORTS_FOLDERS)),
+    "np2tf.loading": (*BOTH_COLUMNS, *within("np2tf.loading", *IMPORTS_FOLDERS)),
     "np2tf.distribute": ("np2tf.transforms", *TRANSFORMS),
-    "np2tf.keras": (*BOTH_COLUMNS, "np2tf.imports"),
-    "np2tf.ragged": ("np2tf.tnp._ragged", *RIGHT_FLOOR),
+    "np2tf.keras": (*BOTH_COLUMNS, "np2tf.loading"),
+    "np2tf.ragged": ("np2tf.arrays", *RIGHT_FLOOR),
     "np2tf.nn": (*SCIPY, "np2tf.tnp"),
     "np2tf.random": ("np2tf.nn", "np2tf.tnp", *RIGHT_FLOOR),
-    "np2tf.serving": (*BOTH_COLUMNS, "np2tf.imports"),
+    "np2tf.integrations.serving": (*BOTH_COLUMNS, "np2tf.loading"),
 }
 #: Functions that load, at the first call that needs it, the half of a package that needs TensorFlow.
 LOADED_LATER = {
-    ("np2tf.tnp._front.loading", "np2tf.tnp._entry.routing"),
-    ("np2tf.tnp._front.rebound_names", "np2tf.tnp._tensor.storage"),
-    ("np2tf.runtime.jit.jitted_function", "np2tf.runtime.compilation.compiling"),
-    ("np2tf.runtime.replacement.replacement", "np2tf.runtime.compilation.loop_compiler"),
+    ("np2tf.arrays.front.tensorflow_loading", "np2tf.arrays.entry.routing"),
+    ("np2tf.arrays.front.namespace", "np2tf.arrays.tensors.storage"),
+    ("np2tf.staging.host.jit", "np2tf.staging.compile.compiler"),
+    ("np2tf.staging.host.replacement", "np2tf.staging.compile.loop_compiler"),
 }
 #: Names of modules in `LazyModule(…)` and `importlib.import_module(…)`: the same, and the translator, which
 #: the run time asks for code that it meets, and whose cache keeps its decisions.
 LOADED_BY_NAME = {
-    ("np2tf.runtime.callees.callees", "np2tf.imports.functions.callees"),
-    ("np2tf.runtime.callees.eager_callees", "np2tf.imports.functions.callees"),
-    ("np2tf.runtime.callees.implicit_calls", "np2tf.imports.functions.callees"),
-    ("np2tf.runtime.decisions.decisions", "np2tf.imports.cache.fingerprint"),
-    ("np2tf.runtime.environment.host_memory", "np2tf.tnp._dispatch.devices"),
-    ("np2tf.runtime.replacement.watched_loop", "np2tf.imports.functions.callees"),
-    ("np2tf.scipy.front", "np2tf.scipy.kernels"),
-    ("np2tf.tnp._array.ndarray", "np2tf.tnp._array.strides"),
-    ("np2tf.tnp._array.ndarray", "np2tf.tnp._chapters.manipulation.views.shared_memory"),
-    ("np2tf.tnp._array.ndarray", "np2tf.tnp._dispatch.residency"),
-    ("np2tf.tnp._array.ndarray", "np2tf.tnp._entry.routing"),
-    ("np2tf.tnp._array.ndarray", "np2tf.tnp._slicing.view_transforms"),
-    ("np2tf.tnp._array.subclasses", "np2tf.tnp._array.ndarray"),
-    ("np2tf.tnp._entry.routing", "np2tf.tnp._methods.numpy_protocols"),
-    ("np2tf.tnp._entry.routing", "np2tf.tnp._methods.tensorflow_protocols"),
-    ("np2tf.tnp._front.at", "np2tf.tnp._entry.at_tensors"),
-    ("np2tf.tnp._front.front", "np2tf.tnp._entry.routing"),
-    ("np2tf.tnp._front.operand_kinds", "np2tf.tnp._front.tape_advice"),
-    ("np2tf.tnp.random", "np2tf.tnp._chapters.random"),
-    ("np2tf.tnp._operands.foreign_operands", "np2tf.tnp._ragged.ragged_array"),
-    ("np2tf.tnp._operands.foreign_operands", "np2tf.tnp._ragged.tensorflow_calls"),
-    ("np2tf.runtime.environment.graph_draws", "np2tf.tnp._chapters.random"),
-    ("np2tf.tnp", "np2tf.runtime.environment.tensorflow_patches"),
+    ("np2tf.staging.callees.callees", "np2tf.loading.functions.staged_versions"),
+    ("np2tf.staging.callees.eager_callees", "np2tf.loading.functions.staged_versions"),
+    ("np2tf.staging.callees.callees", "np2tf.loading.functions.staged_versions"),
+    ("np2tf.staging.tiers.history", "np2tf.core.cache"),
+    ("np2tf.staging.process.boundary", "np2tf.arrays.dispatch.placement"),
+    ("np2tf.staging.host.watched_loops", "np2tf.loading.functions.staged_versions"),
+    ("np2tf.arrays.front.scipy_functions", "np2tf.arrays.scipy.declare"),
+    ("np2tf.arrays.array.ndarray", "np2tf.arrays.array.layout"),
+    ("np2tf.arrays.array.ndarray", "np2tf.arrays.functions.shared_memory"),
+    ("np2tf.arrays.array.ndarray", "np2tf.arrays.dispatch.placement"),
+    ("np2tf.arrays.array.ndarray", "np2tf.arrays.entry.routing"),
+    ("np2tf.arrays.array.ndarray", "np2tf.arrays.array.view_transforms"),
+    ("np2tf.arrays.array.ndarray", "np2tf.arrays.array.ndarray"),
+    ("np2tf.arrays.entry.routing", "np2tf.arrays.methods.protocols"),
+    ("np2tf.arrays.entry.routing", "np2tf.arrays.methods.tensorflow_protocols"),
+    ("np2tf.arrays.front.at", "np2tf.arrays.entry.at_tensors"),
+    ("np2tf.arrays.front.numpy_functions", "np2tf.arrays.entry.routing"),
+    ("np2tf.arrays.front.residency", "np2tf.arrays.front.tape_advice"),
+    ("np2tf.arrays.front.random_generators", "np2tf.arrays.functions.random_draws"),
+    ("np2tf.arrays.operands.conversion", "np2tf.arrays.ragged"),
+    ("np2tf.arrays.operands.conversion", "np2tf.arrays.ragged"),
+    ("np2tf.staging.process.boundary", "np2tf.arrays.functions.random_draws"),
+    ("np2tf.tnp", "np2tf.staging.process.tensorflow_patches"),
 }
 LEFT = (
-    *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
     *(
-        "np2tf.linking.summary",
-        "np2tf.linking",
-        "np2tf.project",
-        "np2tf.configuration",
-        "np2tf.disk",
-        "np2tf.conversion",
-        "np2tf.formats",
-        "np2tf.checking",
-        "np2tf.notebooks",
-        "np2tf.documents",
+        "np2tf.translate",
+        "np2tf.translate.facts.facts",
+        "np2tf.translate",
+        "np2tf.translate.pipeline",
+        "np2tf.translate.batch.one_file",
+        "np2tf.translate.sources.options",
+    ),
+    *(
+        "np2tf.translate.linking.summary",
+        "np2tf.translate",
+        "np2tf.translate.batch.project",
+        "np2tf.cli.configuration",
+        "np2tf.translate.batch",
+        "np2tf.translate.batch",
+        "np2tf.cli.check.formats",
+        "np2tf.cli.check",
+        "np2tf.translate",
+        "np2tf.translate",
     ),
 )
 RIGHT = (
@@ -280,24 +324,24 @@ RIGHT = (
     "np2tf.nn",
     "np2tf.random",
     "np2tf.tnp",
-    "np2tf.scipy",
-    "np2tf.runtime",
-    "np2tf.config",
-    "np2tf.counts",
-    "np2tf.faults",
-    "np2tf.lazy",
-    "np2tf.pytree",
-    "np2tf.staging",
-    "np2tf.transform_errors",
+    "np2tf.arrays.scipy",
+    "np2tf.staging.control",
+    "np2tf.core.settings",
+    "np2tf.core.counts",
+    "np2tf.core.faults",
+    "np2tf.core.late",
+    "np2tf.core",
+    "np2tf.core.errors",
+    "np2tf.core.errors",
     "np2tf.transforms",
 )
 BOTH = (
-    "np2tf.own_warnings",
-    "np2tf.installation",
-    "np2tf.rules",
-    "np2tf.suppressions",
-    "np2tf.diagnostics",
-    "np2tf.coverage",
+    "np2tf.core.own_warnings",
+    "np2tf.core.late",
+    "np2tf.core.rules",
+    "np2tf.core.suppressions",
+    "np2tf.core.diagnostics",
+    "np2tf.cli.commands.coverage",
 )
 
 
@@ -353,7 +397,7 @@ def test_imports_go_down(module: str) -> None:
     """No module imports upwards or across."""
     layer = next((part for part in sorted(ALLOWED, key=len, reverse=True) if belongs(module, (part,))), None)
     if layer is None:
-        assert module == "np2tf" or belongs(module, ("np2tf.commands", "np2tf.verify"))
+        assert module == "np2tf" or belongs(module, ("np2tf.cli.main", "np2tf.cli.verify"))
         return
     np2tf_imports = {name for name in imports(module) if belongs(name, ("np2tf",)) and name != module}
     later = {
@@ -369,7 +413,7 @@ def allowed(name: str, layer: str) -> bool:
     The package's own names lead to both columns, so `imports/` may ask for them.
     """
     if name == "np2tf":
-        return belongs(layer, ("np2tf.imports",))
+        return belongs(layer, ("np2tf.loading",))
     return name == layer or folder_of(name) == layer or belongs(name, ALLOWED[layer])
 
 
@@ -472,9 +516,9 @@ def test_no_cycles() -> None:
 
 def test_the_test_sees_what_it_should() -> None:
     """The reader of imports is not blind: it finds known imports, absolute, relative and inside functions."""
-    assert "np2tf.diagnostics" in imports("np2tf.tree.source")
-    assert "rich.console" in imports("np2tf.commands.tables.console")
-    assert "rich.console" not in imports("np2tf.commands.tables.console", at_import=True)
+    assert "np2tf.core.diagnostics" in imports("np2tf.translate.tree.source")
+    assert "rich.console" in imports("np2tf.cli.output")
+    assert "rich.console" not in imports("np2tf.cli.output", at_import=True)
     assert len(MODULES) > 40
 
 

@@ -60,7 +60,7 @@ def test_the_wheel_has_every_module_and_every_rule(root: Path, wheel: Path):
 
 
 def test_an_installed_wheel_finds_its_rules(installed: Path, tmp_path: Path):
-    code = "import np2tf.rules as r; print(r.rules_folder()); print(len(r.rules()) > 100)"
+    code = "import np2tf.core.rules as r; print(r.rules_folder()); print(len(r.rules()) > 100)"
     folder, has_many = run(sys.executable, "-c", code, cwd=tmp_path, path=str(installed)).stdout.split()
     assert Path(folder) == installed / "np2tf" / "rules"
     assert has_many == "True"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy_names import has, names
 
-from np2tf import rules
-from np2tf.rewrites.planning.uses import ON_NUMPY
+from np2tf.core import rules
+from np2tf.translate.rewrites.uses import ON_NUMPY
 
 RULES = rules.rules()
 MODULES = ("linalg", "fft", "random")
@@ -106,7 +106,7 @@ def test_writes(name: str, parameter: str) -> None:
 
 
 def test_the_run_time_knows_the_same_writers_without_reading_the_rules() -> None:
-    from np2tf.tnp._dispatch.host_fallback import WRITES
+    from np2tf.arrays.dispatch.host_fallback import WRITES
 
     # The methods of arrays and `at` of the ufuncs are found otherwise.
     assert {

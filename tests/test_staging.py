@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from np2tf import staging
-from np2tf.counts import Fallback
-from np2tf.diagnostics import codes
-from np2tf.staging import KINDS, StagingError, TracingTimeError, class_of_code
+from np2tf.core import errors
+from np2tf.core.counts import Fallback
+from np2tf.core.diagnostics import codes
+from np2tf.core.errors import KINDS, StagingError, TracingTimeError, class_of_code
 
 PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
 CLASSES = {kind.__name__ for kind in KINDS.values()}
@@ -96,7 +96,7 @@ def test_errors_keep_what_they_tell(code: str) -> None:
 
 def test_sentences_of_classes() -> None:
     """`of` puts words into the sentence of a class."""
-    assert staging.UnsupportedDtypeError.of(dtype="object").reason == "TensorFlow has no dtype object"
+    assert errors.UnsupportedDtypeError.of(dtype="object").reason == "TensorFlow has no dtype object"
 
 
 def test_fallbacks_tell_their_kind() -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 
-from np2tf.verify.project import Project, find_projects
+from np2tf.cli.verify.projects import Project, find_projects
 
 
 def shares(project: Project) -> dict[str, float]:

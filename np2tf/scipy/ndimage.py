@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from np2tf.scipy.front import provider as _provider
+from np2tf.arrays.front.scipy_functions import provider as _provider
 
 __getattr__, __dir__ = _provider("ndimage")

@@ -1,9 +1,9 @@
 """`np2tf.tnp`: NumPy's API on TensorFlow.
 
 Every public name of NumPy is here under the same path; the object is made on first access
-(`np2tf.tnp._front.front`). Importing this package imports NumPy, but not TensorFlow: the first tensor loads
-the modules that implement NumPy's functions over tensors (`np2tf.tnp._entry.routing`). No function
-belongs to this file.
+(`np2tf.arrays.front.numpy_functions`). Importing this package imports NumPy, but not TensorFlow: the first
+tensor loads the modules that implement NumPy's functions over tensors (`np2tf.arrays.entry.routing`). No
+function belongs to this file.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as _numpy
 
-from np2tf import lazy as _lazy
-from np2tf.config import config as _config
-from np2tf.tnp._array import ndarray as _ndarray
-from np2tf.tnp._front.at import at as at
-from np2tf.tnp._front.numpy_modules import host_module as _host_module
-from np2tf.tnp._front.numpy_modules import program_binding as _bound_by_program
-from np2tf.tnp._front.numpy_modules import provide as _provide
-from np2tf.tnp._front.rebound_names import rebound as _rebound
-from np2tf.tnp._front.rebound_names import watch as _watch
-from np2tf.tnp._front.removed_names import replacement as _removed
-from np2tf.tnp._front.removed_names import ufunc_at as _ufunc_at
+from np2tf.arrays.array import ndarray as _ndarray
+from np2tf.arrays.front.at import at as at
+from np2tf.arrays.front.namespace import host_module as _host_module
+from np2tf.arrays.front.namespace import program_binding as _bound_by_program
+from np2tf.arrays.front.namespace import provide_any as _provide
+from np2tf.arrays.front.namespace import rebound as _rebound
+from np2tf.arrays.front.namespace import replacement as _removed
+from np2tf.arrays.front.namespace import ufunc_at as _ufunc_at
+from np2tf.arrays.front.namespace import watch as _watch
+from np2tf.core import late as _lazy
+from np2tf.core.settings import config as _config
 
 ndarray = _ndarray.ndarray
 

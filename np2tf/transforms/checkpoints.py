@@ -10,11 +10,10 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 from tensorflow.python.framework import op_callbacks
 
-from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.transforms.core.custom_operations import apply_operation
-from np2tf.transforms.core.functions import check_callable, name_like, runnable
-from np2tf.transforms.core.leaves import Form, as_array, is_inexact, wrapper_of
-from np2tf.transforms.core.structures import Structure
+from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.transforms.custom_rules import apply_operation
+from np2tf.transforms.runnable import check_callable, name_like, runnable
+from np2tf.transforms.values import Form, Structure, as_array, is_inexact, wrapper_of
 
 
 def checkpoint(

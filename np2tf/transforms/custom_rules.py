@@ -1,4 +1,4 @@
-"""`custom_vjp` and `custom_jvp`: functions whose derivative the user gives."""
+"""custom_vjp and custom_jvp: functions whose derivative the user gives."""
 
 from __future__ import annotations
 
@@ -11,12 +11,54 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.transform_errors import CustomRuleError
-from np2tf.transforms.core.custom_operations import Operation, apply_operation
-from np2tf.transforms.core.functions import bind_arguments, check_callable, name_like, runnable
-from np2tf.transforms.core.leaves import FLOAT0, Form, as_array, dtype_of, is_inexact, shape_of, wrapper_of
-from np2tf.transforms.core.structures import Structure, map_leaves
+from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.core.errors import CustomRuleError
+from np2tf.transforms.runnable import bind_arguments, check_callable, name_like, runnable
+from np2tf.transforms.values import (
+    FLOAT0,
+    Form,
+    Structure,
+    as_array,
+    dtype_of,
+    is_inexact,
+    map_leaves,
+    shape_of,
+    wrapper_of,
+)
+
+# -- custom operations ---------------------------------------------------------------------------------------
+# Operations with a derivative of their own, for tapes and in graphs.
+
+#: Tensors of the operands -> tensors of the results, and the function from gradients of the results, in
+#: TensorFlow's convention, to gradients of the operands.
+Operation = Callable[
+    [Sequence[tf.Tensor]], tuple[list[tf.Tensor], Callable[[Sequence[tf.Tensor]], list[Any]]]
+]
+
+
+def apply_operation(operation: Operation, operands: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """Return the results of an operation on tensors, recorded with the operation's own derivative."""
+
+    def forward(*tensors: tf.Tensor) -> Any:
+        results, backward = operation(tensors)
+
+        def gradient(*gradients: tf.Tensor, variables: Any = None) -> Any:
+            products = backward(gradients)
+            input_gradients = [
+                tf.zeros_like(tensor) if product is None else product
+                for tensor, product in zip(tensors, products, strict=True)
+            ]
+            return (input_gradients, [None] * len(variables)) if variables else input_gradients
+
+        return results, gradient
+
+    if not operands:
+        return operation([])[0]
+    return list(tf.custom_gradient(forward)(*operands))
+
+
+# -- custom rules --------------------------------------------------------------------------------------------
+# `custom_vjp` and `custom_jvp`: functions whose derivative the user gives.
 
 
 class _Running(threading.local):

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.callees.callees import staged_callee
-from np2tf.runtime.callees.eager_callees import eager_version
-from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, wrap_tensor
-from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
-from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.tnp._tensor.storage import current_scope, staging_scope
-from np2tf.transform_errors import TransformArgumentError
-from np2tf.transforms.core.functions import check_callable
-from np2tf.transforms.core.leaves import dtype_of, shape_of, wrapper_of
-from np2tf.transforms.core.structures import Structure
+from np2tf.arrays.array.ndarray import is_array, tensor_array, tensor_scalar, wrap_tensor
+from np2tf.arrays.front.flags import current_mode, promotion_scope
+from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.storage import current_scope, staging_scope
+from np2tf.core.errors import StagingError, TransformArgumentError
+from np2tf.staging.callees.callees import staged_callee
+from np2tf.staging.callees.eager_callees import eager_version
+from np2tf.staging.trace.trace import Trace, trace_of
+from np2tf.transforms.runnable import check_callable
+from np2tf.transforms.values import Structure, dtype_of, shape_of, wrapper_of
 
 
 @dataclass(frozen=True)

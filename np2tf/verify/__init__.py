@@ -6,11 +6,10 @@ Like the commands, this package may import both columns. Printing stays out: `np
 
 from __future__ import annotations
 
-from np2tf.verify.own_tests import OwnTestsOutcome, Pair
-from np2tf.verify.program import Outcome, find_programs, verify_program
-from np2tf.verify.project import Project, ProjectError, find_projects
-from np2tf.verify.projects import ProjectOutcome, verify_project
-from np2tf.verify.with_arguments import CommandOutcome
+from np2tf.cli.verify.command_line import CommandOutcome
+from np2tf.cli.verify.own_tests import OwnTestsOutcome, Pair
+from np2tf.cli.verify.programs import Outcome, find_programs, verify_program
+from np2tf.cli.verify.projects import Project, ProjectError, ProjectOutcome, find_projects, verify_project
 
 __all__ = [
     "CommandOutcome",

@@ -8,9 +8,8 @@ import pytest
 from hooks_file import HOOKS
 from ruamel.yaml import YAML
 
-from np2tf.adopting.configuration import CannotAddError, with_table
-from np2tf.adopting.hooks import has_hook, local_entry, with_entry
-from np2tf.adopting.origin import parse_origin
+from np2tf.cli.adopting import CannotAddError, parse_origin, with_table
+from np2tf.cli.pre_commit import has_hook, local_entry, with_entry
 
 if sys.version_info >= (3, 11):
     import tomllib

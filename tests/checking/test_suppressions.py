@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from np2tf import convert
-from np2tf.checking.edits import rewrite, with_suppressions, without
-from np2tf.checking.findings import CheckedFile
-from np2tf.checking.ignores import judge
-from np2tf.commands import np2tf as command
-from np2tf.suppressions import Suppressions
+from np2tf.cli.check.edits import rewrite, with_suppressions, without
+from np2tf.cli.check.findings import CheckedFile, judge
+from np2tf.cli.main import np2tf as command
+from np2tf.core.suppressions import Suppressions
 
 
 def check(*args: object) -> Result:
@@ -373,7 +372,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 
     text = "import numpy as np\nnp.wrong\n"
     (tmp_path / "a.py").write_text(text)
-    monkeypatch.setattr("np2tf.checking.edits.write", fails)
+    monkeypatch.setattr("np2tf.cli.check.edits.write", fails)
     result = check("--add-ignore", tmp_path)
     assert result.exit_code == 1
     assert "NP2TF002" in result.stdout

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from command_runner import CliRunner, Result
 
-from np2tf.checking.baseline import Baseline
-from np2tf.commands import np2tf as command
-from np2tf.diagnostics import codes
-from np2tf.formats import FORMATS
+from np2tf.cli.check.baseline import Baseline
+from np2tf.cli.check.formats import FORMATS
+from np2tf.cli.main import np2tf as command
+from np2tf.core.diagnostics import codes
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = "import numpy as np\n"
@@ -68,7 +68,7 @@ def test_exit_statuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*args: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("np2tf.files.translate", fails)
+    monkeypatch.setattr("np2tf.translate.batch.one_file.translate", fails)
     result = check("--exit-zero", "clean.py")
     assert result.exit_code == 123
     assert "clean.py:1:1: NP2TF905 internal error: KeyError: 'oops'" in result.stdout
@@ -371,7 +371,7 @@ def test_what_no_baseline_hides(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     def fails(*args: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("np2tf.files.translate", fails)
+    monkeypatch.setattr("np2tf.translate.batch.one_file.translate", fails)
     assert check("--write-baseline", "known.json", ".").exit_code == 123
     assert baseline() == []
 

@@ -11,9 +11,9 @@ import pytest
 from command_runner import CliRunner
 from doc_pages import DOCS, ROOT
 
-from np2tf.commands import np2tf as command
-from np2tf.commands.printing.codes import SECTIONS, Example, examples, markdown
-from np2tf.diagnostics import codes
+from np2tf.cli.commands.explain import SECTIONS, Example, examples, markdown
+from np2tf.cli.main import np2tf as command
+from np2tf.core.diagnostics import codes
 
 #: A program that runs programs in one process, so that TensorFlow is imported only once.
 _RUNNER = """
@@ -27,7 +27,7 @@ numpys = dict(vars(numpy))
 for folder in sys.argv[1:]:
     os.chdir(folder)
     with open("told", "w") as told, contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
-        with np2tf.config.using(), warnings.catch_warnings():
+        with np2tf.core.settings.using(), warnings.catch_warnings():
             warnings.simplefilter("always")
             try:
                 runpy.run_path(os.path.join(folder, "example.py"), run_name="__main__")
@@ -62,7 +62,7 @@ def environment(folder: Path, absent_package: str) -> dict[str, str]:
     programs = folder.parent / f"{folder.name}_bin"
     programs.mkdir()
     hide = f"sys.modules['{absent_package}'] = None\n" if absent_package else ""
-    text = f"#!{sys.executable}\nimport sys\n\n{hide}from np2tf.commands import main\n\nsys.exit(main())\n"
+    text = f"#!{sys.executable}\nimport sys\n\n{hide}from np2tf.cli.main import main\n\nsys.exit(main())\n"
     (programs / "np2tf").write_text(text)
     (programs / "np2tf").chmod(0o755)
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])

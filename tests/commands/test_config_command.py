@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from command_runner import CliRunner, Result
 
-from np2tf.commands import np2tf as command
-from np2tf.config import Config
-from np2tf.configuration.reading import KEYS
+from np2tf.cli.configuration import KEYS
+from np2tf.cli.main import np2tf as command
+from np2tf.core.settings import Config
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from command_runner import CliRunner, Result
 
-from np2tf import commands
-from np2tf.commands import np2tf as command
+from np2tf.cli import main
+from np2tf.cli.main import np2tf as command
 
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 TARGET = "from np2tf import tnp\n\nx = tnp.ones(2)\n"
@@ -181,7 +181,7 @@ def test_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def fails(source: object, options: object) -> None:
         raise KeyError("oops") if str(source.path).endswith("a.py") else RecursionError
 
-    monkeypatch.setattr("np2tf.files.translate", fails)
+    monkeypatch.setattr("np2tf.translate.batch.one_file.translate", fails)
     result = np2tf("convert", "--write", tmp_path)
     assert result.exit_code == 123
     assert "a.py:1:1: NP2TF905 internal error: KeyError: 'oops'" in result.stderr
@@ -192,9 +192,9 @@ def test_internal_error_outside_a_file(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Anything else that goes wrong ends in a code as well."""
-    monkeypatch.setattr(commands.np2tf, "main", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setattr(main.np2tf, "main", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(SystemExit) as caught:
-        commands.main(["check", "."])
+        main.main(["check", "."])
     assert caught.value.code == 123
     assert "NP2TF905" in capsys.readouterr().err
 
@@ -224,7 +224,7 @@ def test_version() -> None:
 
 def test_every_command_loads() -> None:
     """Each row of the table names a command that can be asked for help."""
-    for name in commands.COMMANDS:
+    for name in main.COMMANDS:
         assert np2tf(name, "--help").exit_code == 0, name
 
 
@@ -236,7 +236,7 @@ def test_light_imports(args: str, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(SOURCE)
     code = (
         f"import sys; FILE = {str(tmp_path / 'a.py')!r}\n"
-        "from np2tf.commands import main\n"
+        "from np2tf.cli.main import main\n"
         f"try: main({args})\n"
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'tensorflow', 'libcst', 'rich'} & set(sys.modules)))"
@@ -253,12 +253,12 @@ def test_no_user_code_runs(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import numpy as np\nraise SystemExit(np.ones(1))\n")
     (tmp_path / "numpy.py").write_text("raise SystemExit('imported')\n")
     done = subprocess.run(
-        [sys.executable, "-c", "from np2tf.commands import main; main(['convert', 'a.py'])"],
+        [sys.executable, "-c", "from np2tf.cli.main import main; main(['convert', 'a.py'])"],
         capture_output=True,
         text=True,
         timeout=60,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(commands.__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(Path(main.__file__).parents[2])},
     )
     assert done.returncode == 1
     assert "tnp.ones(1)" in done.stdout

@@ -97,9 +97,9 @@ def test_long_patches_go_through_the_pager(tmp_path: Path) -> None:
 
 SLOW = """
 import sys, time
-from np2tf.commands import main, progress
+from np2tf.cli.main import main, progress
 from np2tf import project
-from np2tf.conversion import file_batch
+from np2tf.translate.batch import file_batch
 progress._AFTER = {after}
 def slowed(real):
     def slow(*args):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from command_runner import CliRunner
 
-from np2tf.commands import np2tf as command
+from np2tf.cli.main import np2tf as command
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from command_runner import CliRunner, Result
 
 import np2tf
-from np2tf.commands import np2tf as command
+from np2tf.cli.main import np2tf as command
 
 SCRIPT = """
 import numpy as np

@@ -10,9 +10,9 @@ import pytest
 from command_runner import CliRunner, Result
 from ruamel.yaml import YAML
 
-from np2tf.adopting.hooks import has_hook, local_entry
-from np2tf.commands import np2tf
-from np2tf.configuration import Configurations
+from np2tf.cli.configuration import Configurations
+from np2tf.cli.main import np2tf
+from np2tf.cli.pre_commit import has_hook, local_entry
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -263,10 +263,10 @@ def test_script_and_modules_beside_it_are_translated_also_in_spawned_processes(n
     done = np2tf_run(numeric, "--exclude", "left_*", "--float32", "main.py")
     assert done.returncode == 0, done.stderr
     lines = dict(line.split(" ", 1) for line in done.stdout.replace("child's ", "child_").splitlines())
-    assert lines["main"] == "np2tf.tnp._array.ndarray np2tf.tnp._array.ndarray numpy"
+    assert lines["main"] == "np2tf.arrays.array.ndarray np2tf.arrays.array.ndarray numpy"
     assert lines["kinds"] == "float32 float32 float64"
     assert lines["relax"] == "[ 0.  3.  6.  9. 12. 15.]"
-    assert lines["child"] == "np2tf.tnp._array.ndarray 4.0 np2tf.tnp._array.ndarray"
+    assert lines["child"] == "np2tf.arrays.array.ndarray 4.0 np2tf.arrays.array.ndarray"
     assert lines["child_kinds"] == "float32 float32 float64"
 
 

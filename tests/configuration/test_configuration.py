@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from np2tf.configuration import DEFAULT_EXCLUDE, ConfigurationError, Configurations
-from np2tf.configuration.reading import KEYS
+from np2tf.cli.configuration import DEFAULT_EXCLUDE, KEYS, ConfigurationError, Configurations
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from object_rows import OBJECTS
 from recursion_rows import RECURSIONS
 
 import np2tf
-from np2tf.counts import counts
-from np2tf.facts.array_work import ArrayWork
-from np2tf.pipeline import Result
+from np2tf.core.counts import counts
+from np2tf.translate.facts.array_work import ArrayWork
+from np2tf.translate.pipeline import Result
 
 ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSIONS, **OBJECTS}
 
@@ -33,8 +33,8 @@ ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSION
 def graph_mode() -> Iterator[None]:
     """Nothing is compiled by XLA: neither whole functions nor loops."""
     with (
-        patch("np2tf.runtime.compilation.concrete_function.xla_pays", lambda ops: False),
-        patch("np2tf.runtime.control_flow.discovered_loop.xla_pays", lambda ops: False),
+        patch("np2tf.staging.compile.concrete_function.xla_pays", lambda ops: False),
+        patch("np2tf.staging.control.loops.xla_pays", lambda ops: False),
     ):
         yield
 

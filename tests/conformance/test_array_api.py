@@ -19,7 +19,7 @@ from array_api_expressions import SECTIONS
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.arrays.array.ndarray import is_array, tensor_array
 
 Q = np.array([[[2.0, 1.0, 0.5], [0.0, 3.0, -1.0], [1.0, 0.0, 4.0]], [[1.0, 2, 0], [5, 1, 1], [0, 2, 2]]])
 ARRAYS: dict[str, np.ndarray] = {

@@ -17,7 +17,7 @@ import tensorflow as tf
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.arrays.array.ndarray import is_array
 
 #: Rows that are equal bit for bit.
 EXACT = """

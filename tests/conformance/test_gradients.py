@@ -12,8 +12,9 @@ import pytest
 import tensorflow as tf
 
 import np2tf
-from np2tf import rules, tnp
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf import tnp
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.core import rules
 
 BY_NUMPY = "computed by NumPy: TensorFlow sees no connection, and a tape gives None"
 NUMBERS = "Python's numbers: no tensor is left to differentiate"

@@ -24,7 +24,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.staging import RandomUseError
+from np2tf.core.errors import RandomUseError
 
 ROOT = Path(__file__).resolve().parents[2]
 X = np.arange(12.0).reshape(3, 4) / 7

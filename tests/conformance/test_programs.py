@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from np2tf import convert
-from np2tf.verify import verify_program
+from np2tf.cli.verify.programs import verify_program
 
 PROGRAMS = sorted((Path(__file__).parents[2] / "fixtures" / "programs").glob("*.py"))
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from np2tf.verify import Project, find_projects, verify_project
-from np2tf.verify.hot import check_hot
+from np2tf.cli.verify.projects import Project, check_hot, find_projects, verify_project
 from tools.packages.runs import MODES, NUMPY, Run, execute
 
 ROOT = Path(__file__).resolve().parents[2]

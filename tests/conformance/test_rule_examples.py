@@ -14,8 +14,8 @@ import rule_examples
 from op_harness import Raised
 from rule_examples import DTYPES, SHAPES, Point
 
-from np2tf import rules
-from np2tf.rules import tomllib
+from np2tf.core import rules
+from np2tf.core.rules import tomllib
 
 LIMITS = tomllib.loads(Path(__file__).with_name("rule_example_limits.toml").read_text(encoding="utf-8"))
 CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]

@@ -14,10 +14,10 @@ import pytest
 import rule_examples
 from rule_examples import Point
 
-from np2tf import rules
-from np2tf.rules import tomllib
-from np2tf.tnp._dispatch import unknown_ranks
-from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.arrays.dispatch import unknown_shapes
+from np2tf.arrays.front.numpy_state import NUMPY
+from np2tf.core import rules
+from np2tf.core.rules import tomllib
 
 LIMITS = tomllib.loads(Path(__file__).with_name("unknown_shape_limits.toml").read_text(encoding="utf-8"))
 if NUMPY < (2, 2):
@@ -57,7 +57,7 @@ def test_examples_work_or_are_refused(known: str, step: int, monkeypatch: pytest
     is tried.
     """
     # The operands have no more axes, nor have the results; each rank takes its time.
-    monkeypatch.setattr(unknown_ranks, "MOST_AXES", 2)
+    monkeypatch.setattr(unknown_shapes, "MOST_AXES", 2)
     found: dict[str, str] = {}
     tried: set[str] = set()
     for every in points().values():

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 from command_runner import CliRunner, Result
 
-from np2tf.commands import np2tf as command
-from np2tf.conversion import file_batch, workers
-from np2tf.conversion.tasks import Task, TaskResult, run_task, run_tasks
-from np2tf.conversion.unchanged_files import UnchangedFiles
-from np2tf.options import Options
+from np2tf.cli.main import np2tf as command
+from np2tf.translate.batch import batch, workers
+from np2tf.translate.batch.batch import Task, TaskResult, UnchangedFiles, run_task, run_tasks
+from np2tf.translate.sources.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
@@ -198,7 +197,7 @@ def test_a_worker_that_dies_is_an_internal_error(tmp_path: Path, monkeypatch: py
     """The command exits with status 123, names the file, and writes the other files."""
     for name in ("a.py", "b.py", "c.py"):
         (tmp_path / name).write_text(SOURCE)
-    monkeypatch.setattr(file_batch, "run_tasks", dying)
+    monkeypatch.setattr(batch, "run_tasks", dying)
     result = np2tf("convert", "--write", "-j2", tmp_path)
     assert result.exit_code == 123
     assert f"{tmp_path / 'b.py'}:1:1: NP2TF905 internal error: ChildProcessError" in result.stderr
@@ -226,7 +225,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.extend(task.path.name for task in tasks)
         return run_tasks(tasks)
 
-    monkeypatch.setattr(file_batch, "run_tasks", counting)
+    monkeypatch.setattr(batch, "run_tasks", counting)
     return names
 
 
@@ -277,7 +276,7 @@ def test_what_it_hangs_on(
     assert is_translated(path=tmp_path / "p/other.py")
     monkeypatch.chdir(tmp_path / "p")
     assert not is_translated(path=Path("other.py"))
-    from np2tf.imports.cache import fingerprint
+    from np2tf.core import cache as fingerprint
 
     monkeypatch.setattr(fingerprint, "fingerprint", lambda: b"another translator")
     assert is_translated()
@@ -308,7 +307,7 @@ def test_damage_is_as_good_as_absence(tmp_path: Path, cache: Path) -> None:
 
 def test_the_cache_command_knows_it(tmp_path: Path, cache: Path) -> None:
     """`info` counts it, `clear` removes it."""
-    from np2tf.imports.cache import files
+    from np2tf.core import cache as files
 
     files.cache.cache_clear()
     files.decisions.cache_clear()
@@ -331,7 +330,7 @@ def test_nothing_is_loaded_for_what_is_known(tmp_path: Path, cache: Path) -> Non
         )
     code = (
         "import sys\n"
-        "from np2tf.commands import main\n"
+        "from np2tf.cli.main import main\n"
         f"try: main(['convert', '-q', {str(tmp_path)!r}])\n"
         "except SystemExit as end: print(end.code)\n"
         "print({'libcst', 'rich', 'concurrent.futures.process'} & set(sys.modules) or 'nothing')"

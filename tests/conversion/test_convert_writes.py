@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from command_runner import CliRunner, Result
 
-from np2tf.commands import np2tf as command
-from np2tf.disk.writing import write
+from np2tf.cli.files import write
+from np2tf.cli.main import np2tf as command
 
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 TARGET = "from np2tf import tnp\n\nx = tnp.ones(2)\n"
@@ -272,8 +272,8 @@ def test_owners_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def refused(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("np2tf.disk.writing.os.stat", stat_of_another_owner)
-    monkeypatch.setattr("np2tf.disk.writing.os.chown", refused)
+    monkeypatch.setattr("np2tf.cli.files.os.stat", stat_of_another_owner)
+    monkeypatch.setattr("np2tf.cli.files.os.chown", refused)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "NP2TF906" in result.stderr) == (1, True)
     assert "its owner and group cannot be kept" in result.stderr
@@ -283,7 +283,7 @@ def test_owners_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_read_only_files_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though its folder would let it be replaced."""
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
-    monkeypatch.setattr("np2tf.disk.writing.os.access", lambda path, mode: False)
+    monkeypatch.setattr("np2tf.cli.files.os.access", lambda path, mode: False)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "the file is read-only" in result.stderr) == (1, True)
     assert contents(tmp_path) == {"a.py": SOURCE.encode()}
@@ -306,7 +306,7 @@ def test_a_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("np2tf.disk.writing.os.replace", full)
+    monkeypatch.setattr("np2tf.cli.files.os.replace", full)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "No space left on device" in result.stderr) == (1, True)
     assert contents(tmp_path) == {"a.py": SOURCE.encode()}
@@ -315,16 +315,16 @@ def test_a_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.
 def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit that somebody saves during the translation is not lost."""
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
-    from np2tf.conversion import file_batch
+    from np2tf.translate.batch import batch
 
-    real = file_batch.run_tasks
+    real = batch.run_tasks
 
     def slow(tasks: object) -> object:
         made = real(tasks)  # type: ignore[arg-type]
         file.write_text("x = 'new'\n")
         return made
 
-    monkeypatch.setattr(file_batch, "run_tasks", slow)
+    monkeypatch.setattr(batch, "run_tasks", slow)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "it was changed while it was translated" in result.stderr) == (1, True)
     assert file.read_text() == "x = 'new'\n"
@@ -344,7 +344,7 @@ def test_a_long_name_and_a_name_that_is_no_text(tmp_path: Path) -> None:
 _KILLED = """
 import os, sys
 from pathlib import Path
-from np2tf.disk.writing import write
+from np2tf.cli.files import write
 file = Path(sys.argv[1])
 texts = [(b"%d\\n" % k) * (1 << 18) for k in (1, 2)]
 print("ready", flush=True)

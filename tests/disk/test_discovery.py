@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from np2tf.configuration import Configurations
-from np2tf.disk.discovery import Search, python_files
+from np2tf.cli.configuration import Configurations
+from np2tf.cli.files import Search, python_files
 
 
 def make(folder: Path, files: dict[str, str] | list[str]) -> Path:

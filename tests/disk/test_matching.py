@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from np2tf import convert
-from np2tf.disk.matching import LineMatcher
-from np2tf.disk.patches import patch_text
+from np2tf.translate.batch.patches import LineMatcher, patch_text
 
 LINES = some.lists(some.sampled_from("abcdefg"), max_size=14)
 #: A module of more than 200 lines, in which blank lines and `return x` are frequent.

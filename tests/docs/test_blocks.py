@@ -142,14 +142,14 @@ def prepared(bin_folder: Path) -> dict[str, str]:
     bin_folder.mkdir(parents=True)
     command = bin_folder / "np2tf"
     command.write_text(
-        f"#!{sys.executable}\nimport sys\n\nfrom np2tf.commands import main\n\n"
+        f"#!{sys.executable}\nimport sys\n\nfrom np2tf.cli.main import main\n\n"
         "if __name__ == '__main__':\n    sys.exit(main())\n"
     )
     command.chmod(0o755)
     path = os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]])
     options = "-p no:cacheprovider"
     if not any(one.value.startswith("np2tf.") for one in entry_points(group="pytest11")):
-        options += " -p np2tf.imports.pytest_plugin"  # an installation announces the plugin
+        options += " -p np2tf.integrations.pytest_plugin"  # an installation announces the plugin
     folders = f"{ROOT}{os.pathsep}."  # `pytest` imports a package of the current folder
     return os.environ | {"PATH": path, "PYTHONPATH": folders, "PYTEST_ADDOPTS": options}
 

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from command_runner import CliRunner
 
-from np2tf.commands.check import check
-from np2tf.commands.convert import convert
-from np2tf.documents.blocks import in_markdown, in_rst
-from np2tf.documents.page import translated_page
-from np2tf.options import Options
+from np2tf.cli.commands.check import check
+from np2tf.cli.commands.convert import convert
+from np2tf.translate.documents import in_markdown, in_rst, translated_page
+from np2tf.translate.sources.options import Options
 
 PAGE = """\
 # Use `np.array`

@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from np2tf.facts import Facts, Kind
+from np2tf.translate.facts.facts import Facts
+from np2tf.translate.facts.kinds import Kind
 
 
 def kind(expression: str, before: str = "", parameters: str = "p") -> Kind:

@@ -8,8 +8,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from np2tf.facts import Facts
-from np2tf.facts.module.scopes import Scope
+from np2tf.translate.facts.facts import Facts
+from np2tf.translate.facts.scopes import Scope
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -86,7 +86,7 @@ def is_named(entry: tuple[str, frozenset[str], frozenset[str]]) -> bool:
 
 
 SOURCES = [PROGRAM, *[path.read_text() for path in sorted((ROOT / "fixtures/programs").glob("*.py"))]]
-SOURCES += [path.read_text() for path in sorted((ROOT / "np2tf/facts").glob("*.py"))]
+SOURCES += [path.read_text() for path in sorted((ROOT / "np2tf/translate").glob("*.py"))]
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=range(len(SOURCES)))

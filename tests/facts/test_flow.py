@@ -5,12 +5,12 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from np2tf.facts.dataflow.binding import bound_after
-from np2tf.facts.dataflow.liveness import live_before
-from np2tf.facts.dataflow.reads_writes import (
+from np2tf.translate.facts.dataflow import (
     assigned_first,
+    bound_after,
     free_names,
     function_locals,
+    live_before,
     ordered_writes,
     reads,
 )

@@ -17,9 +17,9 @@ from command_runner import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from np2tf.commands import np2tf as command
-from np2tf.diagnostics import Diagnostic
-from np2tf.formats import FORMATS, Listing, render
+from np2tf.cli.check.formats import FORMATS, Listing, render
+from np2tf.cli.main import np2tf as command
+from np2tf.core.diagnostics import Diagnostic
 
 SOURCE = """\
 import numpy as np
@@ -373,7 +373,7 @@ def test_a_terminal(variables: dict[str, str], is_colored: bool, project: Path) 
         }
         for name in {"NO_COLOR", "FORCE_COLOR"} - set(variables):
             environment.pop(name, None)
-        words = [sys.executable, "-c", "from np2tf.commands import main; main(['check', 'pkg'])"]
+        words = [sys.executable, "-c", "from np2tf.cli.main import main; main(['check', 'pkg'])"]
         os.execve(sys.executable, words, environment)
     while True:
         try:

@@ -11,12 +11,12 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import staging_scope
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.arrays.front.numpy_state import NUMPY
+from np2tf.arrays.operands.conversion import to_numpy
+from np2tf.arrays.tensors.storage import staging_scope
+from np2tf.core.errors import StagingError
+from np2tf.staging.trace.trace import Trace
 
 SHAPES = ((4,), (3, 2), (2, 3, 4), (2, 1, 3, 2), (3, 0, 2))
 #: Keys that a mistake was found with, and their like.

@@ -25,7 +25,7 @@ from selections import every_second
 from smaller_programs import smaller
 
 import np2tf
-from np2tf.runtime.jit.jitted_function import JittedFunction
+from np2tf.staging.host.jit import JittedFunction
 
 TIERS = ("compile", "auto")
 CALLS = 4

@@ -11,7 +11,7 @@ import pytest
 from differential import HEAD, compare
 from random_lines import lines
 
-from np2tf.runtime.xla import read_before_update
+from np2tf.staging.xla import loop_passes
 
 LINES = (
     "{y1}[{p1}] {o} {y2}[{p2}] * 0.5 + a[{p3}]",
@@ -51,6 +51,6 @@ SEEDS = [pytest.param(seed, marks=pytest.mark.long if seed % 3 else ()) for seed
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows_and_columns(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_before_update, "_LARGE", 1)
+    monkeypatch.setattr(loop_passes, "_LARGE", 1)
     body = "\n".join(lines(random.Random(seed), LINES, 2, WORDS))
     compare(HEAD + SOURCE.format(body=body), CALL, ran=None, ways=("jitted",), number_types=False)

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from np2tf.garbage import not_collecting
+from np2tf.core.late import not_collecting
 
 
 @pytest.mark.parametrize("was_enabled", [True, False])

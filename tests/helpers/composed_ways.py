@@ -14,7 +14,7 @@ from composed_expressions import ARRAYS, NUMBERS, SHAPE, Expression, arguments, 
 from differential import load, translation
 
 import np2tf
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 #: What the numbers are in the calls, and which arrays: the last call repeats the first.
 CALLS = ((0, 0.7, 3.0), (1, 0.3, 2.0), (1, -1.0, 0.0), (0, 0.7, 3.0))

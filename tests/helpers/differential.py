@@ -22,15 +22,15 @@ import numpy as np
 import tensorflow as tf
 
 import np2tf
-from np2tf.counts import counts
-from np2tf.facts.array_work import ArrayWork
-from np2tf.runtime.introspection.user_objects import attributes
-from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
-from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.arrays.array.ndarray import is_array, scalar
+from np2tf.core.counts import counts
+from np2tf.staging.host.jit import JittedFunction, UnjittedWarning
+from np2tf.staging.objects.user_objects import attributes
+from np2tf.translate.facts.array_work import ArrayWork
 
 #: The head of a module, which only mentions NumPy.
 HEAD = "import numpy as np\n\nEPSILON = np.float64(1e-9)\n\n\n"
-#: name of a way to run a translation -> settings of np2tf.config
+#: name of a way to run a translation -> settings of np2tf.core.settings
 WAYS = {
     "unjitted": {"jit": "off"},
     "tensors": {"jit": "off", "eager": "tensorflow"},

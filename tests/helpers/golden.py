@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from np2tf.files import Outcome, translated_bytes
-from np2tf.options import Options
+from np2tf.translate.batch.one_file import Outcome, translate_bytes
+from np2tf.translate.sources.options import Options
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 # The groups that show one rewrite are translated without control flow and jit, which have groups of their
@@ -49,11 +49,11 @@ class Case:
         It is made once: several tests look at it, and none changes it.
         """
         data = self.source.read_bytes()
-        return translated_bytes(data, self.source, self.source.parent, self.options, is_safe=True)
+        return translate_bytes(data, self.source, self.source.parent, self.options, is_safe=True)
 
     def translated_again(self) -> Outcome:
         """Return the translation of the translation."""
-        return translated_bytes(self.translated().data, self.source, self.source.parent, self.options)
+        return translate_bytes(self.translated().data, self.source, self.source.parent, self.options)
 
 
 def cases() -> list[Case]:

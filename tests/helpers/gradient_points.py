@@ -12,7 +12,7 @@ from rule_examples import Point
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.arrays.array.ndarray import is_array, tensor_array
 
 _STEP = 1e-6
 #: Relative to the largest of the differences, which are right to about six digits.

@@ -12,8 +12,8 @@ from differential import Outcome, alike, load, observe
 from machine_counterparts import quiet
 
 import np2tf
-from np2tf.runtime.compilation import concrete_function
-from np2tf.staging import StagingError
+from np2tf.core.errors import StagingError
+from np2tf.staging.compile import concrete_function
 
 _HEAD = {
     "numpy": "import numpy as np\nfrom machine_counterparts import _At as at\n",

@@ -13,7 +13,7 @@ from differential import alike, described
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar
+from np2tf.arrays.array.ndarray import is_array, tensor_array, tensor_scalar
 
 #: Larger elements are reduced: sums stay exact, and C defines every conversion.
 LARGEST = 100

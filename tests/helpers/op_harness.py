@@ -17,7 +17,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.arrays.array.ndarray import is_array, tensor_array
 
 MODES = ("eager", "graph", "xla")
 #: `mode` for most cases of chapters: the examples of all rules run in graphs (tests/conformance), and these

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.operators.table import OPERATORS, python_meaning
+from np2tf.core.operators import OPERATORS, python_meaning
 
 
 class Undefined:

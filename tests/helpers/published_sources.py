@@ -24,13 +24,12 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from np2tf import files
-from np2tf.conversion.shared_names import with_shared_names
-from np2tf.conversion.tasks import Task
-from np2tf.files import translated_bytes
-from np2tf.options import Options
-from np2tf.pipeline import Result, translate
-from np2tf.tree.source import Source
+from np2tf.translate.batch import one_file
+from np2tf.translate.batch.batch import Task, with_shared_names
+from np2tf.translate.batch.one_file import translate_bytes
+from np2tf.translate.pipeline import Result, translate
+from np2tf.translate.sources.options import Options
+from np2tf.translate.tree.source import Source
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
@@ -67,7 +66,7 @@ def wrong_with(
     data: bytes, path: Path, root: Path, options: Options, counts: Counter[str], recorder: Recorder
 ) -> list[str]:
     """Return the problems of one file's translation."""
-    made = translated_bytes(data, path, root, options, True)
+    made = translate_bytes(data, path, root, options, True)
     counts["files"] += 1
     counts["lines"] += data.count(b"\n")
     counts["changed"] += made.changed
@@ -85,7 +84,7 @@ def wrong_with(
         ast.parse(made.data)
     assert recorder.last is not None
     found += _touched_elsewhere(data, made.data, *recorder.last)
-    again = translated_bytes(made.data, path, root, options, True)
+    again = translate_bytes(made.data, path, root, options, True)
     if again.data != made.data:
         found.append("a second run changes it")
     return found
@@ -139,7 +138,7 @@ def main(folder: str, number: int | None = None, target: str = "np2tf") -> None:
         paths = paths[:: max(1, len(paths) // number)]
     options = Options(target=target)
     tasks = with_shared_names([Task(path, root, path.read_bytes(), options) for path in paths])
-    recorder = files.translate = Recorder()  # type: ignore[assignment]
+    recorder = one_file.translate = Recorder()  # type: ignore[assignment]
     watch = Watch(str(root))
     told = [checked(task.data, task.path, root, task.options, recorder) for task in tasks]
     whole = {

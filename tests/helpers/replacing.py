@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 import np2tf
-from np2tf.imports.code.translation import translation_of
-from np2tf.imports.loops import functions
-from np2tf.options import Options
-from np2tf.runtime.compilation.loop_compiler import LoopCompiler
-from np2tf.runtime.environment import raw_tensors
-from np2tf.runtime.host import originals
-from np2tf.runtime.replacement import replacement, watched_loop, watching
-from np2tf.runtime.replacement.watched_loop import WatchedLoop
-from np2tf.tnp._front import loading
+from np2tf.arrays.front import tensorflow_loading
+from np2tf.loading.code.translation import translation_of
+from np2tf.loading.loops import loop_functions
+from np2tf.staging.compile.loop_compiler import LoopCompiler
+from np2tf.staging.host import originals, replacement, watched_loops
+from np2tf.staging.host import replacement as watching
+from np2tf.staging.host.watched_loops import WatchedLoop
+from np2tf.staging.process import boundary
+from np2tf.translate.sources.options import Options
 
 _numbers = count()
 
@@ -34,7 +34,7 @@ class Taken:
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     """Every loop is hot after its first round, and none is too slow."""
-    loading.load()
+    tensorflow_loading.load()
     found = Taken()
     take_over = replacement.LoopRun._take_over
 
@@ -56,9 +56,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     for name, value in (("HOT", 0.0), ("LOADING_ROUNDS", 0), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
     monkeypatch.setattr(watching, "SHORT", 2)
-    monkeypatch.setattr(functions, "SHORT", 5)
+    monkeypatch.setattr(loop_functions, "SHORT", 5)
     # Otherwise the measured time decides whether a second run begins as compiled code.
-    monkeypatch.setattr(watched_loop, "FASTER", 0.0)
+    monkeypatch.setattr(watched_loops, "FASTER", 0.0)
     with np2tf.config.using(tier="auto"):
         yield found
 
@@ -66,7 +66,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 @pytest.fixture
 def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     """Every loop over known rounds is entered as compiled code, and none is too slow."""
-    loading.load()
+    tensorflow_loading.load()
     found = Taken()
     enter = replacement.LoopRun._enter
 
@@ -84,7 +84,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
     monkeypatch.setattr(LoopCompiler, "_deadline", None)
     monkeypatch.setattr(watching, "SHORT", 2)
-    monkeypatch.setattr(functions, "SHORT", 5)
+    monkeypatch.setattr(loop_functions, "SHORT", 5)
     with np2tf.config.using(tier="auto"):
         yield found
 
@@ -102,6 +102,6 @@ def execute(source: str, names: dict[str, Any], name: str = "__main__") -> None:
     linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
     made = translation_of(source.encode(), path, Options(everything=True))
     assert not any(finding.code == "NP2TF905" for finding in made.findings), made.findings
-    names |= {**raw_tensors.NAMES, **originals.NAMES, "__name__": name}
+    names |= {**boundary.NAMES, **originals.NAMES, "__name__": name}
     originals.add_originals(made.originals, names)
     exec(made.code or compile(source, path, "exec"), names)

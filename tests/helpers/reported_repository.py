@@ -6,7 +6,7 @@ from pathlib import Path
 
 from command_runner import CliRunner, Result
 
-from np2tf.commands import np2tf
+from np2tf.cli.main import np2tf
 
 NASTY = '''\
 import numpy as np

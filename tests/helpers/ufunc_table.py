@@ -16,8 +16,8 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array, tensor_array
-from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.arrays.array.ndarray import is_array, tensor_array
+from np2tf.arrays.functions.ufuncs import table as ufuncs
 
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float16", "float32", "float64")

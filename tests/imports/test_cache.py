@@ -18,12 +18,14 @@ import pytest
 from command_runner import CliRunner
 
 import np2tf
-from np2tf.commands import np2tf as command
-from np2tf.imports.cache import files, fingerprint, store
-from np2tf.imports.cache.files import Cache
-from np2tf.imports.code import translation
-from np2tf.imports.reporting.findings import TranslationWarning
-from np2tf.options import Options
+from np2tf.cli.main import np2tf as command
+from np2tf.core import cache as files
+from np2tf.core import cache as fingerprint
+from np2tf.core.cache import Cache
+from np2tf.loading import translations
+from np2tf.loading.code import translation
+from np2tf.loading.findings import TranslationWarning
+from np2tf.translate.sources.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"
@@ -35,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
     files.cache.cache_clear()
-    monkeypatch.setattr(store, "_REPORTED_CACHES", [])
+    monkeypatch.setattr(translations, "_REPORTED_CACHES", [])
     yield tmp_path / "cache" / "translations"
     files.cache.cache_clear()
 
@@ -55,7 +57,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def get(data: bytes = SOURCE, path: str = "a.py", options: Options | None = None):
-    return store.translation(path, lambda _: data, options or Options())
+    return translations.translation(path, lambda _: data, options or Options())
 
 
 def entry(folder: Path, ending: str = "bin") -> Path:
@@ -241,7 +243,7 @@ def test_the_size_is_bounded(tmp_path: Path):
 
 
 def test_writing_keeps_the_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("np2tf.imports.cache.files._LOOK_EVERY", 5)
+    monkeypatch.setattr("np2tf.core.cache._LOOK_EVERY", 5)
     cache = filled(tmp_path / "c", 100, 20000)
     assert sum(entry.size for entry in cache.entries()) < 20000 + 5 * 1200
 
@@ -278,8 +280,8 @@ def test_other_files_are_not_touched(tmp_path: Path):
 PROCESS = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from np2tf.imports.cache import files, store
-from np2tf.options import Options
+from np2tf.loading import files, store
+from np2tf.translate.sources.options import Options
 start = float(sys.argv[2])
 time.sleep(max(0, start - time.time()))
 for turn in range(30):
@@ -321,18 +323,18 @@ import sys
 from unittest.mock import MagicMock
 sys.path.insert(0, sys.argv[1])
 import np2tf
-import np2tf.runtime.introspection.code_names  # which is none of those below
-import np2tf.runtime.replacement.loop_function  # nor this
-from np2tf.imports.hooks.hook import install
+import np2tf.staging.objects.code_names  # which is none of those below
+import np2tf.staging.host.watched_loops  # nor this
+from np2tf.loading.import_hook import install
 install(["cached_module"])
 # What the translation imports, and what becomes of its functions, are none of the cache's business.
 for name in ("environment.raw_tensors", "environment.tensorflow_patches", "host.originals"):
-    sys.modules[f"np2tf.runtime.{name}"] = MagicMock()
+    sys.modules[f"np2tf.staging.control.{name}"] = MagicMock()
 names = {"_np2tf_type": type, "_np2tf_suspects": ()}
-sys.modules["np2tf.runtime.environment.raw_tensors"].NAMES = names
+sys.modules["np2tf.staging.process.boundary"].NAMES = names
 sys.modules["np2tf.tnp"] = MagicMock()
 import cached_module
-names = ("libcst", "np2tf.diagnostics", "np2tf.pipeline", "np2tf.rules")
+names = ("libcst", "np2tf.core.diagnostics", "np2tf.translate.pipeline", "np2tf.core.rules")
 print([name for name in names if name in sys.modules])
 print(cached_module.__spec__.loader.translated)
 """
@@ -346,7 +348,9 @@ def test_a_hit_loads_neither_libcst_nor_the_rules(folder: Path, tmp_path: Path):
         subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60) for _ in range(2)
     ]
     first, second = (run.stdout.splitlines() for run in runs)
-    assert first[0] == "['libcst', 'np2tf.diagnostics', 'np2tf.pipeline', 'np2tf.rules']", runs[0].stderr
+    assert (
+        first[0] == "['libcst', 'np2tf.core.diagnostics', 'np2tf.translate.pipeline', 'np2tf.core.rules']"
+    ), runs[0].stderr
     assert second == ["[]", "True"], runs[1].stderr
 
 
@@ -411,7 +415,7 @@ def test_the_platforms_folder_is_the_default(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_the_command_loads_neither_tensorflow_nor_libcst(folder: Path):
     code = (
-        "import sys\nfrom np2tf.commands import np2tf\n"
+        "import sys\nfrom np2tf.cli.main import np2tf\n"
         "try:\n    np2tf(['cache', 'info'])\nexcept SystemExit as end:\n    assert not end.code\n"
         "print([name for name in ('tensorflow', 'numpy', 'libcst') if name in sys.modules])"
     )

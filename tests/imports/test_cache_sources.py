@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from np2tf.imports.cache import files, sources, store
-from np2tf.imports.reporting.findings import Translation
-from np2tf.options import Options
+from np2tf.core import cache
+from np2tf.loading import translations as sources
+from np2tf.loading import translations as store
+from np2tf.loading.findings import Translation
+from np2tf.translate.sources.options import Options
 
 SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"
 OTHER = SOURCE.replace(b"1", b"2")
@@ -27,17 +29,17 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path.write_bytes(SOURCE)
     yield path
     store._sources.cache_clear()
-    files.cache.cache_clear()
+    cache.cache.cache_clear()
 
 
 def new_process() -> None:
     """Forget what a process knows, once what it would write at its end is written."""
     options = Options()
-    kept = files.cache()
+    kept = cache.cache()
     if kept is not None:
         store._sources(kept, options).write()
     store._sources.cache_clear()
-    files.cache.cache_clear()
+    cache.cache.cache_clear()
 
 
 def constants(path: Path, reads: list[str]) -> tuple[object, ...]:
@@ -95,7 +97,7 @@ def test_a_source_touched_a_moment_ago_is_read_again(source: Path, monkeypatch: 
 def test_other_options_have_translations_of_their_own(source: Path):
     constants(source, [])
     new_process()
-    kept = files.cache()
+    kept = cache.cache()
     assert kept is not None
     seen = sources.FileState.of(str(source))
     assert sources.Sources(kept, Options()).find(str(source), seen)
@@ -139,7 +141,7 @@ def test_a_cleared_cache_is_empty(source: Path):
     reads: list[str] = []
     first = constants(source, reads)
     new_process()
-    kept = files.cache()
+    kept = cache.cache()
     assert kept is not None
     kept.clear()
     assert constants(source, reads) == first
@@ -188,7 +190,7 @@ def test_a_source_without_numpy_is_not_read_to_see_that(source: Path):
 
 
 def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source: Path):
-    kept = files.cache()
+    kept = cache.cache()
     assert kept is not None
     paths = [source, source.with_name("other.py"), source.with_name("gone.py")]
     for path in paths[1:]:

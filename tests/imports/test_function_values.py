@@ -13,8 +13,9 @@ import tensorflow as tf
 from numpy.testing.overrides import get_overridable_numpy_array_functions
 
 import np2tf
-from np2tf import rules, tnp
-from np2tf.tnp._array.ndarray import is_array
+from np2tf import tnp
+from np2tf.arrays.array.ndarray import is_array
+from np2tf.core import rules
 
 SOURCE = """
 import numpy as np

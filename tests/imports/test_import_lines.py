@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports.code.translation import translation_of
-from np2tf.options import Options
+from np2tf.loading.code.translation import translation_of
+from np2tf.translate.sources.options import Options
 
 NAMES = [
     line.removeprefix("def ").partition("(")[0]

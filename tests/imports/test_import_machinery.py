@@ -20,8 +20,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports.hooks.hook import TESTS, TranslatingFinder
-from np2tf.imports.hooks.loader import TranslatingLoader
+from np2tf.loading.import_hook import TESTS, TranslatingFinder, TranslatingLoader
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("solid", "spacious", "takes_np", "zipped")

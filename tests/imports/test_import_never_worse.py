@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports.code import translation
-from np2tf.imports.reporting.findings import TranslationWarning
+from np2tf.loading.code import translation
+from np2tf.loading.findings import TranslationWarning
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from numpy import exp as e
 from numpy import linalg as la
 
 import np2tf
-from np2tf.imports.reporting.findings import TranslationWarning
+from np2tf.loading.findings import TranslationWarning
 
 FACTOR = 2.0
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from np2tf import config, tnp
-from np2tf.imports.functions.cells import translated_cell
-from np2tf.runtime.jit.jitted_function import JittedFunction
+from np2tf import tnp
+from np2tf.core import settings as config
+from np2tf.loading.functions.cells import translated_cell
+from np2tf.staging.host.jit import JittedFunction
 
 pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
@@ -178,7 +179,7 @@ def test_a_failure_of_np2tf_is_no_failure_of_the_cell(
     def fails(*_: object) -> None:
         raise ValueError("ours")
 
-    monkeypatch.setattr("np2tf.imports.functions.cells.translated_cell", fails)
+    monkeypatch.setattr("np2tf.loading.functions.cells.translated_cell", fails)
     with pytest.warns(UserWarning, match="NP2TF905 .*ValueError: ours.*the cell runs as it is"):
         assert run(shell, "import numpy as np\nnp.ones(2)").tolist() == [1, 1]
     assert len(shell.ast_transformers) == 1

@@ -123,7 +123,7 @@ def of_library(x):
 
 def test_names_of_a_star_import() -> None:
     """They mean NumPy's functions, as names that an import statement lists."""
-    from np2tf.imports.functions.stable_names import is_bound_once
+    from np2tf.loading.functions.blocks import is_bound_once
 
     text = "from numpy import *\nimport numpy as np\nf = np.sin\n\n\ndef g(x):\n    return sin(x) + f(x)\n"
     tree = ast.parse(text)

@@ -16,8 +16,8 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.environment.reexported_names import check
-from np2tf.runtime.jit.jitted_function import JittedFunction
+from np2tf.loading.code.reexported_names import check
+from np2tf.staging.host.jit import JittedFunction
 
 FILES = {
     "__init__": "",

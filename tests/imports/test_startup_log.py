@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from np2tf.imports.programs.one_line import warn_in_one_line
-from np2tf.imports.reporting.findings import TranslationWarning
+from np2tf.loading.findings import TranslationWarning, warn_in_one_line
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The lines that TensorFlow writes while it is imported, and while it looks for devices.
@@ -41,7 +40,7 @@ class config:
 """
 QUIET = """
 import os, sys
-from np2tf.imports.programs.startup_log import keep_quiet
+from np2tf.loading.programs.startup_log import keep_quiet
 keep_quiet()
 exec("import tensorflow", {"__name__": "np2tf.tnp.somewhere"})
 os.write(2, b"behind\\n")
@@ -143,7 +142,7 @@ def test_warnings_take_one_line_and_come_once(tmp_path: Path, monkeypatch: pytes
 def test_the_first_compilation_is_held_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before 2.21 TensorFlow logs its first compilation: the contexts enclose it, and nothing later."""
     import np2tf
-    from np2tf.tnp._front import own_import
+    from np2tf.arrays.front import tensorflow_loading
 
     entered: list[str] = []
 
@@ -153,8 +152,8 @@ def test_the_first_compilation_is_held_once(monkeypatch: pytest.MonkeyPatch) -> 
         yield
         entered.append("end")
 
-    monkeypatch.setattr(own_import, "first_compilation_contexts", waiting := [held])
-    monkeypatch.setattr("np2tf.runtime.compilation.compiling.first_compilation_contexts", waiting)
+    monkeypatch.setattr(tensorflow_loading, "first_compilation_contexts", waiting := [held])
+    monkeypatch.setattr("np2tf.staging.compile.compiler.first_compilation_contexts", waiting)
 
     @np2tf.jit(tier="compile")
     def double(x):
@@ -173,7 +172,7 @@ def test_versions_that_log_their_first_compilation(
     version: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first compilation is held for TensorFlow before 2.21."""
-    from np2tf.imports.programs import startup_log
+    from np2tf.loading.programs import startup_log
 
     waiting: list[object] = []
     monkeypatch.setattr(startup_log, "first_compilation_contexts", waiting)

@@ -15,7 +15,7 @@ from extension_cases import CASES, DATA, HWIO, LAST, X
 
 import np2tf
 from np2tf import nn, tnp
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.arrays.array.ndarray import is_array
 
 #: The gelu of minus infinity is NaN by JAX's formula, and so are means of infinities.
 TOLERANCE = {"float32": 2e-5, "float64": 1e-11}

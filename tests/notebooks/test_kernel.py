@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from command_runner import CliRunner
 
-from np2tf.commands import np2tf
+from np2tf.cli.main import np2tf
 
 nbformat: Any = pytest.importorskip("nbformat")
 nbclient: Any = pytest.importorskip("nbclient")

@@ -18,11 +18,19 @@ from construct_rows import CALLS
 from plain_operators import PLAIN, executed
 
 import np2tf
-from np2tf.operators.in_use import PYTHON, staging_operator
-from np2tf.operators.table import CONTROL, NUMBER, OPERATORS, SEQUENCE, of_role, python_meaning
-from np2tf.rewrites.control import calls
-from np2tf.runtime.callees.known_callees import BUILTINS
-from np2tf.runtime.environment import call_context
+from np2tf.core.operators import (
+    CONTROL,
+    NUMBER,
+    OPERATORS,
+    PYTHON,
+    SEQUENCE,
+    of_role,
+    python_meaning,
+    staging_operator,
+)
+from np2tf.staging.callees.known_callees import BUILTINS
+from np2tf.staging.tiers import call_context
+from np2tf.translate.control import calls
 
 PACKAGE = Path(__file__).resolve().parents[2] / "np2tf"
 #: Names of np2tf that emitted code uses and that are no operators.
@@ -92,7 +100,7 @@ def test_the_public_names_are_typed() -> None:
 def test_python_column_needs_no_tensorflow() -> None:
     """The table and Python's meanings load neither NumPy nor TensorFlow, nor the rest of np2tf."""
     code = (
-        "import sys; from np2tf.operators.table import OPERATORS, python_meaning\n"
+        "import sys; from np2tf.core.operators import OPERATORS, python_meaning\n"
         "for name in OPERATORS: python_meaning(name)\n"
         "print(*(name for name in ('numpy', 'tensorflow', 'libcst', 'np2tf.tnp') if name in sys.modules))"
     )

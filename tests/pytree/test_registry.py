@@ -10,10 +10,19 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from np2tf.pytree import containers
-from np2tf.pytree.containers import METHOD, PARTIAL, SET, SLICE, make_tuple
-from np2tf.pytree.registry import DISPLAYS, SEARCHED_CONTAINERS, STRUCTURES, Registry
-from np2tf.runtime.introspection.user_objects import OBJECTS
+from np2tf.core import containers
+from np2tf.core.containers import (
+    DISPLAYS,
+    METHOD,
+    PARTIAL,
+    SEARCHED_CONTAINERS,
+    SET,
+    SLICE,
+    STRUCTURES,
+    Registry,
+    make_tuple,
+)
+from np2tf.staging.objects.user_objects import OBJECTS
 
 
 class Point(NamedTuple):

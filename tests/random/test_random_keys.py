@@ -15,7 +15,7 @@ import jax
 
 import np2tf
 from np2tf import random, tnp
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.arrays.array.ndarray import is_array
 
 jax.config.update("jax_enable_x64", True)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from np2tf import convert
-from np2tf.report.page import page
-from np2tf.report.runs import run_of
-from np2tf.report.survey import Survey
+from np2tf.cli.report.page import page
+from np2tf.cli.report.runs import run_of
+from np2tf.cli.report.survey import Survey
 from tests.helpers.reported_repository import NASTY, RAN
 
 if os.name == "nt":

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from np2tf.commands.printing.running import CommandError, program_of
-from np2tf.report import charts, tables
-from np2tf.report.markdown import code, escape, message
-from np2tf.report.page import edits, embed_json, lines_of, page
-from np2tf.report.runs import run_of
-from np2tf.report.survey import FileSurvey, Survey, top_level_names
+from np2tf.cli.report import page as charts
+from np2tf.cli.report import tables
+from np2tf.cli.report.markdown import code, escape, message
+from np2tf.cli.report.page import edits, embed_json, lines_of, page
+from np2tf.cli.report.runs import CommandError, program_of, run_of
+from np2tf.cli.report.survey import FileSurvey, Survey, top_level_names
 from tests.helpers.reported_repository import NASTY, RAN, report
 
 VOID = {"meta", "input", "wbr", "rect", "circle"}

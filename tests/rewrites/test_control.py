@@ -10,7 +10,7 @@ import pytest
 from plain_operators import executed
 
 import np2tf
-from np2tf.rewrites.control.constructs import table
+from np2tf.translate.control import constructs
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 CASES = sorted([*FIXTURES.glob("control/*.np.py"), *FIXTURES.glob("jit/*.np.py")])
@@ -143,10 +143,10 @@ def test_names_of_the_user_are_never_shadowed() -> None:
 
 def test_files_of_constructs_are_found() -> None:
     """A file with `CONSTRUCTS` needs no other entry, and no two files lower the same kind of node."""
-    folder = Path(table.__file__).parent
+    folder = Path(constructs.__file__).parent
     rows = re.findall(
         r"cst\.(\w+): \w+Construct\(", "".join(path.read_text() for path in sorted(folder.glob("*.py")))
     )
-    found = [kind.__name__ for kind in (*table.STATEMENTS, *table.SMALL, *table.EXPRESSIONS)]
+    found = [kind.__name__ for kind in (*constructs.STATEMENTS, *constructs.SMALL, *constructs.EXPRESSIONS)]
     assert sorted(rows) == sorted(found) == sorted(set(found))
     assert len(found) >= 8

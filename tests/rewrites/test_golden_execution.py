@@ -14,7 +14,7 @@ from differential import alike, described, load, promoted
 from golden import Case, cases
 
 import np2tf
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
+from np2tf.staging.host.jit import UnjittedWarning
 
 #: case -> why its translation does not return what the original does. An entry that has become wrong fails.
 GAPS: dict[str, str] = {

@@ -12,9 +12,9 @@ import pytest
 from command_runner import CliRunner
 
 from np2tf import Options, convert
-from np2tf.commands.check import check
-from np2tf.commands.convert import convert as command
-from np2tf.conversion.passed_on import passed_on
+from np2tf.cli.commands.check import check
+from np2tf.cli.commands.convert import convert as command
+from np2tf.translate.sources.names_between_files import passed_on
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {

@@ -16,15 +16,15 @@ import tensorflow as tf
 from op_harness import by_mode, differences
 
 import np2tf
-from np2tf import rules
-from np2tf.counts import counts
-from np2tf.scipy import lookup
-from np2tf.scipy.front import scipys
-from np2tf.scipy.kernels import load
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, tensor_array
-from np2tf.tnp._dispatch.host_fallback import IMPLEMENTATIONS
-from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
+from np2tf.arrays.array.ndarray import is_array, tensor_array
+from np2tf.arrays.dispatch.host_fallback import IMPLEMENTATIONS
+from np2tf.arrays.front import scipy_functions
+from np2tf.arrays.front.scipy_functions import scipys
+from np2tf.arrays.functions.ufuncs.tensor_ufunc import UFUNCS
+from np2tf.arrays.scipy.declare import load
+from np2tf.core import rules
+from np2tf.core.counts import counts
+from np2tf.core.errors import StagingError
 
 scipy = pytest.importorskip("scipy")
 from scipy_cases import CHAPTERS, HAS_STACKS, OURS, case, definite, numbers, regular  # noqa: E402
@@ -298,16 +298,16 @@ def test_every_function_is_compared() -> None:
 
 def test_objects_are_found_by_what_they_are() -> None:
     """Functions, universal functions, and methods of SciPy's own distributions."""
-    assert lookup.native(scipy.special.erf) == "scipy.special.erf"
-    assert lookup.native(scipy.stats.norm.pdf) == "scipy.stats.norm.pdf"
-    assert lookup.native(scipy.fft.fft) == "scipy.fft.fft"
-    assert lookup.native(scipy.special.psi) in ("scipy.special.psi", "scipy.special.digamma")
+    assert scipy_functions.native(scipy.special.erf) == "scipy.special.erf"
+    assert scipy_functions.native(scipy.stats.norm.pdf) == "scipy.stats.norm.pdf"
+    assert scipy_functions.native(scipy.fft.fft) == "scipy.fft.fft"
+    assert scipy_functions.native(scipy.special.psi) in ("scipy.special.psi", "scipy.special.digamma")
     for unknown in (np.sin, scipy.stats.norm(1, 2).pdf, scipy.special.jv, scipy.stats.norm, [], "erf", None):
-        assert lookup.native(unknown) is None
+        assert scipy_functions.native(unknown) is None
     for name in rules.scipy():
-        assert lookup.implementation(lookup.native(scipys(name))).numpy == scipys(name)
+        assert scipy_functions.implementation_of(scipy_functions.native(scipys(name))).numpy == scipys(name)
     with pytest.raises(KeyError):
-        lookup.implementation("scipy.special.jv")
+        scipy_functions.implementation_of("scipy.special.jv")
 
 
 def test_host_operands_are_scipys_affair() -> None:
@@ -331,7 +331,7 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
     """np2tf imports neither SciPy for a program without SciPy, nor TensorFlow for host operands."""
     code = """
 import sys
-from np2tf.scipy import lookup
+from np2tf.arrays.scipy import lookup
 assert lookup.native(print) is None
 assert not {"scipy", "tensorflow"} & set(sys.modules)
 import scipy.special

@@ -11,10 +11,10 @@ import tensorflow as tf
 from op_harness import MODES
 
 import np2tf
-from np2tf import rules
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.core import rules
+from np2tf.core.errors import StagingError
 from np2tf.scipy import special as ours
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import tensor_array
 
 scipy = pytest.importorskip("scipy")
 special = pytest.importorskip("scipy.special")

@@ -11,8 +11,8 @@ import scipy.special as special
 import tensorflow as tf
 
 import np2tf
+from np2tf.core.errors import NoDerivativeError
 from np2tf.scipy import special as np2tf_special
-from np2tf.transform_errors import NoDerivativeError
 
 WHOLE = np.array([1.0, 2.0, 3.0, 30.0])
 BETWEEN = np.array([0.3, 1.5, 3.7])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.serving.inputs import InputError
-from np2tf.tnp._front.operand_kinds import device_kind
+from np2tf.arrays.front.residency import device_kind
+from np2tf.integrations.serving.inputs import InputError
 
 
 def run(program: Any, results: list[Any], *args: np.ndarray) -> list[np.ndarray]:

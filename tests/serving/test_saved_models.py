@@ -13,7 +13,7 @@ import served_programs as programs
 import tensorflow as tf
 
 import np2tf
-from np2tf.serving.inputs import InputError, signature_text, spec_of
+from np2tf.integrations.serving.inputs import InputError, signature_text, spec_of
 
 #: A process with the model, TensorFlow and NumPy only; it writes what the models return.
 ALONE = """

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from np2tf.rules import rules_folder
+from np2tf.core.rules import rules_folder
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))

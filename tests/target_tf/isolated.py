@@ -148,7 +148,7 @@ def judged(cases):
 
 
 def operands(dtype):
-    """The operands of examples, as np2tf/rules.py describes them."""
+    """The operands of examples, as np2tf/core/rules.py describes them."""
     truth = dtype is np.bool_
     a = np.array([[1, 0, 1], [0, 0, 1]] if truth else [[1, -2, 3], [4, 0, -1]]).astype(dtype)
     b = np.array([[2, 1, 3], [1, 4, 2]]).astype(dtype)

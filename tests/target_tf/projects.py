@@ -8,10 +8,10 @@ from pathlib import Path
 
 from small_programs import HELPERS, Maker
 
-from np2tf.conversion.programs import translate_together
-from np2tf.linking.reexports import reexports_of
-from np2tf.pipeline import Result
-from np2tf.tree.source import Source
+from np2tf.translate.batch.programs import translate_sources
+from np2tf.translate.pipeline import Result
+from np2tf.translate.sources.names_between_files import reexports_of
+from np2tf.translate.tree.source import Source
 
 Files = dict[str, str]
 
@@ -245,7 +245,7 @@ def for_tensorflow(files: Files) -> dict[str, Result]:
     sources = [Source.of(text, path) for path, text in files.items()]
     by_path = reexports_of([(Path(path), text.encode()) for path, text in files.items()])
     reexports = [by_path.get(Path(path), ()) for path in files]
-    return dict(zip(files, translate_together(sources, ["."] * len(files), reexports)))
+    return dict(zip(files, translate_sources(sources, ["."] * len(files), reexports)))
 
 
 def errors(results: dict[str, Result]) -> dict[str, list[str]]:

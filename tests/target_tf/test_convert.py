@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_runner import CliRunner, Result
 
-from np2tf.commands import np2tf as command
+from np2tf.cli.main import np2tf as command
 
 GOOD = "import numpy as np\n\n\ndef half(x):\n    return np.sin(x) / 2\n"
 BAD = "import numpy as np\n\n\ndef f(x):\n    return np.linalg.svd(x)\n"

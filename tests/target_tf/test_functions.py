@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from np2tf import rules
-from np2tf.rewrites.tensorflow_target.model.results import RESULTS
-from np2tf.rewrites.tensorflow_target.model.table import helpers_with, table
+from np2tf.core import rules
+from np2tf.translate.tensorflow.numpy_table import RESULTS, helpers_with, table
 
 #: Examples whose call is refused before it comes to TensorFlow, for a parameter or an attribute.
 REFUSED = {

@@ -13,10 +13,8 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.ragged import from_numpy, to_numpy
-from np2tf.staging import RaggedError
-from np2tf.tnp._ragged.ragged_array import RaggedArray
-from np2tf.transform_errors import RaggedRowsError
+from np2tf.arrays.ragged import RaggedArray, from_numpy, to_numpy
+from np2tf.core.errors import RaggedError, RaggedRowsError
 
 translated: Any = np2tf.import_module(Path(plain.__file__))
 

@@ -13,7 +13,7 @@ import tensorflow as tf
 from transform_judge import differences
 
 import np2tf
-from np2tf.transform_errors import AxisNameError, TransformArgumentError
+from np2tf.core.errors import AxisNameError, TransformArgumentError
 
 A = np.arange(12.0).reshape(4, 3)
 B = np.sin(np.arange(4.0))

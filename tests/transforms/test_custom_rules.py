@@ -12,7 +12,7 @@ import pytest
 from transform_judge import differences
 
 import np2tf
-from np2tf.transform_errors import CustomRuleError, TransformArgumentError
+from np2tf.core.errors import CustomRuleError, TransformArgumentError
 
 X = np.array([0.3, -0.7, 1.2])
 

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.transform_errors import (
+from np2tf.core.errors import (
     InputDtypeError,
     LeftTensorFlowError,
     NoDerivativeError,

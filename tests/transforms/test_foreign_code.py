@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.transform_errors import LeftTensorFlowError
+from np2tf.core.errors import LeftTensorFlowError
 
 X = np.array([0.1, 0.2])
 #: A module that is no program's: it is installed, and NumPy's functions in it are NumPy's own.

@@ -11,7 +11,7 @@ from selections import in_turn
 from transform_judge import differences
 
 import np2tf
-from np2tf.transforms.lanes import compiled_batches, together
+from np2tf.transforms.lanes import together, vmap
 
 A = np.sin(np.arange(60.0)).reshape(5, 4, 3)
 
@@ -103,7 +103,7 @@ def test_a_derivative_of_nested_batches() -> None:
 
 def test_many_inner_lanes_of_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inner lanes are not compiled by themselves, because a collective needs lanes outside of them."""
-    monkeypatch.setattr(compiled_batches, "MANY_LANES", 2)
+    monkeypatch.setattr(vmap, "MANY_LANES", 2)
 
     def function(a: Any) -> Any:
         return np2tf.grad(np.sum)(a * a[0]) + np2tf.psum(a, "outer")

@@ -12,10 +12,10 @@ import row_programs as plain
 import tensorflow as tf
 
 import np2tf
-from np2tf.counts import counts
-from np2tf.ragged import from_numpy, to_numpy
-from np2tf.transform_errors import RaggedRowsError, TransformError
-from np2tf.transforms.lanes import compiled_batches
+from np2tf.arrays.ragged import from_numpy, to_numpy
+from np2tf.core.counts import counts
+from np2tf.core.errors import RaggedRowsError, TransformError
+from np2tf.transforms.lanes import vmap
 
 
 def object_array(*rows: Any) -> np.ndarray:
@@ -308,7 +308,7 @@ def test_gradients_of_batches_of_unknown_length() -> None:
 
 def test_few_rows_of_numpy_stay_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes of plain NumPy code are NumPy's own calls."""
-    monkeypatch.setattr(compiled_batches, "MANY_LANES", 2)
+    monkeypatch.setattr(vmap, "MANY_LANES", 2)
     found = np2tf.vmap(lambda row: type(row) is np.ndarray)(rows_of(2, 3, 1))
     assert found.tolist() == [True, True, True]
     assert Path(plain.__file__).exists()

@@ -11,7 +11,7 @@ import pytest
 from transform_judge import differences
 
 import np2tf
-from np2tf.transform_errors import CarryTypeError, TransformArgumentError
+from np2tf.core.errors import CarryTypeError, TransformArgumentError
 
 X = np.sin(np.arange(6.0))
 M = np.cos(np.arange(20.0)).reshape(5, 2, 2)
@@ -137,7 +137,7 @@ def test_checkpoint_computes_again() -> None:
         np.testing.assert_allclose(found_gradient, wanted)
 
 
-@pytest.mark.filterwarnings("error::np2tf.runtime.environment.unjitted_warning.UnjittedWarning")
+@pytest.mark.filterwarnings("error::np2tf.core.unjitted_warning.UnjittedWarning")
 def test_checkpoint_in_compiled_code() -> None:
     """A jitted gradient of a function with checkpoints is the same."""
 

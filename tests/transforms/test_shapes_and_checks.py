@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf import ShapeDtypeStruct, diagnostics, transform_errors
-from np2tf.transform_errors import CheckGradsError, TransformArgumentError, TransformError
+from np2tf import ShapeDtypeStruct
+from np2tf.core import diagnostics, errors
+from np2tf.core.errors import CheckGradsError, TransformArgumentError, TransformError
 
 X = np.array([0.3, -0.7, 1.2])
 
@@ -104,4 +105,4 @@ def test_errors_have_codes() -> None:
     assert len({kind.code for kind in kinds}) == len(kinds) == 13
     for kind in kinds:
         assert kind.code in diagnostics.codes()
-        assert kind.__name__ in vars(transform_errors)
+        assert kind.__name__ in vars(errors)

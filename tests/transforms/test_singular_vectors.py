@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.transform_errors import LeftTensorFlowError
+from np2tf.core.errors import LeftTensorFlowError
 
 RNG = np.random.default_rng(2)
 WEIGHTS = RNG.standard_normal((5, 5))

@@ -11,7 +11,7 @@ import tensorflow as tf
 from transform_judge import differences
 
 import np2tf
-from np2tf.transforms.lanes import compiled_batches, together
+from np2tf.transforms.lanes import together, vmap
 
 A = np.sin(np.arange(60.0)).reshape(12, 5)
 W = np.linspace(-1, 1, 5)
@@ -117,7 +117,7 @@ def test_as_lanes(
     """Results have the values, shapes, dtypes and structures of lanes, which other tests compare with JAX."""
     a, k = A[:9], np.arange(9) % 5 - 2
     # On a slow machine, the lanes of several tests take so long that they would be compiled.
-    monkeypatch.setattr(compiled_batches, "SECONDS", float("inf"))
+    monkeypatch.setattr(vmap, "SECONDS", float("inf"))
     wanted = program(W, a, k)
     assert took == []
     monkeypatch.setattr(together, "ROUTES", (route,))
@@ -184,14 +184,14 @@ def test_a_whole_result() -> None:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The results of calls that were compiled without `jit`."""
     made: list[Any] = []
-    before = compiled_batches.CompiledBatch.run
+    before = vmap.CompiledBatch.run
 
     def run(self: Any, *given: Any) -> Any:
         made.append(before(self, *given))
         return made[-1]
 
-    monkeypatch.setattr(compiled_batches.CompiledBatch, "run", run)
-    monkeypatch.setattr(compiled_batches, "MANY_LANES", 8)
+    monkeypatch.setattr(vmap.CompiledBatch, "run", run)
+    monkeypatch.setattr(vmap, "MANY_LANES", 8)
     return made
 
 

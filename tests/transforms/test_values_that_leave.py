@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.transform_errors import LeftTensorFlowError
+from np2tf.core.errors import LeftTensorFlowError
 
 X = np.array([1.2, 2.3, 3.4])
 
@@ -187,7 +187,7 @@ def test_floating_point_errors(wrap: Callable[[Any], Any]) -> None:
 
 def test_np2tf_loaded_where_errors_are_raised() -> None:
     """Code that a program loads inside of `np.errstate` knows which setting is the usual one."""
-    spec = importlib.util.find_spec("np2tf.tnp._warnings.errstate")
+    spec = importlib.util.find_spec("np2tf.arrays.front.numpy_state")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -10,11 +10,11 @@ import pytest
 from fixture_files import programs
 from libcst._nodes.internal import CodegenState
 
-from np2tf.options import Options
-from np2tf.pipeline import translate
-from np2tf.tree import printing
-from np2tf.tree.cutting import cut
-from np2tf.tree.source import Source, SourceError
+from np2tf.translate.pipeline import translate
+from np2tf.translate.sources.options import Options
+from np2tf.translate.tree import printing
+from np2tf.translate.tree.printing import cut
+from np2tf.translate.tree.source import Source, SourceError
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = programs("*.py")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from command_runner import CliRunner
 
-from np2tf import files
-from np2tf.commands import np2tf as command
-from np2tf.options import Options
-from np2tf.pipeline import Result, translate
-from np2tf.tree.safety import unsafe
-from np2tf.tree.source import Source
+from np2tf.cli.main import np2tf as command
+from np2tf.translate.batch import one_file
+from np2tf.translate.pipeline import Result, translate
+from np2tf.translate.sources.options import Options
+from np2tf.translate.tree.safety import unsafe
+from np2tf.translate.tree.source import Source
 
 SOURCE = '''\
 """Text."""
@@ -69,7 +69,7 @@ def test_harm_is_found(
 
     file = tmp_path / "a.py"
     file.write_text(SOURCE)
-    monkeypatch.setattr(files, "translate", harmful)
+    monkeypatch.setattr(one_file, "translate", harmful)
     result = CliRunner().invoke(command, ["convert", "--write", str(file)])
     assert result.exit_code == 123
     assert "NP2TF908" in result.stderr

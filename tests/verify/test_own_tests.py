@@ -12,10 +12,16 @@ from textwrap import dedent
 import pytest
 from command_runner import CliRunner, Result
 
-from np2tf.commands.tables.plot import Bar, draw
-from np2tf.commands.verify import verify
-from np2tf.verify.command import CommandError, ProgramCommand, PytestCommand, packages_in, read_command
-from np2tf.verify.processes import run_process
+from np2tf.cli.commands.verify import verify
+from np2tf.cli.verify.command_line import (
+    CommandError,
+    ProgramCommand,
+    PytestCommand,
+    packages_in,
+    read_command,
+    run_process,
+)
+from np2tf.cli.verify.tables import Bar, draw
 
 FILES = {
     "pk/__init__.py": "",

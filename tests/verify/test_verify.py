@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from command_runner import CliRunner
 
-from np2tf.commands.verify import verify
-from np2tf.diagnostics import codes
-from np2tf.verify import find_programs, verify_program
-from np2tf.verify.compare import first_difference
-from np2tf.verify.freeze import Instance, freeze
+from np2tf.cli.commands.verify import verify
+from np2tf.cli.verify.comparison import Instance, first_difference, freeze
+from np2tf.cli.verify.programs import find_programs, verify_program
+from np2tf.core.diagnostics import codes
 
 PROGRAM = """\
 import numpy as np
@@ -206,7 +205,7 @@ def test_command_without_programs_is_a_usage_error(tmp_path: Path):
 def test_programs_are_verified_where_pytest_is_not_installed(tmp_path: Path) -> None:
     """README's first command installs np2tf without what its tests need."""
     (tmp_path / "program.py").write_text("import numpy as np\n\n\ndef main():\n    return np.arange(3)\n")
-    program = "import sys; sys.modules['pytest'] = None; from np2tf.commands import main; main(sys.argv[1:])"
+    program = "import sys; sys.modules['pytest'] = None; from np2tf.cli.main import main; main(sys.argv[1:])"
     command = [sys.executable, "-c", program, "verify", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

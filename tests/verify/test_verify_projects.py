@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from command_runner import CliRunner
 
-from np2tf.commands.verify import verify
-from np2tf.diagnostics import codes
-from np2tf.verify import ProjectError, find_projects, verify_project
-from np2tf.verify.hot import hot_functions
-from np2tf.verify.transcript import files_difference, own_lines, text_difference
+from np2tf.cli.commands.verify import verify
+from np2tf.cli.verify.comparison import files_difference, own_lines, text_difference
+from np2tf.cli.verify.projects import ProjectError, find_projects, hot_functions, verify_project
+from np2tf.core.diagnostics import codes
 
 RTOL = 1e-9
 

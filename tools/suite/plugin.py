@@ -92,7 +92,7 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
     """Record that a test starts, so that a test which ends the process is known, and record its outcome."""
-    from np2tf.counts import counts
+    from np2tf.core.counts import counts
 
     _write(id=item.nodeid, outcome="started")
     _STATE.update(outcome="passed", cause="", begun=time.monotonic(), host=counts.host)

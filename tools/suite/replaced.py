@@ -77,7 +77,7 @@ def _found(numpy_name: str, name: str) -> Any:
 
     The object is a stand-in, the op library's own, or NumPy's own made to take the op library's arrays.
     """
-    from np2tf.tnp._front.numpy_modules import provide
+    from np2tf.arrays.front.namespace import provide_any
     from suite.testing import asserting
 
     numpy_module = importlib.import_module(numpy_name)
@@ -98,7 +98,7 @@ def _found(numpy_name: str, name: str) -> Any:
         return standing_for(value)
     if name.startswith("__"):
         return value
-    return _ours("numpy").ndarray if value is numpy.ndarray else provide(value, f"{numpy_name}.{name}")
+    return _ours("numpy").ndarray if value is numpy.ndarray else provide_any(value, f"{numpy_name}.{name}")
 
 
 def _ours(numpy_name: str) -> ModuleType | None:

@@ -6,7 +6,7 @@ import functools
 from types import FunctionType
 from typing import Any
 
-from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.arrays.operands.conversion import to_numpy
 
 #: These functions call a function of the test, with the test's own arguments.
 _CALLING = (

@@ -15,24 +15,21 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from np2tf import tnp
-from np2tf.runtime.arguments.traced_arguments import same_contents
-from np2tf.runtime.control_flow.attribute_staging import attributes_within
-from np2tf.runtime.structures.containers import guard_closures
-from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.staging import NotStagedError, ShapeNeededError
-from np2tf.tnp._array.ndarray import tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.tnp._ragged.ragged_array import RaggedArray
-from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
-from np2tf.tnp._tensor.storage import current_scope, staging_scope
-from np2tf.tnp._tensor.symint import SymInt
-from np2tf.transform_errors import RaggedRowsError, TransformArgumentError
-from np2tf.transforms.core.functions import origin_of
-from np2tf.transforms.core.leaves import as_array, dtype_of
-from np2tf.transforms.core.structures import TREES, Structure
+from np2tf.arrays.array.ndarray import tensor_array, weak_scalar, wrap_tensor
+from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.ragged import RaggedArray
+from np2tf.arrays.tensors.storage import current_scope, staging_scope
+from np2tf.arrays.tensors.symbolic_integers import SymInt
+from np2tf.arrays.tensors.violations import record_violation, refuse_where
+from np2tf.core.errors import NotStagedError, RaggedRowsError, ShapeNeededError, TransformArgumentError
+from np2tf.staging.control.attributes import attributes_within
+from np2tf.staging.trace.trace import Trace, trace_of
+from np2tf.staging.trace.traced_arguments import same_contents
+from np2tf.staging.values.containers import guard_closures
 from np2tf.transforms.lanes.axes import LaneCall, LaneStop, NamedAxis, StagedLanes, enter_axis
-from np2tf.transforms.lanes.draws import refuse_draws
-from np2tf.transforms.lanes.lane_operations import dependents_of, effects_among, operations_within
+from np2tf.transforms.lanes.effects import dependents_of, effects_among, operations_within, refuse_draws
+from np2tf.transforms.runnable import origin_of
+from np2tf.transforms.values import TREES, Structure, as_array, dtype_of
 
 #: In the graph of a plain tf.function, a check of NumPy's errors is an operation.
 _CHECKS = frozenset({"Assert"})

@@ -15,23 +15,20 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf import tnp
-from np2tf.runtime.arguments.traced_arguments import same_contents
-from np2tf.runtime.control_flow.attribute_staging import attributes_within
-from np2tf.runtime.staged_operators.control import for_loop
-from np2tf.runtime.structures.containers import guard_closures
-from np2tf.runtime.tracing.trace import Trace, trace_of
-from np2tf.tnp._array.ndarray import is_array, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp._front.at import at
-from np2tf.tnp._operands.conversion import as_tensor
-from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.reductions_of_axes import reduce_any
-from np2tf.tnp._tensor.storage import current_scope, staging_scope
-from np2tf.tnp._tensor.symint import SymInt
-from np2tf.transforms.core.leaves import as_array, dtype_of
-from np2tf.transforms.core.missing_gradients import quiet_tensorflow
-from np2tf.transforms.core.structures import TREES, Structure
+from np2tf.arrays.array.ndarray import is_array, tensor_array, weak_scalar, wrap_tensor
+from np2tf.arrays.front.at import at
+from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.axis_reductions import reduce_any
+from np2tf.arrays.tensors.storage import current_scope, staging_scope
+from np2tf.arrays.tensors.symbolic_integers import SymInt
+from np2tf.arrays.tensors.violations import record_violation
+from np2tf.staging.control.attributes import attributes_within
+from np2tf.staging.control.statements import for_loop
+from np2tf.staging.trace.trace import Trace, trace_of
+from np2tf.staging.trace.traced_arguments import same_contents
+from np2tf.staging.values.containers import guard_closures
 from np2tf.transforms.lanes.axes import LaneCall, LaneStop, MetCounts, NamedAxis, StagedLanes, enter_axis
-from np2tf.transforms.lanes.lane_operations import (
+from np2tf.transforms.lanes.effects import (
     BRANCHES,
     FAILURES,
     LOOPS,
@@ -39,6 +36,8 @@ from np2tf.transforms.lanes.lane_operations import (
     effects_among,
     operations_within,
 )
+from np2tf.transforms.recordings import quiet_tensorflow
+from np2tf.transforms.values import TREES, Structure, as_array, dtype_of
 
 #: The ways to run lanes together, the preferred first.
 ROUTES: tuple[str, ...] = ("batches", "loop")

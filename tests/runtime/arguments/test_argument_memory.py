@@ -64,7 +64,7 @@ def written(x: Any, view: Any) -> Any:
 def test_views_and_copies(part: str, view: str) -> None:
     np2tf_array, numpys = np.arange(24.0), np.arange(24.0)
     # As graphs: what is a view is settled while tracing, and programs of XLA take seconds and memory.
-    with patch("np2tf.runtime.compilation.concrete_function.xla_pays", lambda ops: False):
+    with patch("np2tf.staging.compile.concrete_function.xla_pays", lambda ops: False):
         found = written(PARTS[part](np2tf_array), VIEWS[view])
     given = PARTS[part](numpys)
     made = VIEWS[view](np, given)
@@ -87,7 +87,7 @@ def test_one_trace_serves_parts_of_arrays_of_all_widths() -> None:
     assert total.explain(np.ones((4, 3))).traces == 3
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_strides_are_numpys_own() -> None:
     """They need not be equal for equal traces: NumPy is asked."""
 
@@ -112,7 +112,7 @@ def test_overlaps_among_many_arrays():
     """Pairs are found by their addresses if there are many arrays: each answer is that of all pairs."""
     from itertools import combinations
 
-    from np2tf.runtime.arguments.shared_memory import share_memory
+    from np2tf.staging.compile.preparation import share_memory
 
     rng = np.random.default_rng(0)
     base = np.zeros((40, 60))

@@ -7,7 +7,7 @@ import pytest
 from differential import load, translation
 
 import np2tf
-from np2tf.runtime.arguments.captures import Dependencies
+from np2tf.staging.trace.captures import Dependencies
 
 MODULE = """import copy
 import dataclasses

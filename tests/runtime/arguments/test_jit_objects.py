@@ -11,8 +11,8 @@ from differential import HEAD, compare
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.core.counts import counts
+from np2tf.core.errors import StagingError
 
 SCALE = 2.0
 
@@ -454,7 +454,7 @@ class Shifting:
         return [slice(by, None), {"a": slice(part.start, part.stop + by)}], by, self.weights * by
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize("method", ["shifted", "several"])
 def test_slices_that_are_returned_hold_numbers(method: str) -> None:
     """The slices that a compiled function returns hold numbers, and no staged values."""

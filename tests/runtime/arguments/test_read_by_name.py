@@ -17,8 +17,8 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.structures.array_stand_in import StandIn
-from np2tf.staging import StagingError
+from np2tf.core.errors import StagingError
+from np2tf.staging.values.array_stand_in import StandIn
 
 
 class Pair(NamedTuple):
@@ -378,7 +378,7 @@ NEEDS_VALUES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("case", NEEDS_VALUES)
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_values_are_never_frozen(case: str) -> None:
     """Such code runs on the host, and sees what is there."""
     function = NEEDS_VALUES[case]
@@ -455,7 +455,7 @@ def test_nothing_is_left_of_a_trace() -> None:
     assert HOLDER.__dict__.keys() == {"own"}
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_arrays_of_other_classes_are_numpys_affair() -> None:
     """Their operators have meanings of their own."""
     matrix, masked = np.matrix([[1.0, 2.0], [3.0, 4.0]]), np.ma.array([1.0, 2.0], mask=[True, False])

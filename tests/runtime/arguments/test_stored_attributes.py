@@ -12,9 +12,9 @@ import pytest
 from differential import load, translation
 
 import np2tf
-from np2tf.runtime.compilation.call_preparation import CallPreparation
-from np2tf.runtime.introspection.stored_attributes import stored_attribute, wrapped_function
-from np2tf.staging import NotStagedError
+from np2tf.core.errors import NotStagedError
+from np2tf.staging.compile.preparation import CallPreparation
+from np2tf.staging.objects.user_objects import stored_attribute, wrapped_function
 
 SOURCE = """
 import functools

@@ -15,7 +15,7 @@ import pytest
 from callee_programs import PROGRAMS, CalleeProgram
 
 import np2tf
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 TIERS = ("compile", "auto")
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from np2tf.runtime.compilation import budget
-from np2tf.runtime.compilation.budget import ASKED_WITHIN, Budget
-from np2tf.runtime.compilation.specializations import SpecializationCache
-from np2tf.runtime.environment import clock
-from np2tf.runtime.environment.clock import COMPILE_SECONDS, INSIDE, LONG_CALL, Costs
-from np2tf.runtime.host.host_function import HostFunction
+from np2tf.staging.compile.specializations import SpecializationCache
+from np2tf.staging.host.host_function import HostFunction
+from np2tf.staging.tiers import budget, clock
+from np2tf.staging.tiers.budget import ASKED_WITHIN, Budget
+from np2tf.staging.tiers.clock import COMPILE_SECONDS, INSIDE, LONG_CALL, Costs
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.tnp._warnings import errstate
+from np2tf.arrays.front import numpy_state
 
 PROGRAM = """
     import numpy as np
@@ -218,7 +218,7 @@ def test_warnings_that_are_errors(name: str, modules: tuple[types.ModuleType, ty
 
 
 def test_warnings_that_are_errors_in_a_loop_that_could_go_on_compiled() -> None:
-    replacement = importlib.import_module("np2tf.runtime.replacement.replacement")
+    replacement = importlib.import_module("np2tf.staging.host.replacement")
     with np2tf.config.using(tier="auto", jit="on"):
         assert replacement._is_possible()
         with warnings.catch_warnings():
@@ -231,15 +231,15 @@ def test_warnings_that_are_errors_in_a_loop_that_could_go_on_compiled() -> None:
 def test_the_order_of_filters_counts() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert errstate.warnings_are_errors()
+        assert numpy_state.warnings_are_errors()
         warnings.simplefilter("ignore", RuntimeWarning)
-        assert not errstate.warnings_are_errors()
+        assert not numpy_state.warnings_are_errors()
         warnings.simplefilter("error", ArithmeticWarning)
-        assert not errstate.warnings_are_errors()
+        assert not numpy_state.warnings_are_errors()
         warnings.filterwarnings("error", "overflow")
-        assert errstate.warnings_are_errors()
+        assert numpy_state.warnings_are_errors()
         warnings.resetwarnings()
-        assert not errstate.warnings_are_errors()
+        assert not numpy_state.warnings_are_errors()
 
 
 class ArithmeticWarning(RuntimeWarning):

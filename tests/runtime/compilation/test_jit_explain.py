@@ -10,9 +10,9 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
-from np2tf.runtime.compilation.specializations import MAX_TRACES, SpecializationCache
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
+from np2tf.core.counts import counts
+from np2tf.staging.compile.specializations import MAX_TRACES, SpecializationCache
+from np2tf.staging.host.jit import UnjittedWarning
 
 
 def smooth(x, n):

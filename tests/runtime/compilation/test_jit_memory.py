@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime.compilation import concrete_function
+from np2tf.staging.compile import concrete_function
 
 
 def aligned(values: np.ndarray) -> np.ndarray:

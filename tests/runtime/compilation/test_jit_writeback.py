@@ -9,7 +9,7 @@ from differential import HEAD, compare, load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.arrays.array.ndarray import is_array
 
 #: name -> (arguments, whether the function must run compiled)
 TARGETS = {
@@ -142,7 +142,7 @@ GLOBAL = "TABLE = {}.arange(3.0)\n\n@np2tf.jit\ndef f(x):\n    TABLE[0] += x[0]\
 
 
 @pytest.mark.parametrize(("module", "mode"), [("np", "on"), ("tnp", "strict")])
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_global_array(strict, module: str, mode: str):
     """An array of NumPy's own cannot be watched while tracing: then the function runs unjitted."""
     space = jitted(GLOBAL.format(module))

@@ -12,7 +12,7 @@ from selections import every_second
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.compilation.open_lengths import RECURRING_CALLS
+from np2tf.staging.compile.specializations import RECURRING_CALLS
 
 LENGTHS = (20, 21, 22, 23, 30, 31, 33, 40, 60, 0, 1, 2, 3, 16, 17, 100)
 #: Programs of arrays whose lengths vary; `f` is given what `given` makes of a length.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from np2tf.runtime.compilation.compiling import ASKED_AT_LEAST, TRUSTED_AT_MOST, Compiler
-from np2tf.runtime.compilation.specializations import (
+from np2tf.staging.compile.compiler import ASKED_AT_LEAST, TRUSTED_AT_MOST, Compiler
+from np2tf.staging.compile.specializations import (
     FIRST_RECONSIDER_FACTOR,
     RECONSIDER_FACTOR,
     SpecializationCache,
 )
-from np2tf.runtime.jit.jitted_function import JittedFunction
+from np2tf.staging.host.jit import JittedFunction
 
 
 class _Calls:

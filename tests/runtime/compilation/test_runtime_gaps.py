@@ -9,7 +9,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 
 def arguments_that_overlap_compile() -> bool:
@@ -41,7 +41,7 @@ GAPS = (
 )
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.__name__)
 def test_gap(gap: Callable[[], bool]) -> None:
     """It still does not work."""

@@ -18,14 +18,14 @@ import tensorflow as tf
 from replacing import Taken, imported, taken
 
 import np2tf
-from np2tf.runtime.arguments.unchanged_captures import guard_captures
-from np2tf.runtime.compilation import supervision, write_back
-from np2tf.runtime.environment import concurrency
-from np2tf.runtime.introspection.places import entry
-from np2tf.runtime.replacement.replacement import LoopRun
-from np2tf.runtime.tracing import trace_limit
-from np2tf.runtime.xla.fast_call import ConcreteCall
-from np2tf.staging import VariableChangeError
+from np2tf.core.errors import VariableChangeError
+from np2tf.staging.host.replacement import LoopRun
+from np2tf.staging.objects.places import entry
+from np2tf.staging.process import concurrency
+from np2tf.staging.trace import operations, write_back
+from np2tf.staging.trace.captures import guard_captures
+from np2tf.staging.xla import supervision
+from np2tf.staging.xla.calls import ConcreteCall
 
 __all__ = ["taken"]
 
@@ -121,7 +121,7 @@ def test_items_that_others_write_meanwhile_stay(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_names_that_others_bind_during_a_trace_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("np2tf.runtime.arguments.unchanged_captures.other_threads_run", lambda: True)
+    monkeypatch.setattr("np2tf.staging.trace.captures.other_threads_run", lambda: True)
     space = {"running": True, "flags": [False]}
     places = [entry(space, "running"), entry(space, "flags")]
     with guard_captures(places, [], lambda: frozenset({"other"})):
@@ -343,12 +343,12 @@ def _repeat(x: Any, factors: Any) -> Any:
 
 def test_a_trace_has_a_limit_of_operations_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     factors = [k / 2 for k in range(1200)]
-    monkeypatch.setattr(trace_limit, "MOST_OPERATIONS", 500)
+    monkeypatch.setattr(operations, "MOST_OPERATIONS", 500)
     explanation = np2tf.jit(_repeat, tier="compile").explain(np.ones(3), factors)
     assert (explanation.code, explanation.runs) == ("NP2TF567", "host")
     monkeypatch.undo()
     memory = iter(range(0, 1 << 50, 1 << 45))
-    monkeypatch.setattr(trace_limit, "_resident_bytes", lambda: next(memory))
+    monkeypatch.setattr(operations, "_resident_bytes", lambda: next(memory))
     explanation = np2tf.jit(_repeat, tier="compile").explain(np.ones(3), factors)
     assert explanation.code == "NP2TF567"
     assert "MB of memory" in explanation.reason

@@ -9,7 +9,7 @@ import pytest
 from differential import HEAD, compare, load, translation
 
 import np2tf
-from np2tf.runtime.control_flow import conditionals
+from np2tf.staging.control import branches
 
 
 def ladder(rungs: int) -> str:
@@ -31,12 +31,12 @@ def test_each_branch_is_traced_a_few_times_only(monkeypatch: pytest.MonkeyPatch)
     """Once for every rung above it at most, and not twice as often for each."""
     traced = []
 
-    class Counted(conditionals._Side):
+    class Counted(branches._Side):
         def __init__(self, *args: Any) -> None:
             traced.append(self)
             super().__init__(*args)
 
-    monkeypatch.setattr(conditionals, "_Side", Counted)
+    monkeypatch.setattr(branches, "_Side", Counted)
     rungs = 12
     x = np.arange(16.0)
     function = load(translation(ladder(rungs)))["f"]

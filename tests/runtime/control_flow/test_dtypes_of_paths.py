@@ -96,7 +96,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize("case", PROGRAMS)
 def test_program(case: str) -> None:
     source, compiled, calls = PROGRAMS[case]

@@ -13,8 +13,7 @@ import pytest
 from differential import HEAD, arguments_of, load, translation
 
 import np2tf
-from np2tf.runtime.introspection.bindings import last_line, return_line
-from np2tf.staging import (
+from np2tf.core.errors import (
     AliasingError,
     BranchDtypeError,
     BranchTypeError,
@@ -26,6 +25,7 @@ from np2tf.staging import (
     StagingError,
     XlaShapeError,
 )
+from np2tf.staging.objects.code_names import last_line, return_line
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from differential import compare, load, observe
 from mixed_types import PROGRAMS, Maker, calls, source_of
 from replacing import Taken, entered, imported, taken
 
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 __all__ = ["entered", "taken"]
 #: What the host runs on some paths: Python's integers have more than 64 bits, or NumPy raises an error.

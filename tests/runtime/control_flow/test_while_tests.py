@@ -12,8 +12,8 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.counts import counts
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
+from np2tf.core.counts import counts
+from np2tf.staging.host.jit import UnjittedWarning
 
 BUMP = """
 def bump(x):

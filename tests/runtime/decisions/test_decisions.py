@@ -17,23 +17,29 @@ import pytest
 from command_runner import CliRunner
 
 import np2tf
-from np2tf.commands import np2tf as command
-from np2tf.counts import Fallback
-from np2tf.imports.cache import files
-from np2tf.runtime.arguments.flattening import take_apart
-from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.compilation.budget import Budget
-from np2tf.runtime.compilation.specializations import REVIEW_FACTOR, WARM_CALLS, SpecializationCache
-from np2tf.runtime.decisions import decisions as module
-from np2tf.runtime.decisions.decisions import MAX_USES, CallRecord, Decisions, FunctionRecord, Refusal, key_of
-from np2tf.runtime.decisions.digests import digest_of_call, digest_of_code
-from np2tf.runtime.decisions.prospect import Prospect
-from np2tf.runtime.environment.call_context import load, tensorflow
-from np2tf.runtime.host.host_function import HostFunction
-from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
-from np2tf.runtime.replacement import replacement
-from np2tf.runtime.replacement.loop_function import LoopFunction
-from np2tf.runtime.replacement.watched_loop import WatchedLoop
+from np2tf.cli.main import np2tf as command
+from np2tf.core import cache as files
+from np2tf.core.counts import Fallback
+from np2tf.staging.compile.specializations import REVIEW_FACTOR, WARM_CALLS, SpecializationCache
+from np2tf.staging.host import replacement
+from np2tf.staging.host.host_function import HostFunction
+from np2tf.staging.host.jit import JittedFunction, UnjittedWarning
+from np2tf.staging.host.watched_loops import LoopFunction, WatchedLoop
+from np2tf.staging.tiers import history as module
+from np2tf.staging.tiers.budget import Budget
+from np2tf.staging.tiers.call_context import load, tensorflow
+from np2tf.staging.tiers.history import (
+    MAX_USES,
+    CallRecord,
+    Decisions,
+    FunctionRecord,
+    Prospect,
+    Refusal,
+    digest_of_call,
+    digest_of_code,
+    key_of,
+)
+from np2tf.staging.trace.signature import Signature, take_apart
 
 ROOT = Path(__file__).resolve().parents[3]
 RECORD = FunctionRecord((2.0, 3.0), 0.5, 1, 0.1, 0, {"a": CallRecord(0.1, 0.01, (1,), (), 2)})
@@ -227,8 +233,8 @@ def test_under_unusual_settings_nothing_is_kept_or_followed(folder: Path, name: 
 
 def test_a_process_that_only_imports_reads_and_writes_nothing(folder: Path) -> None:
     code = (
-        "import np2tf.runtime.jit.jitted_function\n"
-        "from np2tf.runtime.decisions.decisions import decisions\nprint(decisions._records)"
+        "import np2tf.staging.host.jit\n"
+        "from np2tf.staging.tiers.history import decisions\nprint(decisions._records)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert ran.stdout.strip() == "None"
@@ -256,7 +262,7 @@ def _code(source: str) -> types.CodeType:
 
 def test_digests_are_the_same_in_every_process() -> None:
     told = (
-        "import numpy as np, sys; from np2tf.runtime.decisions.digests import *; names = {}\n"
+        "import numpy as np, sys; from np2tf.staging.tiers.history import *; names = {}\n"
         f"exec(compile({SOURCE!r}, 'a.py', 'exec'), names)\n"
         "call = (np.ones((3, 4)), 2, [1.0], object(), None, 'x'), {'b': 1, 'a': {'z': 1, 'y': 2.0}}\n"
         "print(digest_of_code(names['f'].__code__), digest_of_call(*call))"
@@ -656,8 +662,8 @@ import tensorflow
 import np2tf
 np2tf.install(["heavy"])
 import numpy as np
-from np2tf.counts import counts
-from np2tf.runtime.replacement import replacement
+from np2tf.core.counts import counts
+from np2tf.staging import replacement
 replacement.HOT = 1e9  # loops are another matter
 import heavy
 results = []

@@ -9,7 +9,7 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 SOURCE = (
     HEAD
@@ -140,7 +140,7 @@ def test_in_loops_and_branches_of_callees() -> None:
         assert translated["run"].explain(found, 30).runs == "xla"
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize(
     "name", ["reads", "tests", "gives_back", "keeps_arrays", "keeps_arrays_of_a_class", "may_fail"]
 )

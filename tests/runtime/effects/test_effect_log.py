@@ -11,7 +11,7 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.runtime.effects import effect_log
+from np2tf.staging.values import output
 
 LOGS = """
 import logging
@@ -132,8 +132,8 @@ def f(x):
 """
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
-@pytest.mark.parametrize("lines", [3, effect_log.QUEUE_LENGTH, effect_log.QUEUE_LENGTH + 1])
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
+@pytest.mark.parametrize("lines", [3, output.QUEUE_LENGTH, output.QUEUE_LENGTH + 1])
 def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> None:
     prints = "\n        ".join(f'print("line {k}", x[1] > {k})' for k in range(lines))
     reference, translated = functions(MANY.replace("LINES", prints))
@@ -142,12 +142,12 @@ def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> Non
         assert (translated(x).tolist(), capsys.readouterr().out) == wanted
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_more_than_the_log_holds(
     monkeypatch: pytest.MonkeyPatch, logger: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The call is discarded with all its effects, and repeated on the host."""
-    monkeypatch.setattr(effect_log, "RECORDS", 50)
+    monkeypatch.setattr(output, "RECORDS", 50)
     reference, translated = functions(LOGS)
     x = np.random.default_rng(0).random(40) + 0.4
     wanted = reference(x.copy()), capsys.readouterr().out

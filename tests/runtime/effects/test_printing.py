@@ -17,7 +17,7 @@ import tensorflow as tf
 from differential import HEAD, compare, load, translation
 
 import np2tf
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
+from np2tf.staging.host.jit import UnjittedWarning
 
 
 @pytest.fixture(autouse=True)

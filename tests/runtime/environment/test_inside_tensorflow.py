@@ -16,8 +16,8 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
-from np2tf.tnp._tensor.foreign_graphs import ForeignGraphWarning
+from np2tf.arrays.tensors.storage import ForeignGraphWarning
+from np2tf.staging.host.jit import UnjittedWarning
 
 translated: Any = np2tf.import_module(Path(plain.__file__))
 
@@ -371,7 +371,7 @@ CALLABLES = {
 
 @pytest.mark.parametrize("tier", ["auto", "compile"])
 @pytest.mark.parametrize("name", CALLABLES)
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_jit_of_callables(name: str, tier: str):
     target = CALLABLES[name]
     jitted = np2tf.jit(target, tier=tier)

@@ -18,8 +18,9 @@ from rule_examples import Point
 from test_unknown_shapes import LIMITS
 
 import np2tf
-from np2tf import rules, tnp
-from np2tf.tnp._dispatch import unknown_ranks
+from np2tf import tnp
+from np2tf.arrays.dispatch import unknown_shapes
+from np2tf.core import rules
 
 #: Knowledge that a graph has of the shapes -> the tables of limits.
 KNOWN = {"shape": ("known",), "some": ("length",), "rank": ("length", "lengths"), "nothing": ("rank",)}
@@ -68,7 +69,7 @@ def failing(known: str) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore")
 def test_raw_tensors_work_or_are_refused(known: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a graph."""
-    monkeypatch.setattr(unknown_ranks, "MOST_AXES", 2)
+    monkeypatch.setattr(unknown_shapes, "MOST_AXES", 2)
     found = failing(known)
     tables = [examples for table in KNOWN[known] for examples in LIMITS[table].values()]
     listed = {example for examples in tables for example in examples} - BETTER

@@ -16,11 +16,11 @@ from recursion_rows import DEEP
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
-from np2tf.runtime.environment.call_context import is_on_host
-from np2tf.runtime.host.host_function import ENOUGH_CALLS, HostFunction
-from np2tf.runtime.host.originals import original_of
-from np2tf.runtime.jit.jitted_function import UNTIMED_CALLS
+from np2tf.core.counts import counts
+from np2tf.staging.host.host_function import ENOUGH_CALLS, HostFunction
+from np2tf.staging.host.jit import UNTIMED_CALLS
+from np2tf.staging.host.originals import original_of
+from np2tf.staging.tiers.call_context import is_on_host
 
 SCALE = 2.0
 
@@ -551,7 +551,7 @@ def test_no_tensorflow_before_it_is_needed(tmp_path):
     m.Point(np.ones(2)).moved(np.zeros(2))
     assert np2tf.len is len and np2tf.cond(True, lambda: 1, lambda: 2) == 1
     assert not loaded(), [name for name in sys.modules if "tensorflow" in name][:3]
-    with np2tf.config.using(tier="compile"):
+    with np2tf.core.settings.using(tier="compile"):
         f(1, np.zeros(2))
     assert loaded()
     assert np2tf.len is not len
@@ -561,7 +561,7 @@ def test_no_tensorflow_before_it_is_needed(tmp_path):
 
 def test_tensorflow_is_loaded_when_that_pays(tmp_path):
     program = """
-    from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock, machine
+    from np2tf.staging.tiers.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock, machine
     import time
     f = np2tf.jit(lambda x: time.sleep(0.06) or x)
     x = np.zeros(2)
@@ -585,7 +585,7 @@ def test_tensorflow_is_loaded_when_that_pays(tmp_path):
 
 def test_time_within_jitted_calls_counts_once(tmp_path):
     program = """
-    from np2tf.runtime.environment.clock import clock
+    from np2tf.staging.tiers.clock import clock
     import time
     inner = np2tf.jit(lambda: time.sleep(0.05))
     np2tf.jit(lambda: [inner(), inner()] and None)()

@@ -14,9 +14,9 @@ from differential import load
 from recursion_rows import DEEP
 
 import np2tf
-from np2tf.counts import counts
-from np2tf.runtime.host.recursion import deepest
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
+from np2tf.core.counts import counts
+from np2tf.staging.host.jit import UnjittedWarning
+from np2tf.staging.host.recursion import deepest
 
 SOURCE = """\
 import numpy as np

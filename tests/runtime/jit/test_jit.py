@@ -14,12 +14,12 @@ from differential import load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
-from np2tf.runtime.compilation import budget
-from np2tf.runtime.compilation.compiled_code import MOST_TRACES
-from np2tf.runtime.compilation.specializations import MAX_TRACES
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
-from np2tf.staging import StagingError
+from np2tf.core.counts import counts
+from np2tf.core.errors import StagingError
+from np2tf.staging.compile.compiler import MOST_TRACES
+from np2tf.staging.compile.specializations import MAX_TRACES
+from np2tf.staging.host.jit import UnjittedWarning
+from np2tf.staging.tiers import budget
 
 
 @pytest.fixture(autouse=True)

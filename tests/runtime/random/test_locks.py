@@ -12,7 +12,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.random.locks import hold_locks, lend_lock
+from np2tf.staging.random.states import hold_locks, lend_lock
 
 
 def is_free(lock: Any) -> bool:

@@ -11,8 +11,8 @@ import pytest
 from test_random_staged import LEGACY, PCG, agree, functions, philox, state, twisted
 
 import np2tf
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
-from np2tf.runtime.random import call_streams, word_buffers
+from np2tf.staging.host.jit import UnjittedWarning
+from np2tf.staging.random import streams
 
 
 def sfc(seed: int) -> Any:
@@ -105,7 +105,7 @@ def test_more_words_than_any_buffer_holds(
     make: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The program makes them itself from then on."""
-    for module in (word_buffers, call_streams):
+    for module in (streams, streams):
         monkeypatch.setattr(module, "MAX_WORDS", 2**15)
     body = """
 def f(rng, n):
@@ -151,7 +151,7 @@ def test_chances_that_are_computed(make: Callable[[int], Any]) -> None:
     assert translated.explain(make(0), np.linspace(0, 3, 17)).runs == "xla"
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize("wrong", [np.array([0.5, 0.4]), np.array([1.5, -0.5]), np.array([np.nan, 1.0])])
 @pytest.mark.parametrize("make", [PCG, LEGACY])
 def test_chances_that_are_none(make: Callable[[int], Any], wrong: np.ndarray) -> None:
@@ -168,7 +168,7 @@ def test_chances_that_are_none(make: Callable[[int], Any], wrong: np.ndarray) ->
     assert state(generators[0]) == state(generators[1])
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize("make", [PCG, LEGACY, twisted, legacy_pcg])
 @pytest.mark.parametrize("ahead", ["random(3)", "standard_normal(3)", "exponential(1.0, 3)"])
 def test_what_is_drawn_ahead_is_taken_back(make: Callable[[int], Any], ahead: str) -> None:

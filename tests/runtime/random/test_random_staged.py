@@ -14,9 +14,8 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
-from np2tf.runtime.random import states
-from np2tf.runtime.random.bits import logarithm, normal
+from np2tf.staging.host.jit import UnjittedWarning
+from np2tf.staging.random import distributions, states
 
 PCG: Callable[[int], Any] = np.random.default_rng
 LEGACY: Callable[[int], Any] = np.random.RandomState
@@ -130,9 +129,9 @@ def test_many_normal_numbers(make: Any) -> None:
 
 
 def test_what_normal_numbers_are_made_of() -> None:
-    assert logarithm.log1p_is_known()
-    assert normal.ziggurat_is_the_hosts()
-    certain, widths, heights = normal.tables()
+    assert distributions.log1p_is_known()
+    assert distributions.ziggurat_is_the_hosts()
+    certain, widths, heights = distributions.tables()
     assert certain[1] == 0
     assert len(certain) == len(widths) == len(heights) == 256
     assert abs(widths[255] * 2.0**52 - 3.654152885361009) < 1e-12
@@ -377,7 +376,7 @@ def f(rng, x):
         agree(pair, make, np.linspace(0, 1, 300))
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_what_only_looks_like_a_draw() -> None:
     body = """
 class Plane:

@@ -15,8 +15,8 @@ from test_random_programs import _difference
 from test_replacement import HEAD, ROWS
 
 import np2tf
-from np2tf.runtime.replacement import watched_loop
-from np2tf.runtime.report.timing import Watch
+from np2tf.staging.host import watched_loops
+from np2tf.staging.report import Watch
 
 __all__ = ["entered"]
 #: Rows with loops over known rounds that are not entered: a name is bound in some rounds only; a `while`, and
@@ -105,7 +105,7 @@ def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
     assert loop.times >= 20
     (jitted,) = (
         translation
-        for loop in watched_loop.loops.values()
+        for loop in watched_loops.loops.values()
         if loop.function.of == "f"
         for translation in loop.translations
         if loop.path == found["f"].__code__.co_filename
@@ -115,15 +115,15 @@ def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
 
 def test_what_does_not_pay_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop that has taken less time than compiling it would is looked at, and left on the host."""
-    monkeypatch.setattr(watched_loop, "PATIENT", 0.0)
-    monkeypatch.setattr(watched_loop, "LONG_CALL", 0.0)
+    monkeypatch.setattr(watched_loops, "PATIENT", 0.0)
+    monkeypatch.setattr(watched_loops, "LONG_CALL", 0.0)
     source = (
         "def f(x):\n    for i in range(20):\n        x = x + np.sum(i)\n    print(end='')\n    return x\n"
     )
     found = imported(HEAD + source)["f"]
     for _ in range(200):
         np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
-    loop: Any = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
+    loop: Any = watched_loops.loops[f"{found.__code__.co_filename}:5:4"]
     (jitted,) = loop.translations
     assert jitted.trace_count == 0 or jitted.compiled_count < 20
 
@@ -131,7 +131,7 @@ def test_what_does_not_pay_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_function_that_is_slower_takes_its_loops_along() -> None:
     source = "def f(x):\n    for i in range(20):\n        x = x + np.sum(i)\n    return x\n"
     found = imported(HEAD + source)["f"]
-    loop = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
+    loop = watched_loops.loops[f"{found.__code__.co_filename}:5:4"]
     with np2tf.config.using(tier="auto"):
         found.lower(np.zeros(2))
         (cache,) = found._caches.values()

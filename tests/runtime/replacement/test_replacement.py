@@ -15,12 +15,13 @@ from random_programs import program
 from replacing import Taken, imported, taken
 from test_random_programs import _difference
 
-from np2tf.commands.printing.reporting import as_json, as_text
-from np2tf.counts import counts
-from np2tf.runtime.environment.clock import Stopwatch, clock
-from np2tf.runtime.replacement import replacement, watched_loop, watching
-from np2tf.runtime.replacement.loop_function import LoopFunction
-from np2tf.runtime.report.timing import Watch
+from np2tf.cli.run_report import as_json, as_text
+from np2tf.core.counts import counts
+from np2tf.staging.host import replacement, watched_loops
+from np2tf.staging.host import replacement as watching
+from np2tf.staging.host.watched_loops import LoopFunction
+from np2tf.staging.report import Watch
+from np2tf.staging.tiers.clock import Stopwatch, clock
 
 __all__ = ["taken"]
 HEAD = "import numpy as np\n\n\n"
@@ -560,7 +561,7 @@ def test_what_is_slower_compiled_ends_on_the_host(
         assert (found[1:], type(found[1])) == (wanted[1:], type(wanted[1]))
         assert taken.over == 1
     (loop,) = (
-        watched for key, watched in watched_loop.loops.items() if key.startswith(f.__code__.co_filename)
+        watched for key, watched in watched_loops.loops.items() if key.startswith(f.__code__.co_filename)
     )
     assert loop.refused
 
@@ -574,7 +575,7 @@ def test_a_range_that_nobody_can_count() -> None:
 
 
 def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("np2tf.imports.functions.callees.block_of_loop", lambda *_: 1 / 0)
+    monkeypatch.setattr("np2tf.loading.functions.staged_versions.block_of_loop", lambda *_: 1 / 0)
     f = imported(f"{HEAD}def f(x):\n    for i in range(20):\n        x = x + i\n    return x\n")["f"]
     np.testing.assert_array_equal(f(np.zeros(2)), [190.0, 190.0])
     assert (taken.over, taken.refused) == (0, 1)
@@ -585,7 +586,7 @@ def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pyt
 def test_loops_that_take_no_time_are_not_watched() -> None:
     f = imported(f"{HEAD}def f(x):\n    for i in range(100):\n        x = x + i\n    return x\n")["f"]
     f(np.ones(3))
-    loop = watched_loop.loops[_key(f)]
+    loop = watched_loops.loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
     assert watching.watch(range(100), loop.function.key) == (range(100),)
 
@@ -627,7 +628,7 @@ def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
     clock.compile_seconds += 60.0
     assert 0.0 <= stopwatch.seconds < 1.0
     known = LoopFunction("key", "name", "of", "", (1,), (), (), "range", tells=False)
-    loop = watched_loop.WatchedLoop(known, (lambda: None).__code__)
+    loop = watched_loops.WatchedLoop(known, (lambda: None).__code__)
     for k in next(iter(replacement.LoopRun(range(20), loop))):
         clock.compile_seconds += 10.0 if k == 3 else 0.0
     assert 0.0 <= loop.per_round < 0.1

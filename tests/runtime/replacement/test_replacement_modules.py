@@ -396,11 +396,11 @@ print(step, np.round(u.sum(), 6))
 #: np2tf run, with all loops hot after their first round; it tells how many have been taken over.
 FORCED = """
 import sys
-from np2tf.commands import main
-from np2tf.counts import counts
-from np2tf.runtime.replacement.replacement import LoopRun, _is_possible
-from np2tf.runtime.replacement import replacement, watching
-from np2tf.tnp._front import loading
+from np2tf.cli.main import main
+from np2tf.core.counts import counts
+from np2tf.staging.host.replacement import LoopRun, _is_possible
+from np2tf.staging import replacement, watching
+from np2tf.arrays.front import loading
 
 loading.load()
 take_over = LoopRun._take_over

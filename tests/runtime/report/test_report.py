@@ -9,17 +9,16 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.commands.printing.reporting import as_json, as_text
-from np2tf.config import config
-from np2tf.counts import Counts, Fallback, counts
-from np2tf.runtime.jit.jitted_function import JittedFunction, UnjittedWarning
-from np2tf.runtime.report import counters as stats
-from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
-from np2tf.runtime.report.timing import Watch
-from np2tf.tnp._array.ndarray import ndarray
-from np2tf.tnp._dispatch import host_fallback
-from np2tf.tnp._front.fast_flags import fast_flags
-from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+from np2tf.arrays.array.ndarray import ndarray
+from np2tf.arrays.dispatch import host_fallback
+from np2tf.arrays.front.flags import fast_flags
+from np2tf.arrays.functions.ufuncs.tensor_ufunc import Ufunc
+from np2tf.cli.run_report import as_json, as_text
+from np2tf.core import counters as stats
+from np2tf.core.counts import Counts, Fallback, counts
+from np2tf.core.settings import config
+from np2tf.staging.host.jit import JittedFunction, UnjittedWarning
+from np2tf.staging.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report, Watch
 
 
 @pytest.fixture

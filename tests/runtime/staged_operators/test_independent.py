@@ -9,8 +9,8 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.xla.op_placement import ops_of
-from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.arrays.front.residency import surroundings
+from np2tf.staging.xla.placement import ops_of
 
 ROUNDS = 12
 LOOPS = {"While", "StatelessWhile"}

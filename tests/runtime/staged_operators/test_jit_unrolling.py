@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.operators.table import UNROLL
-from np2tf.runtime.xla.op_placement import ops_of
+from np2tf.core.operators import UNROLL
+from np2tf.staging.xla.placement import ops_of
 
 LOOPS = {"While", "StatelessWhile"}
 SOURCE = """\

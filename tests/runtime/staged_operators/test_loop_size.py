@@ -10,8 +10,8 @@ from differential import load, translation
 from selections import every_second
 
 import np2tf
-from np2tf.runtime.compilation.compiled_code import MOST_LARGE_LOOPS
-from np2tf.runtime.staged_operators import loop_size
+from np2tf.staging.compile.compiler import MOST_LARGE_LOOPS
+from np2tf.staging.control import statements
 
 HELPER = """
 import numpy as np
@@ -78,7 +78,7 @@ def _call_both(body: str, count: int) -> tuple[dict[str, Any], np.ndarray]:
 
 @pytest.fixture(autouse=True)
 def compile_at_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(loop_size, "MOST_OPS", 400)
+    monkeypatch.setattr(statements, "MOST_OPS", 400)
     with np2tf.config.using(tier="compile"):
         yield
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime.staged_operators import math as staged_math
+from np2tf.staging.control import math as staged_math
 
 
 def _hypot(x: Any) -> Any:

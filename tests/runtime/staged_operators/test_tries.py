@@ -13,8 +13,8 @@ import random_lines
 from differential import HEAD, compare, load, translation
 
 import np2tf
-from np2tf.counts import counts
-from np2tf.runtime.jit.jitted_function import UnjittedWarning
+from np2tf.core.counts import counts
+from np2tf.staging.host.jit import UnjittedWarning
 
 
 @pytest.fixture(autouse=True)

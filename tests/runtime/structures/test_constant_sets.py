@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime.introspection.libraries import is_of_library
+from np2tf.staging.objects.user_code import is_of_library
 
 KINDS = frozenset({"mean", "sum", ("a", 1.0)})
 MUTABLE = {1, 2.5, "x"}
@@ -107,7 +107,7 @@ def _outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, 
     return np.asarray(first).tolist(), identities, repr(left)
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_calls(name: str) -> None:
     function, calls, is_compiled = CASES[name]

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.pytree.containers import SET
-from np2tf.runtime.introspection.user_objects import OBJECTS
-from np2tf.runtime.structures.carried_values import STATE
-from np2tf.runtime.structures.containers import guard_closures
-from np2tf.runtime.structures.mutation_guard import MutationGuard
-from np2tf.staging import ContainerChangeError
+from np2tf.core.containers import SET
+from np2tf.core.errors import ContainerChangeError
+from np2tf.staging.objects.user_objects import OBJECTS
+from np2tf.staging.values.carried_values import STATE
+from np2tf.staging.values.containers import MutationGuard, guard_closures
 
 
 def test_everything_inside_is_guarded() -> None:
@@ -85,7 +84,7 @@ def counts_calls(x: Any) -> Any:
     return x * BOX.count
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.environment.unjitted_warning.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.core.unjitted_warning.UnjittedWarning")
 @pytest.mark.parametrize("tier", ["compile", "host"])
 def test_calls_act_once_each(tier: str) -> None:
     """A function that changes objects outside changes them once in each call, as without np2tf."""

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime.structures.number_list import NumberList, number_type
-from np2tf.staging import StagingError
+from np2tf.core.errors import StagingError
+from np2tf.staging.values.number_list import NumberList, number_type
 
 
 def _take_apart(values: Any) -> Any:

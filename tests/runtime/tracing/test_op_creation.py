@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.framework import op_def_library, ops
 
-from np2tf.runtime.tracing.op_creation import table_of_operations
+from np2tf.staging.trace.operations import table_of_operations
 
 #: name -> operations on a matrix of float64, a vector of int32, and a vector of float32
 FUNCTIONS: dict[str, Callable[[Any, Any, Any], Any]] = {

@@ -11,13 +11,13 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.xla import zero_copy_results
-from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
+from np2tf.staging.xla import calls
+from np2tf.staging.xla.calls import ZeroCopyResults
 
 
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(zero_copy_results, "LEAST_BYTES", 1000)
+    monkeypatch.setattr(calls, "LEAST_BYTES", 1000)
     with np2tf.config.using(tier="compile"):
         yield
 

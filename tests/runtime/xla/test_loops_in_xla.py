@@ -11,8 +11,8 @@ from differential import HEAD, arguments_of, compare, load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.xla import stencil_sharing
-from np2tf.tnp._tensor.lane_reductions import inner_product
+from np2tf.arrays.tensors.axis_reductions import inner_product
+from np2tf.staging.xla import loop_passes
 
 #: statements of a loop over k: `u` is read and kept, `v` is written; both are 40 × 50.
 WRITES = {
@@ -118,8 +118,8 @@ def test_any_and_all_see_every_element(shape: tuple[int, ...]) -> None:
 
 def test_values_with_several_uses_are_kept_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
-    keep = stencil_sharing.materialize
-    monkeypatch.setattr(stencil_sharing, "materialize", lambda *given: kept.append(1) or keep(*given))
+    keep = loop_passes.materialize
+    monkeypatch.setattr(loop_passes, "materialize", lambda *given: kept.append(1) or keep(*given))
     compare(HEAD + SHARED, "np.linspace(0.1, 1, 5000), 150")
     assert kept
 

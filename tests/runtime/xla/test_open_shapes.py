@@ -10,8 +10,8 @@ import tensorflow as tf
 from differential import HEAD, compare, load, translation
 
 import np2tf
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.core.errors import StagingError
 
 #: Uses of `v`, which has three elements, no element or one element of `x`; `w` has the rest of `x`.
 USES = """

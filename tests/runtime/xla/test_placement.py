@@ -11,9 +11,9 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.xla import op_placement as module
-from np2tf.runtime.xla.op_placement import LIMIT, data_file, placement
-from np2tf.tnp._front.operand_kinds import device_kind
+from np2tf.arrays.front.residency import device_kind
+from np2tf.staging.xla import placement as module
+from np2tf.staging.xla.placement import LIMIT, data_file, placement
 
 FILES = sorted(Path(module.__file__).parent.glob("placement_*.toml"))
 

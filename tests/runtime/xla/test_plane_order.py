@@ -9,7 +9,7 @@ import pytest
 from differential import HEAD, compare, load, translation
 
 import np2tf
-from np2tf.runtime.xla import plane_order
+from np2tf.staging.xla import plane_order
 
 
 @pytest.fixture(autouse=True)

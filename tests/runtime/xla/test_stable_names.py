@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tensorflow.python.framework import ops
 
-from np2tf.runtime.xla.stable_names import stable_names
+from np2tf.staging.xla.stable_names import stable_names
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """

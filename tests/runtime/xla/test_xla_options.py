@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 import pytest
 
-from np2tf.runtime.xla.compiler_options import LOOP_BYTES, with_options
+from np2tf.staging.xla.compiler_options import LOOP_BYTES, with_options
 
 _EXTRA, _SIMPLIFIER = "--xla_backend_extra_options=", "--xla_disable_hlo_passes=algsimp"
 _OURS = f"xla_cpu_small_while_loop_byte_threshold={LOOP_BYTES}"
@@ -53,7 +53,7 @@ def f(x):
         x[i] = s
     return s
 '''
-np2tf.config.tier = "compile"
+np2tf.core.settings.tier = "compile"
 space = {}
 exec(np2tf.convert(source).text, space)
 print(space["f"](np.linspace(0, 9, 2000)), space["f"].explain(np.linspace(0, 9, 2000)).runs)

@@ -18,11 +18,11 @@ from test_ops_arrays import difference, value_difference
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, tensor_array, weak_scalar
-from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import staging_scope
+from np2tf.arrays.array.ndarray import is_array, tensor_array, weak_scalar
+from np2tf.arrays.operands.conversion import to_numpy
+from np2tf.arrays.tensors.storage import staging_scope
+from np2tf.core.errors import StagingError
+from np2tf.staging.trace.trace import Trace
 
 
 def execute(statement: str, namespace: Any, array: Any) -> Exception | None:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from np2tf import rules
-from np2tf.tnp._array.ndarray import ndarray
-from np2tf.tnp._dispatch.op import OPS
-from np2tf.tnp._entry import routing
-from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
+from np2tf.arrays.array.ndarray import ndarray
+from np2tf.arrays.dispatch.op import OPS
+from np2tf.arrays.entry import routing
+from np2tf.arrays.functions.ufuncs.tensor_ufunc import UFUNCS, Ufunc
+from np2tf.core import rules
 
 #: The files of rules whose functions do not live in `_chapters/STEM`, and the folders that have them.
 ELSEWHERE = {
@@ -134,5 +134,5 @@ def test_an_export_is_in_the_folder_of_its_rules_stem() -> None:
 def test_methods_of_ufuncs_live_in_the_folder_of_ufuncs() -> None:
     """`reduce`, `accumulate`, `reduceat` and `at`; sums and the like are functions of their chapter."""
     methods = [Ufunc.scatter, Ufunc.segments, Ufunc.reducers["gcd"], Ufunc.accumulators["add"]]
-    assert {definition(function).rpartition(".")[0] for function in methods} == {"np2tf.tnp._chapters.ufuncs"}
-    assert definition(Ufunc.at) == "np2tf.tnp._ufuncs.tensor_ufunc"
+    assert {definition(function).rpartition(".")[0] for function in methods} == {"np2tf.arrays.functions"}
+    assert definition(Ufunc.at) == "np2tf.arrays.functions.ufuncs.tensor_ufunc"

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.arrays.array.ndarray import tensor_array
 
 
 def elements(m: ModuleType) -> Any:

@@ -14,12 +14,12 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
-from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import staging_scope
+from np2tf.arrays.array.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.arrays.operands.conversion import to_numpy
+from np2tf.arrays.tensors.storage import staging_scope
+from np2tf.core.counts import counts
+from np2tf.core.errors import StagingError
+from np2tf.staging.trace.trace import Trace
 
 EXPRESSIONS = (*table.CREATION, *table.MANIPULATION, *picking.ATTRIBUTES, *picking.PICKING)
 _TOLERANCE = {"e": 1e-3, "f": 1e-5, "F": 1e-5, "d": 1e-12, "D": 1e-12}

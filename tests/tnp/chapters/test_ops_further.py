@@ -12,8 +12,8 @@ from op_harness import MODES, Case, differences
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.core.counts import counts
 
 BYTES = np.array([[3, 200, 17], [0, 255, 128]], np.uint8)
 TRUTH = np.array([[1, 0, 0, 1, 1, 0, 1, 1, 1, 0], [0] * 10], bool)

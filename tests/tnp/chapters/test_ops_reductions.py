@@ -12,8 +12,8 @@ from op_harness import Case, by_mode, differences
 
 import np2tf
 from np2tf import tnp
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.core.errors import StagingError
 
 DTYPES = ("bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex128")
 OVER_AXES = ("sum", "prod", "mean", "var", "std", "max", "min", "amax", "any", "all", "ptp", "count_nonzero")

@@ -11,8 +11,8 @@ from op_harness import Case, by_mode, differences
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.arrays.front.numpy_state import NUMPY
 
 REALS = ("bool", "int8", "uint8", "int64", "float16", "float32", "float64")
 NUMBERS = (*REALS, "complex128")

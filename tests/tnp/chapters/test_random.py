@@ -11,9 +11,9 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._tensor.storage import staging_scope
+from np2tf.arrays.array.ndarray import is_array
+from np2tf.arrays.tensors.storage import staging_scope
+from np2tf.core.errors import StagingError
 
 #: method -> arguments: every distribution, with and without a shape.
 SHARED: dict[str, tuple[Any, ...]] = {
@@ -241,7 +241,7 @@ def by_bound_method(x: Any) -> Any:
     return x + DRAW(2)
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.staging.host.jit.UnjittedWarning")
 def test_numpys_generators_draw_at_every_call() -> None:
     x, expected = np.zeros(2), np.random.default_rng(0)
     for draw in (
@@ -254,7 +254,7 @@ def test_numpys_generators_draw_at_every_call() -> None:
             np.testing.assert_array_equal(draw(), expected.random(2))
 
 
-@pytest.mark.filterwarnings("error::np2tf.runtime.jit.jitted_function.UnjittedWarning")
+@pytest.mark.filterwarnings("error::np2tf.staging.host.jit.UnjittedWarning")
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
 def test_a_generators_method_as_an_argument_is_compiled(make: Any) -> None:
     """It is machine code: bound to anything but a generator it reads what is not its own."""

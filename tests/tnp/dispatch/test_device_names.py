@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import np2tf
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.arrays.array.ndarray import is_array
 
 
 def test_devices_are_listed() -> None:

@@ -12,8 +12,9 @@ import rule_examples
 from op_harness import Raised
 from rule_examples import Point
 
-from np2tf import rules, tnp
-from np2tf.tnp._front.front import WRITES, Function, universal_function
+from np2tf import tnp
+from np2tf.arrays.front.numpy_functions import WRITES, Function, universal_function
+from np2tf.core import rules
 
 CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
 

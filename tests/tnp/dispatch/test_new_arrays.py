@@ -15,8 +15,8 @@ from differential import HEAD, load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._front.operand_kinds import device_kind, surroundings
+from np2tf.arrays.array.ndarray import ndarray, tensor_array
+from np2tf.arrays.front.residency import device_kind, surroundings
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "zeros": lambda: tnp.zeros(3),

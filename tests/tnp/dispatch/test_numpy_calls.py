@@ -10,7 +10,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.arrays.front.numpy_state import NUMPY
 
 #: Reductions and running results, for outputs of every shape.
 REDUCTIONS = (

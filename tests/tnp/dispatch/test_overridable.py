@@ -12,10 +12,11 @@ import pytest
 from numpy.testing import overrides
 from numpy_names import names
 
-from np2tf import rules, tnp
-from np2tf.tnp._dispatch.host_fallback import refuse as _refuse
-from np2tf.tnp._entry import routing
-from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
+from np2tf import tnp
+from np2tf.arrays.dispatch.host_fallback import refuse as _refuse
+from np2tf.arrays.entry import routing
+from np2tf.arrays.functions.ufuncs.tensor_ufunc import UFUNCS, Ufunc
+from np2tf.core import rules
 
 importlib.import_module("numpy.lib.recfunctions")  # its functions are overridable, too
 

@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array, tensor_array
-from np2tf.tnp._dispatch import unknown_ranks
+from np2tf.arrays.array.ndarray import is_array, tensor_array
+from np2tf.arrays.dispatch import unknown_shapes
 
 A = np.arange(12.0).reshape(3, 4)
 V = np.array([3.0, -1.0, 2.0, 5.0, 0.5, 7.0, -2.0])
@@ -90,13 +90,13 @@ def check(expression: str, found: Any, given: tuple[np.ndarray, ...]) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_calls(expression: str, known: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """On raw tensors; three ranks are enough for these, and quicker."""
-    monkeypatch.setattr(unknown_ranks, "MOST_AXES", 3)
+    monkeypatch.setattr(unknown_shapes, "MOST_AXES", 3)
     given = CALLS[expression]
     shapes = (lambda value: None) if known == "nothing" else (lambda value: [None] * value.ndim)
     check(expression, evaluated(expression, shapes)(*given), given)
 
 
-@pytest.mark.parametrize("rank", range(unknown_ranks.MOST_AXES + 1))
+@pytest.mark.parametrize("rank", range(unknown_shapes.MOST_AXES + 1))
 def test_every_rank(rank: int) -> None:
     """A call takes the branch of its operand's rank, also after calls that took other branches."""
     function = evaluated("np.cumsum(np.flip(a), axis=-1) if True else a", lambda value: None)
@@ -105,7 +105,7 @@ def test_every_rank(rank: int) -> None:
         with pytest.raises(tf.errors.InvalidArgumentError):
             evaluated("np.flip(a, 0)", lambda v: None)(given)
         return
-    for operand in (given[None] if rank < unknown_ranks.MOST_AXES else given[0], given):
+    for operand in (given[None] if rank < unknown_shapes.MOST_AXES else given[0], given):
         check("np.cumsum(np.flip(a), axis=-1)", function(operand), (operand,))
 
 

@@ -14,10 +14,10 @@ from test_ops_arrays import difference, evaluate
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.tracing.trace import Trace
-from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._tensor.storage import staging_scope
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.arrays.front.numpy_state import NUMPY
+from np2tf.arrays.tensors.storage import staging_scope
+from np2tf.staging.trace.trace import Trace
 
 GROUPS = (
     *("JOINING", "SHAPING", "PRODUCTS", "LINALG", "PICKING", "ORDERING"),

@@ -9,7 +9,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.config import config
+from np2tf.core.settings import config
 
 WIDE = np.ones(3)
 

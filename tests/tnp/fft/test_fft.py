@@ -10,7 +10,7 @@ from op_harness import MODES, Case, differences
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 MANY = ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn")

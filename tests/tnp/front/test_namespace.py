@@ -17,13 +17,14 @@ import pytest
 import tensorflow as tf
 
 import np2tf
-from np2tf import rules, tnp
-from np2tf.counts import counts
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, tensor_array
-from np2tf.tnp._dispatch.host_fallback import fallback
-from np2tf.tnp._front import front
-from np2tf.tnp._tensor.storage import staging_scope
+from np2tf import tnp
+from np2tf.arrays.array.ndarray import is_array, tensor_array
+from np2tf.arrays.dispatch.host_fallback import fallback
+from np2tf.arrays.front import numpy_functions
+from np2tf.arrays.tensors.storage import staging_scope
+from np2tf.core import rules
+from np2tf.core.counts import counts
+from np2tf.core.errors import StagingError
 
 SUBMODULES = (
     *("char", "ctypeslib", "emath", "exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "ma"),
@@ -110,8 +111,8 @@ def test_others_take_ufuncs_for_ufuncs() -> None:
     assert isinstance(tnp.fmin, tnp.ufunc)
     assert isinstance(np.frompyfunc(abs, 1, 1), tnp.ufunc)
     assert pickle.loads(pickle.dumps(tnp.fmin)) is tnp.fmin
-    unnamed = front.universal_function(np.frompyfunc(max, 2, 1))
-    assert unnamed.__reduce__() == (front.universal_function, (unnamed.numpy,))
+    unnamed = numpy_functions.universal_function(np.frompyfunc(max, 2, 1))
+    assert unnamed.__reduce__() == (numpy_functions.universal_function, (unnamed.numpy,))
     assert copy.deepcopy(tnp.fmin) is tnp.fmin
 
 

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from np2tf import rules, tnp
-from np2tf.tnp import random
-from np2tf.tnp._array.ndarray import ndarray
-from np2tf.tnp._dispatch.host_fallback import refuse as _refuse
-from np2tf.tnp._entry import routing
-from np2tf.tnp._front.numpy_modules import HostModule
-from np2tf.tnp._operands.promotion import has_tf_dtype
-from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
+from np2tf import tnp
+from np2tf.arrays.array.ndarray import ndarray
+from np2tf.arrays.dispatch.host_fallback import refuse as _refuse
+from np2tf.arrays.entry import routing
+from np2tf.arrays.front import random_generators
+from np2tf.arrays.front.namespace import HostModule
+from np2tf.arrays.functions.ufuncs.tensor_ufunc import UFUNCS
+from np2tf.arrays.operands.promotion import has_tf_dtype
+from np2tf.core import rules
 
 #: NumPy computes these, also while staging: their operands are numbers, dtypes or functions, never arrays.
 FROM_NUMBERS = {
@@ -42,7 +43,7 @@ HOST_ON_PURPOSE = {
     "nditer": "NumPy's own iterator; only what it writes is carried back",
 }
 #: Classes that keep to the host.
-_CLASSES = (random.Generator, random.RandomState)
+_CLASSES = (random_generators.Generator, random_generators.RandomState)
 
 RULES = {
     name: rule

@@ -21,7 +21,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit.jitted_function import JittedFunction
+from np2tf.staging.host.jit import JittedFunction
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAD = """

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from op_harness import MODES, Case, differences
 
-from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.arrays.front.numpy_state import NUMPY
 
 RNG = np.random.default_rng(8)
 STACK = RNG.normal(size=(2, 3, 3)) + 3 * np.eye(3)

@@ -11,7 +11,7 @@ from test_linalg import COMPLEX, HERMITIAN, PAIR, POSITIVE, SINGLE, STACK, TALL,
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 
 def tensor(value: np.ndarray) -> Any:

@@ -9,7 +9,7 @@ from selections import in_turn
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.linalg.systems import ROWS
+from np2tf.arrays.functions.linalg.solving import ROWS
 
 DTYPES = ["float64", "float32", "complex128", "int64"]
 

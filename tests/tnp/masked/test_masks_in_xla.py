@@ -9,7 +9,7 @@ from differential import HEAD, arguments_of, compare, load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._tensor.value_numbers import value_number
+from np2tf.arrays.tensors.graph_queries import value_number
 
 #: Bodies of f(x, y): x and y are vectors of 40 floats, `a` is both as columns, `k` the first as integers.
 PICKED = {

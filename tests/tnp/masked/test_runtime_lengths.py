@@ -9,7 +9,7 @@ from differential import HEAD, arguments_of, compare, load, observe, translation
 from selections import in_turn
 
 import np2tf
-from np2tf.tnp._masked import chunked_loops
+from np2tf.arrays.indexing import selection_chunks
 
 #: Length of `x` and `y`, longer than an array that is worked on as a whole; `z` is longer than `x`.
 LENGTH = 704
@@ -92,13 +92,13 @@ def arrays(dtype: str, lengths: tuple[int, ...] = LENGTHS) -> str:
 def loops(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The elements of a round of every loop over a part that is staged."""
     made: list[int] = []
-    over = chunked_loops.run_rounds
+    over = selection_chunks.run_rounds
 
-    def counted(length: tf.Tensor, elements: int, step: chunked_loops.Step, state: tf.Tensor) -> tf.Tensor:
+    def counted(length: tf.Tensor, elements: int, step: selection_chunks.Step, state: tf.Tensor) -> tf.Tensor:
         made.append(elements)
         return over(length, elements, step, state)
 
-    monkeypatch.setattr(chunked_loops, "run_rounds", counted)
+    monkeypatch.setattr(selection_chunks, "run_rounds", counted)
     return made
 
 
@@ -257,7 +257,7 @@ def test_gradients_are_those_of_whole_arrays(loops: list[int], monkeypatch: pyte
 
     value, found = gradients()
     assert loops
-    monkeypatch.setattr(chunked_loops, "elements_of_round", lambda *_: None)
+    monkeypatch.setattr(selection_chunks, "elements_of_round", lambda *_: None)
     whole, wanted = gradients()
     np.testing.assert_allclose(value, whole, rtol=1e-12)
     for found_gradient, wanted_gradient in zip(found, wanted, strict=True):

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.arrays.array.ndarray import is_array, tensor_array
 
 VALUES = np.array([[1.0, -2.0, 3.5], [0.25, 4.0, -1.0]])
 CASES: list[Callable[[], None]] = []

@@ -12,7 +12,7 @@ import ufunc_table as table
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.arrays.array.ndarray import tensor_array
 
 MODES = ("eager", "graph", "xla")
 

@@ -11,7 +11,7 @@ from test_ops_arrays import evaluate
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.arrays.operands.conversion import to_numpy
 
 #: They stay on the host or go to TensorFlow; nobody is to see which.
 SOURCES = {

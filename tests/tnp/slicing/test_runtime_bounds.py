@@ -13,7 +13,7 @@ from selections import every_second
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.compilation import concrete_function
+from np2tf.staging.compile import concrete_function
 
 AT_RUN_TIME = ("k", "lo:hi", "-hi:-lo", "lo:99", "hi:lo")
 STATIC = ("::-2", "0:0:-1", "1:-1", "None, ::-1")

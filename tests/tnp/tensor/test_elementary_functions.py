@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._tensor import elementary_functions
+from np2tf.arrays.tensors import elementary_functions
 from tests.helpers.differential import load, translation
 
 RNG = np.random.default_rng(11)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from np2tf.tnp._tensor.graph_queries import begin_of, reads_elsewhere
+from np2tf.arrays.tensors.graph_queries import begin_of, reads_elsewhere
 
 #: name -> a slice of an array of shape (4, 6), and where it begins
 SLICES: dict[str, tuple[Callable[[Any], Any], list[int] | None]] = {

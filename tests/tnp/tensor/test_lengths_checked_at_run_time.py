@@ -10,7 +10,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.arrays.array.ndarray import tensor_array
 
 NOTHING = np.zeros(0)
 THREE = np.arange(3.0)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import Storage, aliases, current_scope, is_outside, link_aliases, staging_scope
+from np2tf.arrays.tensors.storage import (
+    Storage,
+    aliases,
+    current_scope,
+    is_outside,
+    link_aliases,
+    staging_scope,
+)
+from np2tf.core.errors import StagingError
+from np2tf.staging.trace.trace import Trace
 
 ONE, TWO, THREE = (tf.constant([float(n)] * 2) for n in (1, 2, 3))
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from np2tf.tnp._tensor.symint import SymInt, combine, distance, lower_bound, upper_bound
+from np2tf.arrays.tensors.symbolic_integers import SymInt, combine, distance, lower_bound, upper_bound
 
 OPERATIONS = {
     "add": operator.add,

@@ -5,7 +5,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.counts import counts
+from np2tf.core.counts import counts
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -11,9 +11,9 @@ from op_harness import Case, by_mode, differences
 
 import np2tf
 from np2tf import tnp
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.arrays.array.ndarray import tensor_array
+from np2tf.arrays.functions.ufuncs import table as ufuncs
+from np2tf.core.errors import StagingError
 
 DTYPES = ("bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex128")
 UFUNCS = sorted({getattr(np, name).__name__ for name in ufuncs.__all__} - {"isnat"})

@@ -1,0 +1,1 @@
+"""tnp.ndarray: a storage seen through a chain of view transforms; memory layout; slices."""

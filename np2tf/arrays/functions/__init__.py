@@ -1,0 +1,1 @@
+"""NumPy's functions over tensors, a file for each subject; routing loads them."""

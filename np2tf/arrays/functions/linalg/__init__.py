@@ -1,0 +1,1 @@
+"""numpy.linalg, and polyfit, which is least squares."""

@@ -1,0 +1,376 @@
+"""Reductions that leave NaN out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.arrays.dispatch.op import Array, Axis, DType, op
+from np2tf.arrays.functions.reduction_kernels import count, isnan, raw_all, raw_prod, raw_sum
+from np2tf.arrays.functions.reductions import (
+    _result_of_variance,
+    _total,
+    complex_extreme,
+    degrees,
+    extreme_of,
+    half_mean,
+    mean_of,
+    position_of,
+    require_elements,
+    variance_of,
+)
+from np2tf.arrays.operands.axes import flatten_for_axis, normalize_axes, rank_of
+from np2tf.arrays.operands.conversion import cast
+from np2tf.arrays.operands.numpy_warnings import ALL_NAN, warn_where
+from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_any
+from np2tf.arrays.tensors.dtype_dispatch import COMPLEX
+from np2tf.core.errors import NoGraphFormError, ValueNeededError
+
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
+
+def _mask(a: tf.Tensor, where: Any) -> Any:
+    """Return the mask `where`, made false also where `a` is NaN."""
+    nan = isnan(a)
+    if nan is None:
+        return where
+    return ~nan if where is True else ~nan & tf.convert_to_tensor(where)
+
+
+@op(np.nansum)
+def nansum(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """Return the sum over axes, with NaN counted as 0.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nansum.html.
+    """
+    return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, _mask(a, where))
+
+
+@op(np.nanprod)
+def nanprod(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """Return the product over axes, with NaN counted as 1.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html.
+    """
+    return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, _mask(a, where))
+
+
+@op(np.nanmean)
+def nanmean(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> tf.Tensor:
+    """Return the mean over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of numbers in the shape of `a` without the reduced axes.
+
+    Raises:
+        TypeError: `a` is of floats or complex numbers, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html.
+    """
+    inexact = a.dtype.is_floating or a.dtype.is_complex
+    if inexact and dtype is not None and dtype.kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    if a.dtype == tf.float16 and dtype in (None, np.dtype(np.float16)):
+        return half_mean(a, normalize_axes(axis, rank_of(a)), keepdims, _mask(a, where))
+    return mean_of(a, axis, dtype, keepdims, _mask(a, where))
+
+
+def _variance(
+    a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
+) -> tf.Tensor:
+    mask = _mask(a, where)
+    variance = variance_of(a, axis, dtype, ddof, keepdims, mask, mean)
+    if isnan(a) is None:
+        return variance
+    # With too few numbers NumPy gives NaN here, where `var` gives infinity.
+    left = count(a, normalize_axes(axis, rank_of(a)), keepdims, mask) - ddof
+    return tf.where(left <= 0, tf.constant(np.nan, variance.dtype), variance)
+
+
+@op(np.nanvar)
+def nanvar(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """Return the variance over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of real numbers in the shape of `a` without the reduced axes.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html.
+    """
+    variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(variance, _result_of_variance(a, dtype))
+
+
+@op(np.nanstd)
+def nanstd(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """Return the standard deviation over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of real numbers in the shape of `a` without the reduced axes.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html.
+    """
+    variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(tf.sqrt(variance), _result_of_variance(a, dtype))
+
+
+def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
+    if initial is not None or where is not True:
+        raise NoGraphFormError(f"nan{name[:3]} with initial or where")
+    axes = normalize_axes(axis, rank_of(a))
+    require_elements(a, axes, "f" + name[:3])
+    nan = isnan(a)
+    if nan is None:
+        return extreme_of(name, a, axes, keepdims)
+    if a.dtype in COMPLEX:
+        warn_where(raw_all(nan, axes, keepdims), ALL_NAN)
+        return complex_extreme("f" + name[:3], a, axes, keepdims)
+    worst = tf.constant(-np.inf if name == "maximum" else np.inf, a.dtype)
+    extremes = extreme_of(name, tf.where(nan, worst, a), axes, keepdims)
+    is_all_nan = raw_all(nan, axes, keepdims)
+    warn_where(is_all_nan, ALL_NAN)
+    return tf.where(is_all_nan, tf.constant(np.nan, a.dtype), extremes)
+
+
+@op(np.nanmax)
+def nanmax(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """Return the maximum over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array in the dtype of `a`, in its shape without the reduced axes.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: `initial` or `where` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html.
+    """
+    return _extreme("maximum", a, axis, keepdims, initial, where)
+
+
+@op(np.nanmin)
+def nanmin(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """Return the minimum over axes of the elements that are not NaN.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array in the dtype of `a`, in its shape without the reduced axes.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: `initial` or `where` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html.
+    """
+    return _extreme("minimum", a, axis, keepdims, initial, where)
+
+
+def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
+    rank = rank_of(a)
+    x, along = flatten_for_axis(a, axis)
+    if x.shape[along] == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    nan = isnan(x)
+    if nan is not None:
+        hopeless = tf.get_static_value(reduce_any(reduce_all(nan, along)))
+        if hopeless is None:
+            raise ValueNeededError(f"nan{name} of numbers known only at run time, maybe all NaN")
+        if hopeless:
+            raise ValueError("All-NaN slice encountered")
+        x = tf.where(nan, tf.constant(-np.inf if name == "argmax" else np.inf, x.dtype), x)
+    result = position_of(name, x, along)
+    if not keepdims:
+        return result
+    return tf.reshape(result, [1] * rank) if axis is None else tf.expand_dims(result, along)
+
+
+@op(np.nanargmax)
+def nanargmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """Return the index of the largest element that is not NaN, along an axis.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements, or a slice holds NaN only.
+        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html.
+    """
+    return _position("argmax", a, axis, keepdims)
+
+
+@op(np.nanargmin)
+def nanargmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """Return the index of the smallest element that is not NaN, along an axis.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements, or a slice holds NaN only.
+        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html.
+    """
+    return _position("argmin", a, axis, keepdims)

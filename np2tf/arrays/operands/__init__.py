@@ -1,0 +1,1 @@
+"""From arguments to tensors: conversion, promotion, staged and path-dependent numbers, NumPy's warnings."""

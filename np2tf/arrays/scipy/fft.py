@@ -1,0 +1,127 @@
+"""scipy.fft: the transforms of numpy.fft, which SciPy computes in the precision of the operand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.arrays.dispatch.op import Array, Axis, Int, OptionalInt
+from np2tf.arrays.functions import fft
+from np2tf.arrays.scipy.declare import native, refusal
+
+
+def _is_taken(name: str, x: tf.Tensor) -> tf.Tensor:
+    """Return the operand `x`.
+
+    Raises:
+        StagingError: only SciPy's own function takes float16, or complex numbers for this transform.
+    """
+    if x.dtype == tf.float16 or (x.dtype.is_complex and name in ("rfft", "ihfft", "rfft2", "rfftn")):
+        raise refusal(f"scipy.fft.{name} of {x.dtype.name}")
+    return x
+
+
+def _register_1d(name: str) -> None:
+    """Declare a transform of scipy.fft along one axis."""
+    transform = getattr(fft, name).__wrapped__
+
+    def implementation(x: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None) -> tf.Tensor:
+        return transform(_is_taken(name, x), n, axis, norm)
+
+    native(f"scipy.fft.{name}")(implementation)
+
+
+def _register_2d(name: str) -> None:
+    """Declare a transform of scipy.fft along two axes."""
+    transform = getattr(fft, name).__wrapped__
+
+    def implementation(x: Array, s: Any = None, axes: Axis = (-2, -1), norm: Any = None) -> tf.Tensor:
+        return transform(_is_taken(name, x), s, axes, norm)
+
+    native(f"scipy.fft.{name}")(implementation)
+
+
+def _register_nd(name: str) -> None:
+    """Declare a transform of scipy.fft along any number of axes."""
+    transform = getattr(fft, name).__wrapped__
+
+    def implementation(x: Array, s: Any = None, axes: Axis = None, norm: Any = None) -> tf.Tensor:
+        if s is not None and axes is None:
+            # SciPy takes the last axes, and NumPy warns.
+            axes = tuple(range(-len(s), 0))
+        return transform(_is_taken(name, x), s, axes, norm)
+
+    native(f"scipy.fft.{name}")(implementation)
+
+
+for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    _register_1d(_name)
+for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
+    _register_2d(_name)
+for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
+    _register_nd(_name)
+
+
+@native("scipy.fft.fftshift")
+def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
+    """Shift the zero frequency to the middle.
+
+    Args:
+        x: array of any dtype.
+        axes: the axes to shift; None is all of them.
+
+    Returns:
+        An array of the same shape and dtype.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.fftshift.html.
+    """
+    return fft.fftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
+
+
+@native("scipy.fft.ifftshift")
+def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
+    """Undo `fftshift`.
+
+    Args:
+        x: array of any dtype.
+        axes: the axes to shift; None is all of them.
+
+    Returns:
+        An array of the same shape and dtype.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.ifftshift.html.
+    """
+    return fft.ifftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
+
+
+@native("scipy.fft.fftfreq")
+def fftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
+    """Return the frequencies of `fft` for `n` samples.
+
+    Args:
+        n: the number of samples.
+        d: the distance of the samples.
+
+    Returns:
+        An array (n,) of float64.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.fftfreq.html.
+    """
+    return fft.fftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]
+
+
+@native("scipy.fft.rfftfreq")
+def rfftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
+    """Return the frequencies of `rfft` for `n` samples.
+
+    Args:
+        n: the number of samples.
+        d: the distance of the samples.
+
+    Returns:
+        An array (n // 2 + 1,) of float64.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.rfftfreq.html.
+    """
+    return fft.rfftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]

@@ -1,0 +1,91 @@
+"""The trace of a staged function, as far as the levels below the run time's traces use it.
+
+`np2tf.staging.trace.trace.Trace` implements it. Code above the traces gets the whole trace by `trace_of`,
+which is beside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from np2tf.arrays.tensors.storage import StagingScope, Storage
+
+
+class TextRecord(Protocol):
+    """The record of values that are shown as text."""
+
+    exact: set[bool]
+
+    def make_text(self) -> None:
+        """Note that staged values have become text."""
+
+    def describe(self) -> None:
+        """Note that an array has been described instead of shown."""
+
+    def join(self, form: Any, common: Any) -> None:
+        """Note that a value is carried in the form that it has in common with other values."""
+
+
+class RandomDraws(Protocol):
+    """The random draws of a staged function."""
+
+    def draw(self, generator: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Draw from a generator by the method of this name."""
+
+
+class TraceContext(Protocol):
+    """The trace that staging scopes belong to.
+
+    Attributes:
+        xla: whether the code that is being staged is for XLA.
+        at_once: whether it stands for all iterations of a loop at once.
+        device: the kind of device that the code is for: "cpu", "gpu" or "tpu".
+        handles: whether the code handles exceptions, so that it must not miss any that NumPy raises.
+        gradients: whether a tape may ask for gradients of the staged code.
+        has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
+        violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
+        may_call_numpy: whether the code may call NumPy, because it stays in this process and on the CPU.
+        may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
+        has_assumed: whether the code relies on assumptions about the data.
+        root: the outermost scope; None before it has been entered.
+        is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
+        is_compiled_later: whether other code than np2tf's decides what compiles the graph.
+        throw_aways: the throw-away graphs that are being traced, which tell what loops and branches do.
+    """
+
+    xla: bool
+    at_once: bool
+    device: str
+    handles: bool
+    gradients: bool
+    has_gaps: bool
+    is_foreign: bool
+    is_compiled_later: bool
+    violations: Storage
+    may_call_numpy: bool
+    may_assume: bool
+    has_assumed: bool
+    root: StagingScope | None
+    throw_aways: list[Any]
+
+    @property
+    def shown_text(self) -> TextRecord:
+        """The record of values that are shown as text."""
+
+    @property
+    def draws(self) -> RandomDraws | None:
+        """The random draws; None if there can be none."""
+
+    @property
+    def follows(self) -> Any:
+        """Returns whether the names that a function reads are known."""
+
+    def check_deadline(self) -> None:
+        """Give up a trace that takes too long."""
+
+    def array_of(self, buffer: Any) -> Any:
+        """Return the array that stands for an array on the host that staged code uses."""
+
+    def capture(self, buffer: Any) -> Storage:
+        """Return the storage of a host array that staged code uses."""

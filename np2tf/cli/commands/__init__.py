@@ -1,0 +1,1 @@
+"""One click command per file, loaded when the user calls it."""

@@ -1,0 +1,63 @@
+"""`np2tf cache`: shows or empties the cache of translations on disk."""
+
+from __future__ import annotations
+
+import json as to_json
+
+import click
+
+from np2tf.core import cache as caches
+from np2tf.core.cache import Cache
+
+
+@click.group()
+def cache() -> None:
+    """Show or empty the cache of translations made at import.
+
+    NP2TF_CACHE_DIR names another folder, NP2TF_CACHE_SIZE the most megabytes (256), and NP2TF_CACHE=off turns
+    the cache off.
+    """
+
+
+@cache.command()
+@click.option("--json", is_flag=True, help="Print JSON.")
+def info(json: bool) -> None:
+    """Say where the cache is, and how much is in it."""
+    translation_cache = _cache()
+    entries = list(translation_cache.entries())
+    translations = sum(entry.path.endswith(".bin") for entry in entries)
+    size = sum(entry.size for entry in entries)
+    files = (
+        len(list(file_cache.entries())) if (file_cache := caches.unchanged_files_cache()) is not None else 0
+    )
+    programs = len(list(decisions.entries())) if (decisions := caches.decisions()) is not None else 0
+    if json:
+        data = {
+            "folder": translation_cache.folder,
+            "translations": translations,
+            "bytes": size,
+            "limit": translation_cache.limit,
+        }
+        data |= {"programs": programs, "unchanged": files}
+        click.echo(to_json.dumps(data))
+        return
+    click.echo(f"folder: {translation_cache.folder}")
+    click.echo(f"translations: {translations}")
+    click.echo(f"programs of which it is known what to compile: {programs}")
+    click.echo(f"files that stay as they are: {files}")
+    click.echo(f"size: {size / 1e6:.1f} MB of at most {translation_cache.limit / 1e6:.0f}")
+
+
+@cache.command()
+def clear() -> None:
+    """Remove all that is kept; nothing else in the folder is touched."""
+    parts = (_cache(), caches.decisions(), caches.unchanged_files_cache())
+    count = sum(part.clear() for part in parts if part is not None)
+    click.echo(f"{count} files removed")
+
+
+def _cache() -> Cache:
+    translation_cache = caches.cache()
+    if translation_cache is None:
+        raise click.UsageError("the cache is turned off by NP2TF_CACHE")
+    return translation_cache

@@ -1,0 +1,92 @@
+"""The options of commands that look at files: which files, and which findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from np2tf.cli.configuration import Configurations
+from np2tf.cli.files import Search
+
+_CODES = "Beginnings of codes, with commas between: NP2TF401,NP2TF5; ALL."
+#: Parameter of a command -> key of the configuration.
+_KEYS = {
+    "select": "select",
+    "ignore": "ignore",
+    "include": "include",
+    "exclude": "exclude",
+    "extend_exclude": "extend-exclude",
+    "target": "target",
+    "jit": "jit",
+    "line_length": "line-length",
+}
+#: Endings of pages with code that --docs looks for.
+PAGES = (".md", ".markdown", ".rst")
+_OPTIONS = (
+    click.option("--select", multiple=True, metavar="CODES", help=f"Show these findings only. {_CODES}"),
+    click.option("--ignore", multiple=True, metavar="CODES", help="Do not show these findings."),
+    click.option(
+        "--include",
+        multiple=True,
+        metavar="PATTERN",
+        help="Patterns of the files that are read in folders (*.py).",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Skip the files that match, instead of the default patterns.",
+    ),
+    click.option(
+        "--extend-exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Skip the files that match, in addition to the default patterns.",
+    ),
+    click.option(
+        "--force-exclude", is_flag=True, help="Skip excluded files even if the command line names them."
+    ),
+    click.option(
+        "--docs", is_flag=True, help="Also code in Markdown and reStructuredText, and doctests in docstrings."
+    ),
+    click.option(
+        "--respect-gitignore/--no-respect-gitignore",
+        default=True,
+        help="Skip the files that git ignores (default).",
+    ),
+)
+
+
+def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a decorator that adds options to a command, whose help shows them in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+#: Adds the options that `search_of` and `configurations_of` take.
+file_choices = with_options(*_OPTIONS)
+
+
+def configurations_of(choices: dict[str, Any]) -> Configurations:
+    """Return the configurations of files, with these options of the command line applied."""
+    values = {key: choices.get(name) for name, key in _KEYS.items()}
+    for key in ("select", "ignore"):
+        values[key] = [code for text in values[key] or () for code in text.split(",") if code.strip()] or None
+    return Configurations(values)
+
+
+def search_of(choices: dict[str, Any], configurations: Configurations) -> Search:
+    """Return the search for files that these options ask for."""
+    return Search(
+        configurations,
+        pages=PAGES if choices["docs"] else (),
+        gitignore=choices["respect_gitignore"],
+        force_exclude=choices["force_exclude"],
+    )

@@ -1,0 +1,212 @@
+"""`np2tf run`: runs a script or a module translated, as `python` would run it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from np2tf.cli.main import DeferredAction
+from np2tf.core.diagnostics import codes
+from np2tf.core.faults import note_fault
+from np2tf.core.late import TensorFlowMissingError, installation
+from np2tf.core.settings import config
+from np2tf.loading.findings import warn_in_one_line
+from np2tf.loading.programs.execute import execute, on_device, show
+from np2tf.loading.programs.program import CannotRun, Program, prepare
+from np2tf.loading.programs.startup_log import keep_quiet
+from np2tf.loading.programs.workers import run_workers, worker_index
+
+FORMATS = ("text", "json")
+
+
+class _Run(click.Command):
+    """A command whose options end where the program begins, as Python's do."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._separate_arguments(args))
+
+    def _separate_arguments(self, args: Sequence[str]) -> list[str]:
+        """Return the arguments with `--` before the program's arguments, and `--report` with its value."""
+        value_options = {
+            name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
+        }
+        own_options: list[str] = []
+        remaining_words = list(args)
+        while remaining_words:
+            word = remaining_words.pop(0)
+            if word == "--report":
+                is_followed = bool(remaining_words) and remaining_words[0] in FORMATS
+                own_options.append(f"--report={remaining_words.pop(0) if is_followed else 'text'}")
+            elif word == "-m" and remaining_words:
+                return [*own_options, "-m", remaining_words[0], "--", *remaining_words[1:]]
+            elif word.startswith("-m") and not word.startswith("--") and len(word) > 2:
+                return [*own_options, "-m", word[2:], "--", *remaining_words]
+            elif word == "--":
+                return [*own_options, word, *remaining_words]
+            elif word in value_options:
+                own_options += [word, *remaining_words[:1]]
+                del remaining_words[:1]
+            elif word.startswith("-") and word != "-":
+                own_options.append(word)
+            else:
+                return [*own_options, "--", word, *remaining_words]
+        return own_options
+
+
+@click.command(cls=_Run, options_metavar="[OPTION…]")
+@click.option("-m", "module", metavar="MODULE", help="Run this module or package, as `python -m` does.")
+@click.option(
+    "--include", multiple=True, metavar="PATTERN", help="Translate these modules, too: a name or a pattern."
+)
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not translate these modules.")
+@click.option(
+    "--device", metavar="DEVICE", help="Run TensorFlow's part on this device: cpu, gpu, gpu:1, tpu:0 …"
+)
+@click.option("--float32", is_flag=True, help="Make new floating-point arrays 32 bits wide by default.")
+@click.option(
+    "--jit",
+    type=click.Choice(("on", "strict", "off")),
+    help="Compile every function that can be, or all, or none.",
+)
+@click.option(
+    "--tier",
+    type=click.Choice(("auto", "compile")),
+    help="Compile a function when it pays, or at the first call.",
+)
+@click.option(
+    "--eager",
+    type=click.Choice(("auto", "tensorflow")),
+    help="Where operations outside compiled functions run: where their arrays are, or all on TensorFlow.",
+)
+@click.option(
+    "--report",
+    type=click.Choice(FORMATS),
+    metavar="[text|json]",
+    help="At the end, tell what ran compiled, eagerly and on the host, and how long that took.",
+)
+@click.option(
+    "--report-file", type=click.Path(path_type=Path), help="Write the report to this file, not to stderr."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run the program in N processes at once, which np2tf.distribute joins.",
+)
+@click.option(
+    "--max-restarts",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="If a worker fails, start all workers again, at most N times.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
+@click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
+@click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
+def run(
+    module: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    program: tuple[str, ...],
+    device: str | None,
+    float32: bool,
+    report: str | None,
+    report_file: Path | None,
+    workers: int | None,
+    max_restarts: int,
+    verbose: bool,
+    full_traceback: bool,
+    **settings: str | None,
+) -> NoReturn:
+    """Run a script or module translated, as `python` would run it.
+
+    The script is translated, and so are the modules and packages in its folder; with -m, the package.
+    Options go before FILE or -m; the words behind it are the program's. No file is changed. The program's
+    exit status is the status of the command.
+    """
+    if module is None and not program:
+        raise click.UsageError("name a file, or a module after -m")
+    asks_for_tensorflow = device or float32 or workers is not None or settings.get("eager") == "tensorflow"
+    if not _is_installed("numpy") or (asks_for_tensorflow and not _is_installed("tensorflow")):
+        entry = codes()["NP2TF925"]
+        raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
+    target, arguments = (module, program) if module is not None else (program[0], program[1:])
+    main_program = Program(target, module is not None, tuple(arguments), include, exclude)
+    choices = {name: value for name, value in settings.items() if value is not None}
+    if float32:
+        choices["floats"] = "float32"
+    if not verbose:
+        keep_quiet()
+    warn_in_one_line()
+    if not _is_installed("tensorflow"):
+        installation.note(ModuleNotFoundError("No module named 'tensorflow'"))
+        installation.warn()
+    if workers is not None:
+        if worker_index() is None:
+            raise DeferredAction(lambda: sys.exit(run_workers(workers, max_restarts)))
+        from np2tf.transforms.sharding.cluster import initialize  # before any other use of TensorFlow
+
+        initialize()
+    for name, value in choices.items():
+        setattr(config, name, value)
+    device_name = _device(device) if device else None
+    if report is not None or report_file is not None:
+        try:
+            with installation.needed():
+                from np2tf.cli.run_report import report_at_exit
+
+                report_at_exit(report or "text", report_file)
+        except Exception as error:  # the program runs without a report
+            note_fault(error)
+    configuration = {**choices, **({"device": device_name} if device_name else {})}
+    raise DeferredAction(lambda: _start(main_program, configuration, full_traceback))
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # a finder refuses it, or something else has its name
+        return False
+
+
+def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
+    """Run the program. Exceptions from here on are the program's own."""
+    try:
+        main = prepare(program)
+    except CannotRun as error:
+        _refuse(error)
+    except SystemExit:
+        raise
+    except BaseException as error:  # a package of the program, imported to find the module, has failed
+        show(error, whole=full_traceback)
+        sys.exit(1)
+    with on_device(settings.get("device")):
+        execute(main, program, settings, whole=full_traceback)
+
+
+def _refuse(error: CannotRun) -> NoReturn:
+    click.echo(f"np2tf run: {error}\n  {error.remedy}", err=True)
+    sys.exit(error.status)
+
+
+def _device(name: str) -> str:
+    """Return TensorFlow's name of a device; end the command if there is no device of this name."""
+    try:
+        with installation.needed():
+            import tensorflow as tf
+    except TensorFlowMissingError as error:
+        raise click.ClickException(f"--device {name}: {error}") from None
+
+    kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")
+    device_name = f"{kind.upper()}:{number or 0}"
+    have = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
+    if device_name not in have:
+        _refuse(
+            CannotRun("NP2TF934", name=name, devices=", ".join(device_kind.lower() for device_kind in have))
+        )
+    return f"/device:{device_name}"

@@ -1,0 +1,103 @@
+"""The command line: one command per file, loaded when the user calls it.
+
+May import everything; nothing imports this package. Functions that a program could want to call belong
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from np2tf import __version__
+from np2tf.core.diagnostics import INTERNAL
+from np2tf.core.settings import config as settings
+
+# command -> its line in `np2tf --help`. The module np2tf.cli.main.<command> defines a click command of that
+# name.
+COMMANDS: dict[str, str] = {
+    "init": "Prepare a repository: configuration, hook for pre-commit, job for CI.",
+    "convert": "Translate files: show a diff, write in place, or into another folder.",
+    "check": "Say what a translation would change, and what it could not do.",
+    "config": "Show what applies to a file, and where that comes from.",
+    "explain": "Explain a diagnostic code or a NumPy name.",
+    "coverage": "Show how every public NumPy name is provided.",
+    "run": "Run a script or module translated, as `python` would run it.",
+    "export": "Save a function of a script as a model that TensorFlow loads without np2tf.",
+    "report": "Report what becomes of a repository, as a page or as Markdown.",
+    "cache": "Show or empty the cache of translations made at import.",
+    "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",
+}
+
+
+class DeferredAction(BaseException):
+    """Raised by a command to run `action` once neither click nor `main` handles exceptions any more."""
+
+    def __init__(self, action: Callable[[], Any]) -> None:
+        super().__init__(action)
+        self.action = action
+
+
+class Lazy(click.Group):
+    """A group that imports a command's module only when that command runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"np2tf.cli.main.{cmd_name}"), cmd_name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ValueError as error:
+            from np2tf.cli.configuration import ConfigurationError
+
+            if isinstance(error, ConfigurationError):
+                raise click.UsageError(str(error)) from None
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def np2tf() -> None:
+    """Translate NumPy code to TensorFlow.
+
+    Exit status: 0 nothing to do, or done; 1 would change or has findings; 2 wrong usage; 123 internal error.
+    """
+    try:
+        settings.check_environment()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Run the `np2tf` command.
+
+    Args:
+        args: the arguments; None takes the arguments of the process.
+    """
+    try:
+        return np2tf.main(args, prog_name="np2tf")
+    except DeferredAction as deferral:
+        action = deferral.action
+    except BrokenPipeError:
+        # The reader of the pipe has closed it (`np2tf convert … | head`): nothing is wrong.
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:  # the last handler: the user gets a code, and not a traceback
+        click.echo(f"np2tf: NP2TF905 internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("Please report this, with the command and the file.", err=True)
+        sys.exit(INTERNAL)
+    return action()

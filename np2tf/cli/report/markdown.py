@@ -1,0 +1,110 @@
+"""The report in brief, as Markdown: for pull requests and summaries of jobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from np2tf.cli.report import tables
+from np2tf.cli.report.runs import Run, milliseconds
+from np2tf.cli.report.survey import Survey, percent
+
+#: The maximal number of rows of a table.
+ROWS = 10
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
+_CODE = re.compile(r"(`[^`]*`)")
+
+
+def markdown(survey: Survey, title: str, run: Run | None = None) -> str:
+    """Return the report as Markdown."""
+    return "\n".join(_lines(survey, title, run)) + "\n"
+
+
+def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
+    staged_count, functions = tables.share_staged(survey)
+    fates = tables.count_fates(survey.fates)
+    yield f"## np2tf: {escape(title)}"
+    yield ""
+    yield (
+        f"**{percent(staged_count, functions)}** of {functions} functions that compute with arrays are "
+        f"compiled: {fates['staged']} by themselves, {fates['called']} where something compiled calls them; "
+        f"{fates['host']} stay on the host."
+    )
+    yield ""
+    native, uses = tables.share_native(tables.names(survey))
+    changes = sum(file.changes for file in survey.files)
+    yield (
+        f"{len(survey.files)} files, of which {changes} would change. {native} of {uses} uses of NumPy "
+        f"({percent(native, uses)}) are TensorFlow's. {len(survey.findings)} findings."
+    )
+    rows = tables.packages(survey)
+    if len(rows) > 1:
+        yield from _table(
+            ("package", "files", "functions", "compiled"),
+            [
+                (
+                    code(row.name),
+                    str(row.files),
+                    str(row.functions),
+                    percent(row.staged_functions, row.functions),
+                )
+                for row in rows
+            ],
+        )
+    reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
+    yield from _table(("functions", "why they stay on the host"), reasons)
+    entries = [(row.code, str(row.count), message(row.example)) for row in tables.code_rows(survey)]
+    yield from _table(("code", "findings", "for example"), entries)
+    if run is not None:
+        yield from _run(run)
+
+
+def _run(run: Run) -> Iterator[str]:
+    yield ""
+    yield (
+        f"{code(run.command)} took {run.seconds:.1f} s (status {run.status}); "
+        f"{len(run.compiled_functions)} of {len(run.functions)} jitted functions ran as compiled code."
+    )
+    rows = [
+        (
+            code(function.name),
+            str(function.compiled),
+            milliseconds(function.each_compiled),
+            str(function.host),
+            milliseconds(function.each_host),
+        )
+        for function in run.called_functions
+    ]
+    yield from _table(("function", "compiled calls", "ms each", "calls on the host", "ms each"), rows)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "---|" * len(headings)
+    for row in rows[:ROWS]:
+        yield f"| {' | '.join(row)} |"
+    if len(rows) > ROWS:
+        yield f"| … and {len(rows) - ROWS} more |" + " |" * (len(headings) - 1)
+
+
+def escape(text: str) -> str:
+    """Return a text on one line, with the characters escaped that have a meaning in Markdown."""
+    return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def message(text: str) -> str:
+    """Return a message of np2tf as Markdown; code in it stands between backquotes."""
+    parts = _CODE.split(text)
+    return "".join(code(part[1:-1]) if k % 2 else escape(part) for k, part in enumerate(parts))
+
+
+def code(text: str) -> str:
+    """Return a text as code on one line of a table; it may contain backquotes and bars."""
+    text = " ".join(text.split()).replace("|", "\\|")
+    longest = max((len(run_of_ticks) for run_of_ticks in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest else ""
+    return f"{fence}{space}{text}{space}{fence}"

@@ -1,0 +1,1 @@
+"""Programs, projects and test suites run on NumPy and translated, compared and timed."""

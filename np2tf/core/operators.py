@@ -1,0 +1,354 @@
+"""Unbound names: the value that stands for an unbound name in translated code, staged or not."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from np2tf.core import late
+from np2tf.core.late import TensorFlowMissingError, installation
+
+# -- undefined -----------------------------------------------------------------------------------------------
+
+
+class Undefined:
+    """The value of a name that is not bound (yet); any use of it raises UnboundLocalError."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        """Refuse the attributes that programs use; protocols look up names with underscores, which do not
+        exist.
+        """
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        return _refuse(self)
+
+    def __repr__(self) -> str:
+        return f"undefined({self.name!r})"
+
+
+#: The message of Python itself, which changed with Python 3.11.
+_MESSAGE = (
+    "cannot access local variable '{}' where it is not associated with a value"
+    if sys.version_info >= (3, 11)
+    else "local variable '{}' referenced before assignment"
+)
+
+
+def _refuse(self: Undefined, *args: Any) -> Any:
+    raise UnboundLocalError(_MESSAGE.format(self.name))
+
+
+_UNARY = (
+    "bool int float complex index len iter next reversed contains getitem setitem delitem call array neg pos "
+    "abs invert round trunc floor ceil lt le gt ge eq ne format str enter exit"
+)
+#: Operators of two operands, which have a reflected and an in-place form.
+_BINARY = "add sub mul matmul truediv floordiv mod pow lshift rshift and xor or"
+_USES = (
+    *(*_UNARY.split(), "divmod", "rdivmod"),
+    *(form + name for name in _BINARY.split() for form in ("", "r", "i")),
+)
+for _name in _USES:
+    setattr(Undefined, f"__{_name}__", _refuse)
+Undefined.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+
+def undefined(name: str) -> Any:
+    """Return the value of a name that is not bound yet.
+
+    Args:
+        name: the name of the variable.
+
+    Returns:
+        An object whose use raises UnboundLocalError. In compiled code its use discards the call.
+
+    See https://docs.python.org/3/library/exceptions.html#UnboundLocalError.
+    """
+    return Undefined(name)
+
+
+def check_bound(result: Any) -> Any:
+    """Return a function's result, which must not be or contain an unbound name.
+
+    Raises:
+        UnboundLocalError: as Python does.
+    """
+    kind = type(result)
+    if kind is Undefined:
+        bool(result)
+    elif kind is tuple:
+        for item in result:
+            check_bound(item)
+    elif kind is dict or kind is list:
+        # The result may be a display of names; deeper containers may be long, or hold themselves.
+        items = result.values() if kind is dict else result
+        if Undefined in set(map(type, items)):
+            check_bound(tuple(item for item in items if type(item) is Undefined))
+    return result
+
+
+# -- table ---------------------------------------------------------------------------------------------------
+# The operators that translated code calls as `np2tf.cond`, `np2tf.range` …: their names and both meanings.
+#
+# This table is the only list of the operators. The translator emits them, `np2tf` has them as attributes,
+# the run time and the host tier call one of the two meanings, and the tests judge translations by Python's
+# meaning. Python's meaning, for values that are all known, stands here where it is no builtin; the meaning
+# for staged values is loaded when it is first called (`np2tf.core.operators`).
+
+#: The roles of operators in the translator. It writes calls of "control" operators itself, and looks for none
+#: in the source. It puts operators in the place of builtins: a loop runs over a "sequence", and a "number" is
+#: computed from other numbers. A "type test" asks for a value's type.
+CONTROL, SEQUENCE, NUMBER, TYPE_TEST = "control", "sequence", "number", "type test"
+OTHER_ROLE = "other"
+
+#: The translator and the staged operators unroll loops of at most this many iterations: constant indices make
+#: better code than a loop.
+UNROLL = 8
+#: A loop that cannot be lowered or staged may still be unrolled up to this length.
+MAX_UNROLL = 64
+
+
+class Operator:
+    """One operator.
+
+    Attributes:
+        python: Python's meaning, as ``module:name``, or ``module`` where that is the operator.
+        staged: the meaning for staged values, likewise, within the package that `lazy.staging` names; "" if
+            Python's meaning holds for staged values, too.
+        role: the operator's role in the translator.
+    """
+
+    __slots__ = ("python", "role", "staged")  # a named tuple takes longer to make than all of the table
+
+    def __init__(self, python: str, staged_function: str, role: str = OTHER_ROLE) -> None:
+        self.python, self.staged, self.role = python, staged_function, role
+
+
+def _own_operator(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
+    return Operator(f"{__name__}:{name}", f"{module}:{name}", role)
+
+
+def _builtin(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
+    return Operator(f"builtins:{name}", f"{module}:{name}", role)
+
+
+OPERATORS: dict[str, Operator] = {
+    **{
+        name: _own_operator(name, "staged_operators.control", CONTROL)
+        for name in ("cond", "while_loop", "for_loop", "and_", "or_")
+    },
+    "map_loop": _own_operator("map_loop", "staged_operators.map_loop", CONTROL),
+    "not_": Operator("operator:not_", "staged_operators.control:not_"),
+    "undefined": Operator("np2tf.core.operators:undefined", ""),
+    "numpy_function": Operator(f"{__name__}:numpy_function", ""),
+    "on_host": _own_operator("on_host", "staged_operators.exceptions"),
+    "call": _own_operator("call", "callees.callees"),
+    "context": _own_operator("context", "callees.contexts"),
+    **{
+        name: _builtin(name, "staged_operators.iterables", SEQUENCE)
+        for name in ("range", "enumerate", "zip", "reversed")
+    },
+    **{
+        name: _builtin(name, "staged_operators.builtins", NUMBER)
+        for name in ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
+    },
+    **{name: _builtin(name, "staged_operators.extrema", NUMBER) for name in ("min", "max")},
+    **{
+        name: _builtin(name, "staged_operators.type_tests", TYPE_TEST)
+        for name in ("isinstance", "type", "hasattr", "getattr")
+    },
+    "list_of": _own_operator("list_of", "staged_operators.builtins"),
+    "math": Operator("math", "staged_operators.math"),
+    "print": _builtin("print", "effects.printing"),
+    "str": _builtin("str", "effects.text"),
+    "repr": _builtin("repr", "effects.text"),
+    "text": Operator("builtins:str.format", "effects.text:text"),
+    "percent": Operator("operator:mod", "effects.text:percent"),
+}
+
+
+def of_role(role: str) -> tuple[str, ...]:
+    """Return the names of the operators with a role."""
+    return tuple(name for name, operator in OPERATORS.items() if operator.role == role)
+
+
+def load(place: str) -> Any:
+    """Return the object that ``module:name`` tells."""
+    module, _, path = place.partition(":")
+    value: Any = sys.modules.get(module) or importlib.import_module(module)
+    for name in path.split(".") if path else ():
+        value = getattr(value, name)
+    return value
+
+
+def python_meaning(name: str) -> Any:
+    """Return Python's meaning of an operator."""
+    return load(OPERATORS[name].python)
+
+
+# -- Python's meaning ----------------------------------------------------------------------------------------
+
+
+def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
+    """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``."""
+    return then(*operands) if test else otherwise(*operands)
+
+
+def while_loop(
+    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """``while keep_going(*state): state = step(*state)``; returns the state after the loop."""
+    while keep_going(*state):
+        state = step(*state)
+    return state
+
+
+def for_loop(
+    iterable: Iterable[Any],
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any] | None = None,
+) -> tuple[Any, ...]:
+    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+
+    `keep_going` is tested on the state before every step; the loop ends when it is false.
+    """
+    for item in iterable:
+        if keep_going is not None and not keep_going(*state):
+            break
+        state = step(item, *state)
+    return tuple(state)
+
+
+def map_loop(iterable: Iterable[Any], value: Callable[[Any], Any], out: Any) -> Any:
+    """``for i in iterable: out[i] = value(i)``; returns `out`."""
+    for i in iterable:
+        out[i] = value(i)
+    return out
+
+
+def and_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``."""
+    return left and right()
+
+
+def or_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``."""
+    return left or right()
+
+
+def call(callee: Any) -> Any:
+    """``np2tf.call(f)(x)`` is ``f(x)``."""
+    return callee
+
+
+def context(manager: Any) -> Any:
+    """``with np2tf.context(manager):`` is ``with manager:``."""
+    return manager
+
+
+def on_host(kinds: Any) -> Any:
+    """``except np2tf.on_host(kinds):`` is ``except kinds:``."""
+    return kinds
+
+
+def list_of(element: Any, iterable: Iterable[Any], where: Any = None) -> list[Any]:
+    """``[element(item) for item in iterable if where(item)]``.
+
+    A function of several parameters takes a tuple's items as its arguments.
+    """
+    if element.__code__.co_argcount > 1:
+        return [element(*item) for item in iterable if where is None or where(*item)]
+    return [element(item) for item in iterable if where is None or where(item)]
+
+
+#: The classes of np2tf's functions for NumPy's, which have these as `numpy`; the house of arrays sets it.
+numpy_functions: tuple[type, ...] = ()
+
+
+def numpy_function(value: Any) -> Any:
+    """``np2tf.numpy_function(f) is np.add`` asks if f is NumPy's function, or np2tf's function for it.
+
+    Args:
+        value: a function, or any other value.
+
+    Returns:
+        NumPy's function in the place of np2tf's; every other value unchanged.
+    """
+    return value.numpy if issubclass(type(value), numpy_functions) else value
+
+
+# -- in use --------------------------------------------------------------------------------------------------
+# The meaning of each operator that `np2tf` has now: Python's, or the meaning for staged values.
+#
+# Until TensorFlow is loaded no value can be staged, and Python's do. Emitted code reads the attribute of
+# `np2tf` whenever it calls an operator, so that another operator may take its place at any time; a Python
+# loop that is running goes on.
+
+
+def _until_tensorflow(name: str) -> Callable[..., Any]:
+    """Python's operator, which gives way as soon as the program has imported TensorFlow by itself."""
+    function = python_meaning(name)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not installation.may_have_tensorflow:
+            return function(*args, **kwargs)
+        use_staging()
+        return staging_operator(name)(*args, **kwargs)
+
+    return call
+
+
+#: Python's operators by name, as `np2tf` has them before TensorFlow is loaded.
+PYTHON: dict[str, Any] = {
+    name: _until_tensorflow(name) if operator.role == CONTROL else load(operator.python)
+    for name, operator in OPERATORS.items()
+}
+
+
+def staging_operator(name: str) -> Any:
+    """The operator that stages where its values are staged; Python's, if TensorFlow cannot be imported."""
+    operator = OPERATORS[name]
+    try:
+        with installation.needed():
+            return load(f"{late.staging}.{operator.staged}" if operator.staged else operator.python)
+    except TensorFlowMissingError:
+        installation.warn()
+        return python_meaning(name) if operator.role == CONTROL else load(operator.python)
+
+
+class _Use:
+    """The state of the operators: whether the staging operators have replaced Python's operators."""
+
+    staging = False
+
+
+def install(names: dict[str, Any]) -> None:
+    """Put Python's operators into the namespace of `np2tf`, unless the staging operators are in use already.
+
+    They are if the module `np2tf` is executed a second time, as `importlib.reload` and `%reload_ext` do.
+
+    Args:
+        names: the namespace of the module `np2tf`.
+    """
+    if not _Use.staging:
+        names.update(PYTHON)
+
+
+def use_staging() -> None:
+    """Put the operators that stage into the place of Python's; called when TensorFlow is loaded.
+
+    `np2tf` loads each of them when it is first asked for it.
+    """
+    _Use.staging = True
+    names = vars(sys.modules["np2tf"])
+    for name, operator in PYTHON.items():
+        if names.get(name) is operator:
+            names.pop(name, None)

@@ -1,0 +1,1 @@
+"""np2tf inside other tools: Keras, saved models, pytest, IPython."""

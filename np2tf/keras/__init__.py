@@ -1,8 +1,0 @@
-"""`np2tf.keras`: NumPy functions as layers and optimisers of Keras.
-
-Losses, activations and metrics need no class: Keras takes functions that `np2tf.translate` or `np2tf.jit` has
-made. May import both columns, because a plain NumPy function is translated. Training loops stay out.
-"""
-
-from np2tf.keras.layer import Layer as Layer
-from np2tf.keras.optimizer import Optimizer as Optimizer

@@ -1,0 +1,3 @@
+"""Single functions, classes and notebook cells translated in place, and staged versions of functions that
+compiled code calls.
+"""

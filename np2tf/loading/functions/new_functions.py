@@ -1,0 +1,222 @@
+"""Makes new functions from given functions: translates their source, and puts the code under their globals
+and closures.
+
+The source is not run again: it is compiled, and the functions' code objects are taken from the result.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from np2tf.loading.code.boundaries import add_boundaries
+from np2tf.loading.code.source_lines import SourceMap
+from np2tf.loading.findings import Finding
+from np2tf.loading.functions.blocks import Block, block_of, is_stand_in
+from np2tf.loading.functions.translate import UntranslatableError
+from np2tf.staging.process.boundary import NAMES, note_translated
+from np2tf.translate.pipeline import translate
+from np2tf.translate.sources.options import Options
+from np2tf.translate.tree.source import Source, SourceError
+
+_FACTORY = "__np2tf_names__"
+#: Members that arrays have, and that raw tensors lack or have with another meaning: methods, attributes,
+#: writes to elements.
+_OF_ARRAYS = (ast.Attribute, ast.Subscript)
+_Def = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def translations(
+    functions: Sequence[types.FunctionType], options: Options
+) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
+    """Return the translations of functions that share one block of source, and the findings about them.
+
+    Raises:
+        Refused: if there is no source, or it cannot be translated.
+    """
+    return translate_block(block_of(functions), functions, options, with_boundaries=True)
+
+
+def translate_block(
+    block: Block,
+    functions: Sequence[types.FunctionType],
+    options: Options,
+    with_boundaries: bool = False,
+) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
+    """Return the translations of the functions in a block, and the findings about them.
+
+    Args:
+        block: the source.
+        functions: the functions.
+        options: the options of the translation.
+        with_boundaries: whether functions that the translation leaves as they are get boundaries too, so that
+            raw tensors among their arguments become arrays.
+
+    Raises:
+        Refused: if the block cannot be translated.
+    """
+    try:
+        source = Source.of(block.text, block.path)
+    except SourceError as error:
+        raise UntranslatableError(error.diagnostic.message) from None
+    result = translate(source, options)
+    findings = [_relocate_finding(Finding.of(diagnostic), block) for diagnostic in result.diagnostics]
+    if not result.changed and not with_boundaries:
+        return {}, findings
+    if result.changed:
+        tree = ast.parse(result.text)
+        SourceMap(source, result).relocate(tree, block.down, block.right)
+        block.place(tree)
+    else:
+        tree = ast.increment_lineno(ast.parse(block.text), block.down)
+        block.place(tree)
+    tree.body = [statement for statement in tree.body if not is_stand_in(statement)]
+    libraries = {**_libraries(tree, block), **NAMES}
+    first_lines = {place: function.__code__.co_firstlineno for function, place in block.definitions.items()}
+    jit_places = _take_off_decorators(tree, first_lines)
+    if not result.changed and not any(isinstance(node, _OF_ARRAYS) for node in ast.walk(tree)):
+        return {}, findings
+    before = "" if result.changed else ast.dump(tree)
+    add_boundaries(tree, _relocate(block.text, block), result.compiler_functions)
+    if not result.changed and ast.dump(tree) == before:
+        return {}, findings
+    codes = dict(_codes(_compile_block(tree, block, functions, libraries)))
+    new: dict[types.FunctionType, Any] = {}
+    for function in functions:
+        place = block.definitions.get(function)
+        code = None if place is None else codes.get((place[0], first_lines[place]))
+        if place is not None and code is not None:
+            new[function] = _make_function(function, code, libraries, place in jit_places)
+    return new, findings
+
+
+def _relocate(text: str, block: Block) -> ast.Module:
+    """Return the source as a tree, with its places in the file."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno += block.down
+    block.place(tree)
+    return tree
+
+
+def _relocate_finding(finding: Finding, block: Block) -> Finding:
+    return finding._replace(line=block.file_line(finding.line), column=finding.column + block.right)
+
+
+def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
+    """Remove the imports at the top of the translation, and return the objects that they import.
+
+    Names that mean the same object for the user are left out.
+    """
+    imports: list[ast.stmt] = [
+        statement for statement in tree.body if isinstance(statement, (ast.Import, ast.ImportFrom))
+    ]
+    tree.body = [statement for statement in tree.body if statement not in imports]
+    libraries: dict[str, Any] = {}
+    exec(compile(ast.Module(imports, []), block.path, "exec"), libraries)
+    return {
+        name: value
+        for name, value in libraries.items()
+        if name != "__builtins__" and block.names.get(name, _ABSENT) is not value
+    }
+
+
+_ABSENT = object()
+
+
+def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], int]) -> set[tuple[str, int]]:
+    """Remove all decorators, because the source's have been or will be applied.
+
+    Returns:
+        The name and line of each function that had `@np2tf.jit`.
+    """
+    places = set()
+    for node in list(ast.walk(tree)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _is_outermost(node, tree):
+            continue
+        place = (node.name, node.lineno)
+        if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
+            places.add(place)
+        # A function begins at the line of its first decorator: a decorator that never runs keeps the line.
+        first = first_lines.get(place, node.lineno)
+        here: Any = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
+        node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
+    return places
+
+
+def _is_outermost(function: _Def, tree: ast.Module) -> bool:
+    """Return whether a function is in no other function; inner decorators run with the function around
+    them.
+    """
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if node is function:
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _compile_block(
+    tree: ast.Module, block: Block, functions: Sequence[types.FunctionType], libraries: dict[str, Any]
+) -> types.CodeType:
+    """Return the code of a function that contains the block, with the closure variables as its parameters.
+
+    What the block defines is global, unless the functions have it as a closure variable: there they find
+    themselves, and the class that they are methods of. (The function around the block is never called.)
+    """
+    names = dict.fromkeys([name for function in functions for name in function.__code__.co_freevars])
+    names.update(dict.fromkeys(libraries))
+    # (`if True:` keeps a block indented.)
+    body = [part for node in tree.body for part in (node.body if isinstance(node, ast.If) else [node])]
+    defined = {node.name for node in body if isinstance(node, _DEFINITIONS)} - names.keys()
+    scope = f"global {', '.join(sorted(defined))}" if defined else "pass"
+    factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): {scope}")
+    factory.body[0].body += tree.body  # type: ignore[attr-defined]
+    flags = functions[0].__code__.co_flags & _FUTURE
+    return compile(ast.fix_missing_locations(factory), block.path, "exec", flags, dont_inherit=True)
+
+
+#: `from __future__ import annotations`, the only future feature that present code can have.
+_FUTURE = 0x1000000
+
+
+def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
+    """Yield code objects by name and line of the definition; inner code comes first."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+            yield (constant.co_name, constant.co_firstlineno), constant
+
+
+def _make_function(
+    old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool
+) -> Any:
+    cells = dict(zip(old.__code__.co_freevars, old.__closure__ or ()))
+    closure = []
+    for name in code.co_freevars:
+        if name not in cells:
+            if name not in libraries:
+                raise UntranslatableError(f"`{name}` means something else in another function beside it")
+            cells[name] = types.CellType(libraries[name])
+        closure.append(cells[name])
+    if sys.version_info >= (3, 11):  # tracebacks show the qualified name
+        code = code.replace(co_qualname=old.__code__.co_qualname)
+    new = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, tuple(closure))
+    note_translated(code)
+    new.__kwdefaults__ = old.__kwdefaults__
+    new.__dict__.update(old.__dict__)
+    for name in ("__doc__", "__annotations__", "__qualname__", "__module__", "__type_params__"):
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    if not jitted:
+        return new
+    import np2tf
+
+    return np2tf.jit(new)

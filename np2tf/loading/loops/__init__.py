@@ -1,0 +1,1 @@
+"""Loops as functions of their own, and code that watches its loops, for on-stack replacement."""

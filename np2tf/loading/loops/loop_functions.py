@@ -1,0 +1,523 @@
+"""Makes the loops of functions and modules into functions, for on-stack replacement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from np2tf.loading.loops.names import (
+    CLOSURES,
+    OF_THE_FRAME,
+    OF_THE_MODULE,
+    REFUSED_NODES,
+    blocks_of,
+    count_loads,
+    functions_of,
+    globals_of_functions,
+    is_bound_before_read,
+    is_private,
+    jumps,
+    parameters_of,
+    stored_names,
+    walk,
+)
+from np2tf.staging.host.watched_loops import SHORT, LoopFunction
+
+# -- items ---------------------------------------------------------------------------------------------------
+# The iterables of a `for` besides ranges: arrays, and `enumerate`, `zip` and `reversed` of arrays.
+#
+# As a function, the loop counts, and indexes its elements:
+#
+#     for i, v in enumerate(x):      for _np2tf_k in range(_np2tf_start, _np2tf_stop):
+#         s += i * v                     i, v = (_np2tf_k, _np2tf_items_0[_np2tf_k])
+#                                        s += i * v
+
+ITEMS, COUNTER = "_np2tf_items_", "_np2tf_k"
+
+
+class Items(NamedTuple):
+    """The elements of a loop.
+
+    Attributes:
+        kind: "items", "enumerate", "zip", "enumerate zip" or "reversed".
+        arrays: the number of arrays that they come from.
+    """
+
+    kind: str
+    arrays: int
+
+    @property
+    def text(self) -> str:
+        """The source of an expression for the element of an iteration."""
+        elements = [f"{ITEMS}{k}[{COUNTER}]" for k in range(self.arrays)]
+        if self.kind == "reversed":
+            return f"{ITEMS}0[-1 - {COUNTER}]"
+        element = f"({', '.join(elements)},)" if self.kind.endswith("zip") else elements[0]
+        return f"({COUNTER}, {element})" if self.kind.startswith("enumerate") else element
+
+
+def items_of(loop: ast.For) -> Items | None:
+    """Return the kind of a loop's iterable; None if it is certainly no array."""
+    if not _is_clear(loop):
+        return None
+    call = _builtin_call(loop.iter)
+    if call is None:
+        return None if isinstance(loop.iter, _NO_ARRAYS) else Items("items", 1)
+    name, arguments = call
+    if name == "enumerate" and len(arguments) == 1:
+        inner = _builtin_call(arguments[0])
+        if inner is None:
+            return Items("enumerate", 1)
+        return Items("enumerate zip", len(inner[1])) if inner[0] == "zip" and inner[1] else None
+    if name == "zip" and arguments:
+        return Items("zip", len(arguments))
+    return Items("reversed", 1) if name == "reversed" and len(arguments) == 1 else None
+
+
+#: Expressions whose values are no arrays.
+_NO_ARRAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Constant, ast.GeneratorExp, ast.ListComp)
+#: Builtins whose results are no arrays.
+_BUILTINS = frozenset({"enumerate", "zip", "reversed", "range", "map", "filter", "sorted", "list", "open"})
+
+
+def _builtin_call(node: ast.expr) -> tuple[str, list[ast.expr]] | None:
+    """Return the builtin that an expression calls, and its arguments, which are empty if they are not
+    clear.
+    """
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _BUILTINS:
+        return None
+    clear = not node.keywords and not any(isinstance(argument, ast.Starred) for argument in node.args)
+    return node.func.id, node.args if clear else []
+
+
+def _is_clear(loop: ast.For) -> bool:
+    """Return whether a loop binds only names, and its header and its body are on lines of their own."""
+    header = loop.iter.end_lineno or 0
+    if loop.target.lineno != loop.target.end_lineno or loop.body[0].lineno <= header:
+        return False
+    parts = (node for node in ast.walk(loop.target) if isinstance(node, ast.expr))
+    return all(isinstance(node, (ast.Name, ast.Tuple)) for node in parts)
+
+
+# -- text ----------------------------------------------------------------------------------------------------
+# The text of a loop as a function, which begins at the line of the loop.
+#
+#     for i in range(n):             def …(x, i, _np2tf_start, _np2tf_stop):
+#         x = step(x, i)                 for i in range(_np2tf_start, _np2tf_stop):
+#                                            x = step(x, i)
+#                                        return (x, i,)
+#
+#     while norm(x) > 1:             def …(x, _np2tf_rounds):
+#         x = x / 2                      while _np2tf_rounds > 0 and (norm(x) > 1):
+#                                            _np2tf_rounds -= 1
+#                                            x = x / 2
+#                                        return (x, _np2tf_rounds > 0,)
+#
+# If the loop can break, the function also returns whether it did. A `return` becomes an exception, which
+# discards the compiled call: the host then runs the last iterations in the original loop, and returns from
+# there.
+
+START, STOP, STEP = "_np2tf_start", "_np2tf_stop", "_np2tf_step"
+ROUNDS, IS_OVER = "_np2tf_rounds", "_np2tf_is_over"
+_INDENTATION = "    "
+#: Line ends that would be counted in another way, and the byte order mark.
+OTHER_ENDS = ("\r", "\f", "\ufeff")
+
+
+class LoopText:
+    """The lines of a loop, which can be changed.
+
+    Args:
+        lines: the lines of the file.
+        loop: a statement in the file.
+    """
+
+    def __init__(self, lines: list[str], loop: ast.For | ast.While) -> None:
+        last = loop.body[-1].end_lineno
+        assert last is not None
+        self._loop = loop
+        self._first = loop.lineno
+        # The bytes of each line, and its line in the file.
+        self._rows = [(lines[k - 1].rstrip("\n").encode(), k) for k in range(loop.lineno, last + 1)]
+        self._prefix = self._rows[0][0][: loop.col_offset].decode()
+
+    def replace(self, node: ast.expr | ast.stmt, text: str, close: str = "") -> None:
+        """Replace a node by a text over as many lines, of which the last begins with `close`."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        first, last = node.lineno - self._first, node.end_lineno - self._first
+        before = self._rows[first][0][: node.col_offset]
+        behind = self._rows[last][0][node.end_col_offset :]
+        for k in range(first, last + 1):
+            self._rows[k] = b"", self._rows[k][1]
+        if first == last:
+            self._rows[first] = before + (text + close).encode() + behind, self._rows[first][1]
+        else:
+            self._rows[first] = before + text.encode(), self._rows[first][1]
+            self._rows[last] = (close.encode() + behind if close else b""), self._rows[last][1]
+
+    def put_around(self, node: ast.expr, before: str, behind: str) -> None:
+        """Insert texts before and behind a node."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        self._insert(node.end_lineno, node.end_col_offset, behind)
+        self._insert(node.lineno, node.col_offset, before)
+
+    def _insert(self, line: int, column: int, text: str) -> None:
+        row, number = self._rows[line - self._first]
+        self._rows[line - self._first] = row[:column] + text.encode() + row[column:], number
+
+    def text_of(self, node: ast.expr) -> str:
+        """Return the text of a node that is on one line."""
+        row, _ = self._rows[node.lineno - self._first]
+        return row[node.col_offset : node.end_col_offset].decode()
+
+    def begin_iterations(self, *statements: str) -> None:
+        """Insert statements at the beginning of the loop's body. No other change is possible afterwards."""
+        first = self._loop.body[0]
+        k = first.lineno - self._first
+        indentation = self._rows[k][0][: first.col_offset]
+        self._rows[k:k] = [(indentation + statement.encode(), first.lineno) for statement in statements]
+
+    def function(self, head: str, begin: list[str], end: list[str]) -> tuple[str, tuple[int, ...]]:
+        """Return the text of a function that begins with `head`, and the lines of the file for its lines.
+
+        Args:
+            head: the first line.
+            begin: the statements before the loop.
+            end: the statements behind the loop.
+        """
+        indentation = "" if self._prefix else _INDENTATION
+        rows = [(head, self._first)]
+        around = self._prefix or _INDENTATION
+        rows += [(around + begin_line, self._first) for begin_line in begin]
+        rows += [(indentation + row.decode(), number) for row, number in self._rows]
+        rows += [(around + end_line, self._first) for end_line in end]
+        return "\n".join(text for text, _ in rows) + "\n", tuple(number for _, number in rows)
+
+
+def can_be_moved(loop: ast.For | ast.While) -> bool:
+    """Return whether a loop's text keeps its meaning when it is indented further."""
+    texts = [node for node in ast.walk(loop) if isinstance(node, (ast.Constant, ast.JoinedStr))]
+    return loop.col_offset > 0 or all(text.lineno == text.end_lineno for text in texts)
+
+
+def binds(test: ast.expr) -> bool:
+    """Return whether a test binds a name, which every iteration must then bind."""
+    return any(isinstance(node, ast.NamedExpr) for node in ast.walk(test))
+
+
+def function_of(
+    lines: list[str],
+    loop: ast.For | ast.While,
+    items: Items | None,
+    name: str,
+    parameters: list[str],
+    results: list[str],
+) -> tuple[str, tuple[int, ...], str, bool]:
+    """Return a loop's text as a function, its lines, the loop's kind, and whether it returns that it is over.
+
+    Args:
+        lines: the lines of the file.
+        loop: a statement in the file.
+        items: the iterable of the loop, if it is no range.
+        name: the name of the function.
+        parameters: the parameters of the function, without the parameters for its first and last iteration.
+        results: the results of the function.
+    """
+    text = LoopText(lines, loop)
+    breaks = jumps(loop.body, ast.Break)
+    # The loop's `else` stays in the original loop.
+    returns = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Return)]
+    # The last node comes first, so that text before a node in its line keeps its place.
+    for node in sorted(returns, key=lambda jump: (jump.lineno, jump.col_offset), reverse=True):
+        text.replace(node, "raise StopIteration")
+    begin: list[str] = []
+    end: list[str] = []
+    if isinstance(loop, ast.While) and binds(loop.test):
+        kind, bounds, over, breaks = "while", [ROUNDS], IS_OVER, False
+        begin = [f"{IS_OVER} = True"]
+        test = text.text_of(loop.test)
+        text.replace(loop.test, "True")
+        text.begin_iterations(
+            f"if {ROUNDS} <= 0:",
+            f"{_INDENTATION}{IS_OVER} = False",
+            f"{_INDENTATION}break",
+            f"if not ({test}):",
+            f"{_INDENTATION}break",
+            f"{ROUNDS} -= 1",
+        )
+    elif isinstance(loop, ast.While):
+        kind, bounds = "while", [ROUNDS]
+        text.put_around(loop.test, f"{ROUNDS} > 0 and (", ")")
+        text.begin_iterations(f"{ROUNDS} -= 1")
+        over = f"{ROUNDS} > 0"
+    elif items is not None:
+        kind, over = items.kind, "False"
+        bounds = [*(f"{ITEMS}{k}" for k in range(items.arrays)), START, STOP]
+        target = text.text_of(loop.target)
+        text.replace(loop.iter, f"range({START}, {STOP}", ")")
+        text.replace(loop.target, COUNTER)
+        text.begin_iterations(f"{target} = {items.text}")
+    else:
+        assert isinstance(loop.iter, ast.Call)
+        kind = "steps" if len(loop.iter.args) == 3 else "range"
+        bounds = [START, STOP, STEP] if kind == "steps" else [START, STOP]
+        text.replace(loop.iter, f"range({', '.join(bounds)}", ")")
+        over = "False"
+    if breaks:
+        begin = [f"{IS_OVER} = True"]
+        end = ["else:", f"{_INDENTATION}{IS_OVER} = {over}"]
+        over = IS_OVER
+    tells = breaks or kind == "while"
+    flags = [over] if tells else []
+    end.append(f"return ({''.join(f'{result}, ' for result in [*results, *flags])})")
+    head = f"def {name}({', '.join([*parameters, *bounds])}):"
+    return *text.function(head, begin, end), kind, tells
+
+
+# -- functions -----------------------------------------------------------------------------------------------
+# Makes the loops of functions and modules into functions, for on-stack replacement.
+#
+# A loop that takes long on the host continues as compiled code (`np2tf.staging.host.replacement`). The
+# names that the loop reads and carries are the parameters of its function; the names that are read behind
+# it are the results. `np2tf.loading.loops.watched_code` makes the code in which the loop is watched.
+
+_Loop = ast.For | ast.While
+#: Statements that bind names which are no variables.
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+#: The place of a loop -> its function.
+Loops = dict[tuple[int, int], LoopFunction]
+
+
+def loops_of(source: ast.Module, text: str, path: str) -> Loops:
+    """Return the loops of a module that can become functions.
+
+    Args:
+        source: the tree of the module.
+        text: the text of the module.
+        path: the path of the file.
+    """
+    loops: Loops = {}
+    if any(end in text for end in OTHER_ENDS):
+        return loops
+    lines = [f"{line}\n" for line in text.split("\n")]
+    numpy = _numpy_names(source)
+    for function, in_class in functions_of(source.body):
+        if isinstance(function, ast.FunctionDef):
+            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), numpy).loops()
+    if not _names_in(source) & OF_THE_MODULE:
+        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), numpy).loops()
+    return loops
+
+
+def _numpy_names(source: ast.Module) -> set[str]:
+    """Return the names that are imported from NumPy."""
+    aliases = set()
+    for node in ast.walk(source):
+        if isinstance(node, ast.Import):
+            names = [alias for alias in node.names if alias.name.partition(".")[0] == "numpy"]
+            aliases |= {alias.asname or "numpy" for alias in names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy":
+            aliases |= {alias.asname or alias.name for alias in node.names}
+    return aliases
+
+
+class _LoopFinder:
+    """Finds the loops of a body that can become functions."""
+
+    def __init__(
+        self,
+        body: list[ast.stmt],
+        of: str,
+        lines: list[str],
+        path: str,
+        number: int,
+        numpy: set[str],
+    ) -> None:
+        self._body, self._of, self._lines, self._path, self._number = body, of, lines, path, number
+        self._numpy = numpy
+        self._loads = count_loads(body)
+
+    def loops(self) -> Loops:
+        """Return the loops' functions, by the places of the loops."""
+        loop_functions: Loops = {}
+        for loop in self._loops_within(self._body):
+            if _is_plain(loop) and self._may_be_taken_out(loop):
+                loop_functions[loop.lineno, loop.col_offset] = self._make_function(
+                    loop, self._number + len(loop_functions)
+                )
+        return loop_functions
+
+    def _loops_within(self, body: list[ast.stmt]) -> Iterator[_Loop]:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                continue
+            if isinstance(node, (ast.For, ast.While)):
+                yield node
+            for inner in blocks_of(node):
+                yield from self._loops_within(inner)
+
+    def _may_be_taken_out(self, loop: _Loop) -> bool:
+        """Return whether the loop keeps its meaning as a function."""
+        raise NotImplementedError
+
+    def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
+        """Return the names that the loop's function takes, and the names that it returns."""
+        raise NotImplementedError
+
+    def _make_function(self, loop: _Loop, number: int) -> LoopFunction:
+        name = f"_np2tf_loop_{number}"
+        inputs, outputs = self._names(loop)
+        parameters, results = sorted(inputs | outputs), sorted(outputs)
+        items = None if isinstance(loop, ast.While) or _is_over_range(loop) else items_of(loop)
+        text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results)
+        key = f"{self._path}:{loop.lineno}:{loop.col_offset}"
+        names = tuple(parameters), tuple(results)
+        says_numpy = _works_on_arrays(loop, self._numpy)
+        in_module = self._of == "<module>"
+        count = items.arrays if items is not None else 0
+        return LoopFunction(
+            key, name, self._of, text, lines, *names, kind, tells, count, says_numpy, in_module
+        )
+
+
+class _FunctionLoopFinder(_LoopFinder):
+    def __init__(
+        self,
+        function: ast.FunctionDef,
+        in_class: bool,
+        lines: list[str],
+        path: str,
+        number: int,
+        numpy: set[str],
+    ) -> None:
+        super().__init__(function.body, function.name, lines, path, number, numpy)
+        self._in_class = in_class
+        self._locals = parameters_of(function.args) | stored_names(function.body)
+        self._shared_names = {
+            name.id
+            for node in walk(function.body)
+            if isinstance(node, CLOSURES)
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name)
+        }
+        declarations = (node for node in walk(function.body) if isinstance(node, (ast.Global, ast.Nonlocal)))
+        self._outer_names = {name for node in declarations for name in node.names}
+        self._asks = not OF_THE_FRAME.isdisjoint(_names_in(function))
+
+    def _may_be_taken_out(self, loop: _Loop) -> bool:
+        if self._asks or "range" in self._locals:
+            return False
+        if self._in_class and any(map(is_private, _names_in(loop))):
+            return False
+        return not stored_names([loop]) & (self._shared_names | self._outer_names)
+
+    def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
+        inside = count_loads([loop], returned=False)
+        if isinstance(loop, ast.For):
+            of_body = count_loads(loop.body, returned=False)
+        else:
+            of_body = inside
+        inputs = {name for name in of_body if name in self._locals and not is_bound_before_read(name, loop)}
+        outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
+        outputs = stored_names([loop]) & (outside | inputs)
+        if not outputs and isinstance(loop, ast.For):
+            outputs = stored_names([loop.target])
+        return inputs, outputs
+
+
+class _ModuleLoopFinder(_LoopFinder):
+    def __init__(
+        self,
+        source: ast.Module,
+        text: str,
+        lines: list[str],
+        path: str,
+        number: int,
+        numpy: set[str],
+    ) -> None:
+        super().__init__(source.body, "<module>", lines, path, number, numpy)
+        self._of_functions = globals_of_functions(text, path)
+        self._module_names = stored_names(
+            [statement for statement in source.body if not isinstance(statement, _DEFINITIONS)]
+        )
+
+    def _may_be_taken_out(self, loop: _Loop) -> bool:
+        if "range" in self._module_names or not can_be_moved(loop):
+            return False
+        if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
+            return False
+        return not stored_names([loop]) & self._of_functions
+
+    def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
+        # Later code may read every name that the loop binds. The loop may also change the objects that it
+        # reads.
+        return set(count_loads([loop])) & self._module_names, stored_names([loop])
+
+
+def _is_plain(loop: _Loop) -> bool:
+    """Return whether a loop is of a kind that is watched, and holds no refused statement."""
+    nodes = list(ast.walk(loop))
+    if any(isinstance(node, REFUSED_NODES) for node in nodes):
+        return False
+    if any(isinstance(node, ast.ExceptHandler) and node.name for node in nodes):
+        return False
+    returns = any(isinstance(node, ast.Return) for node in nodes)
+    if returns and any(isinstance(node, (ast.Try, ast.With)) for node in nodes):
+        return False
+    if isinstance(loop, ast.While):
+        in_a_line = loop.test.end_lineno == loop.test.lineno
+        return (
+            not loop.orelse
+            and loop.body[0].lineno > (loop.test.end_lineno or 0)
+            and (in_a_line or not binds(loop.test))
+        )
+    if _is_over_range(loop):
+        return isinstance(loop.target, ast.Name) and not _is_tiny(loop.iter)
+    return items_of(loop) is not None
+
+
+def _is_over_range(loop: ast.For) -> bool:
+    call = loop.iter
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "range"
+        and not call.keywords
+        and not any(isinstance(argument, ast.Starred) for argument in call.args)
+        and 1 <= len(call.args) <= 3
+    )
+
+
+def _is_tiny(call: ast.expr) -> bool:
+    """Return whether a range certainly has so few numbers that watching would cost more."""
+    try:
+        values = [ast.literal_eval(argument) for argument in call.args]  # type: ignore[attr-defined]
+        return len(range(*values)) < SHORT
+    except (ValueError, TypeError, OverflowError):
+        return False
+
+
+def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
+    """Return whether a loop's text shows work on arrays, for which an iteration takes longer than watching.
+
+    The signs are NumPy's name, slices, and an inner loop over elements.
+    """
+    nodes = list(walk(loop.body))
+    if any(isinstance(node, ast.Name) and node.id in numpy for node in nodes):
+        return True
+    parts = [node.slice for node in nodes if isinstance(node, ast.Subscript)]
+    parts += [axis for part in parts if isinstance(part, ast.Tuple) for axis in part.elts]
+    if any(isinstance(part, ast.Slice) for part in parts):
+        return True
+    has_loop = any(isinstance(node, (ast.For, ast.While)) for node in nodes)
+    return has_loop and any(isinstance(part, ast.Tuple) for part in parts)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    """Return the names and attributes in a node."""
+    nodes = list(ast.walk(node))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}

@@ -1,0 +1,191 @@
+"""Code in which loops are watched, for on-stack replacement.
+
+A jitted function has this code besides the source's code; other functions and modules have only this code.
+The code runs a loop in parts. Between two parts, compiled code can take over the loop:
+
+    for i in range(n):                 loop = _np2tf_watch(range(n), KEY)
+        x = step(x, i)                 for part in loop:
+                                           if part is None:
+                                               x, i = loop.finish()
+                                               if loop.is_over:
+                                                   break
+                                               continue
+                                           for i in part:
+                                               x = step(x, i)
+                                           else:
+                                               continue
+                                           break
+                                       loop = part = None
+
+Work that compiled code cannot do, such as raising, is left to a last part. A `while` that is not watched, or
+no longer, runs as in the source, so that its test costs no more than before.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from np2tf.loading.loops.loop_functions import Loops
+from np2tf.loading.loops.names import blocks_of, functions_of, walk
+from np2tf.staging.host.watched_loops import LoopFunction
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Loop = ast.For | ast.While
+#: Decorators that do not change the code of a function.
+_HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
+
+#: The beginning of a watched loop, whose compiled part comes as None.
+_HEAD = """
+{loop} = _np2tf_watch(%s, {key!r})
+for {part} in {loop}:
+    if {part} is None:
+        {results}{loop}.finish()
+        if {loop}.is_over:
+            break
+        continue
+"""
+_FOR = (
+    _HEAD % "NUMBERS"
+    + """\
+    for TARGET in {part}:
+        BODY
+    else:
+        continue
+    break
+{loop} = {part} = None
+"""
+)
+_WHILE = (
+    _HEAD % "None"
+    + """\
+    for {part} in {part}:
+        if not TEST:
+            break
+        BODY
+    else:
+        continue
+    break
+else:
+    while TEST:
+        BODY
+{loop} = {part} = None
+"""
+)
+
+
+def watch_functions(tree: ast.Module, loops: Loops, jitted_lines: set[int]) -> None:
+    """Let the loops of a source's functions be watched, and append the loops' own functions to the module.
+
+    Args:
+        tree: the module; it is changed.
+        loops: the loops of the module.
+        jitted_lines: the lines where jitted functions begin.
+    """
+    for function, _ in list(functions_of(tree.body)):
+        _watch_function(function, loops, first_line(function) in jitted_lines)
+    tree.body += map(_definition, loops.values())
+
+
+def watch_translation(
+    tree: ast.Module, loops: Loops, jitted_lines: set[int], compiler_functions: frozenset[str]
+) -> None:
+    """Let the loops of a translation be watched, except the loops in jitted functions.
+
+    Args:
+        tree: the translation, with the source's places; it is changed.
+        loops: the loops of its source.
+        jitted_lines: the lines where jitted functions begin.
+        compiler_functions: the names of functions that another compiler reads, which stay as they are.
+    """
+    tree.body = _instrument_block(tree.body, loops)
+    for function, _ in list(functions_of(tree.body)):
+        if first_line(function) not in jitted_lines and function.name not in compiler_functions:
+            _watch_function(function, loops, is_jitted=False)
+
+
+def first_line(function: _Function) -> int:
+    """Return the line where a function begins, with its decorators."""
+    return min(function.lineno, *(decorator.lineno for decorator in function.decorator_list), function.lineno)
+
+
+def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
+    if not is_jitted:
+        # The user has not asked for compilation here: functions with other decorators, generators,
+        # coroutines, and loops without NumPy stay as they are.
+        decorators = set(map(ast.unparse, function.decorator_list))
+        suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function.body))
+        if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= _HARMLESS:
+            return
+        loops = {place: loop for place, loop in loops.items() if loop.says_numpy}
+    function.body = _instrument_block(function.body, loops)
+
+
+def _definition(loop_function: LoopFunction) -> ast.stmt:
+    definition = ast.parse(loop_function.text).body[0]
+    for node in ast.walk(definition):
+        if hasattr(node, "lineno"):
+            node.lineno = loop_function.lines[node.lineno - 1]
+            node.end_lineno = loop_function.lines[node.end_lineno - 1]  # type: ignore[attr-defined]
+    return definition
+
+
+def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
+    """Return the statements with their loops watched."""
+    return [new for statement in body for new in _instrument_statement(statement, loops)]
+
+
+def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node]
+    for inner in blocks_of(node):
+        inner[:] = _instrument_block(inner, loops)
+    if isinstance(node, (ast.For, ast.While)):
+        loop_function = loops.get((node.lineno, node.col_offset))
+        if loop_function is not None and (loop_function.kind == "while") == isinstance(node, ast.While):
+            return _instrument(node, loop_function)
+    return [node]
+
+
+def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
+    results = (
+        f"({''.join(f'{result}, ' for result in loop_function.results)}) = " if loop_function.results else ""
+    )
+    names = {"loop": f"{loop_function.name}_watched", "part": f"{loop_function.name}_part"}
+    template = _FOR if isinstance(loop, ast.For) else _WHILE
+    statements = ast.parse(template.format(**names, key=loop_function.key, results=results)).body
+    for node in statements:
+        for inner_node in ast.walk(node):
+            ast.copy_location(inner_node, loop)
+    filler = _TemplateFiller(loop)
+    return [filler.visit(node) for node in statements]
+
+
+class _TemplateFiller(ast.NodeTransformer):
+    """Puts the parts of a loop into the holes of a template."""
+
+    def __init__(self, loop: _Loop) -> None:
+        self._loop = loop
+        self._used = False
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        loop = self._loop
+        if node.id == "TEST" and isinstance(loop, ast.While):
+            return copy.deepcopy(loop.test)
+        if isinstance(loop, ast.For) and node.id in ("NUMBERS", "TARGET"):
+            return loop.iter if node.id == "NUMBERS" else loop.target
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        if isinstance(node.value, ast.Name) and node.value.id == "BODY":
+            is_copy = self._used
+            self._used = True
+            return copy.deepcopy(self._loop.body) if is_copy else self._loop.body
+        return self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        result = self.generic_visit(node)
+        outermost = isinstance(node.iter, ast.Name) and node.iter.id.endswith("_watched")
+        if outermost and isinstance(self._loop, ast.For):
+            node.orelse = self._loop.orelse
+        return result

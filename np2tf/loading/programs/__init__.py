@@ -1,0 +1,1 @@
+"""A whole program run translated: finding it, executing it, its child processes, workers and tracebacks."""

@@ -1,4 +1,0 @@
-"""scipy.linalg over tensors.
-
-May import `np2tf.scipy.kernels` and `tnp`, and no other chapter of SciPy.
-"""

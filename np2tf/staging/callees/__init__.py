@@ -1,0 +1,1 @@
+"""The functions that traced code calls: known, translated on demand, or refused."""

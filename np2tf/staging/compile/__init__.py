@@ -1,0 +1,1 @@
+"""From a prepared call to compiled code: which calls share code, tracing, running, results."""

@@ -1,0 +1,150 @@
+"""The compiler of a watched loop: it runs iterations of the loop as compiled code, or does nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from np2tf.core.counts import Fallback
+from np2tf.core.errors import LongCallError, TracingTimeError
+from np2tf.core.faults import note_fault, pass_on
+from np2tf.staging.compile.compiler import Compiler
+from np2tf.staging.compile.concrete_function import DiscardedCall
+from np2tf.staging.compile.preparation import PreparedCall
+from np2tf.staging.compile.specializations import SpecializationCache
+from np2tf.staging.host.jit import JittedFunction
+
+
+class Entry(NamedTuple):
+    """The outcome of entering a loop as compiled code.
+
+    Attributes:
+        result: the result of the loop's function; None if the host must run the loop.
+        cache: the cache that needs the host's time for the run; None if none does.
+    """
+
+    result: Any = None
+    cache: SpecializationCache | None = None
+
+
+class LoopCompiler(Compiler):
+    """The compiler of a loop's function. It never runs the function on the host, where the loop itself
+    runs.
+    """
+
+    _is_followed = False
+
+    def __init__(self, jitted_function: JittedFunction) -> None:
+        super().__init__(jitted_function)
+        # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
+        # budget.
+        self._until: float | None = None
+
+    @classmethod
+    def of(cls, jitted_function: JittedFunction) -> LoopCompiler:
+        """Return the compiler of a function, which becomes a loop's function."""
+        compiler = jitted_function.__dict__.get("_compiler")
+        if not isinstance(compiler, cls):
+            compiler = jitted_function.__dict__["_compiler"] = cls(jitted_function)
+        return compiler
+
+    def compile_ahead(
+        self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float
+    ) -> Fallback | None:
+        """Make code for a call without running it, and return the reason if that is impossible.
+
+        Args:
+            args: the arguments of the call.
+            changing_places: the places of arguments that differ in the next call, if they are numbers.
+            seconds: the seconds that it may take.
+        """
+        self._until = time.monotonic() + seconds
+        try:
+            call = self._preparation.prepare(args, {}, changing_places)
+            self._compile(self._cache_of(call), call)
+        except Exception as error:
+            pass_on(error)
+            return self._note_fallback(error)
+        finally:
+            self._until = None
+        return None
+
+    def run_now(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Any:
+        """Run compiled code at once; return None, with nothing done, if there is none or the call is
+        discarded.
+        """
+        try:
+            call = self._preparation.prepare(args, {}, changing_places)
+            compilation = self._compile(self._cache_of(call), call)
+        except Exception as error:
+            pass_on(error)
+            self._note_fallback(error)
+            return None
+        return self._run_or_discard(*compilation)
+
+    def enter(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Entry:
+        """Run a whole loop as compiled code, if that is faster than the host, or if compiling it is due.
+
+        The budget of functions decides, and both tiers are measured, as for a function that is called.
+
+        Args:
+            args: the arguments of the call.
+            changing_places: the places of arguments that differ in the next call, if they are numbers.
+        """
+        cache: SpecializationCache | None = None
+        try:
+            call = self._preparation.prepare(args, {}, changing_places)
+            cache = self._cache_of(call)
+            if cache.on_host:
+                if cache.fallback is None:
+                    self._budget.slower.add(cache)
+                return Entry()
+            if self._prefers_host(cache, call):
+                return Entry(cache=cache)
+            compilation = self._compile(cache, call)
+        except Exception as error:
+            pass_on(error)
+            fallback = self._note_fallback(error)
+            if cache is not None and fallback.kind is not TracingTimeError:
+                cache.on_host, cache.fallback = True, fallback
+            return Entry()
+        result = self._run_or_discard(*compilation)
+        try:
+            if result is None:
+                compilation[2].note_discarded_call()
+        except Exception as error:
+            note_fault(error, self.code)
+        return Entry(result)
+
+    def note_host_run(self, cache: SpecializationCache | None, seconds: float, own_seconds: float) -> None:
+        """Record the time of a run of the loop on the host.
+
+        Args:
+            cache: the cache of the call that `enter` received.
+            seconds, own: the seconds of the run, and without long calls of jitted functions.
+        """
+        self._host.note(seconds, own_seconds)
+        if cache is not None:
+            cache.add_host_time(seconds, own_seconds)
+
+    def _run_or_discard(
+        self, concrete_function: Any, is_new: bool, cache: SpecializationCache, call: PreparedCall
+    ) -> Any:
+        try:
+            return self._execute(concrete_function, is_new, cache, call, time.perf_counter())
+        except Exception as error:
+            if call.is_accepted:
+                raise  # by the program itself, such as by a stream that it prints to
+            if not isinstance(error, (DiscardedCall, LongCallError, tf.errors.OpError)):
+                note_fault(error, self.code)
+            return None
+
+    def _advice(self, call: PreparedCall) -> bool | None:
+        return None
+
+    @property
+    def _deadline(self) -> float | None:
+        return super()._deadline if self._until is None else self._until

@@ -1,0 +1,588 @@
+"""Which calls share code: caches by signature, by open lengths, and by the numbers that vary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from np2tf.core.counts import Fallback
+from np2tf.core.errors import TooManyTracesError, XlaShapeError
+from np2tf.staging.compile.concrete_function import ConcreteFunction
+from np2tf.staging.compile.open_arrays import (
+    Bounds,
+    OpenArrays,
+    OpenAxis,
+    Pattern,
+    Shapes,
+    bounds_of,
+    graph_bounds_of,
+)
+from np2tf.staging.compile.preparation import PreparedCall
+from np2tf.staging.host.host_function import HostFunction
+from np2tf.staging.tiers.history import CallRecord
+from np2tf.staging.trace.signature import Signature, number_key
+
+# -- specializations -----------------------------------------------------------------------------------------
+# Cache of compiled variants for calls that differ only in the values of numbers.
+#
+# Its timings choose between the host and compiled code.
+
+#: WARM_CALLS warm calls, and as many calls on the host, are timed before a tier is chosen, unless compiled
+#: code is slower by the factor BEHIND or faster by AHEAD: the first call on the host was a cold call, and
+#: other processes may have been running.
+WARM_CALLS = 3
+BEHIND, AHEAD = 2.0, 20.0
+#: Tiers whose times differ by at most this factor get this many calls: a call right after a call of the
+#: other tier finds none of its data in the processor's caches, and few calls may all be disturbed.
+NEAR, MANY_WARM_CALLS, MANY_HOST_CALLS = 1.25, 12, 8
+#: One warm call is enough if it took more seconds than this, and this many times as long as on the host,
+#: because long calls vary less.
+LONG, WORSE = 0.02, 1.5
+#: The measurement of an earlier process is repeated when compiled calls have taken this many times its cost.
+REVIEW_FACTOR = 10.0
+#: The tiers are compared again once the chosen tier has taken this many times the cost of the comparison: for
+#: the first time early, because only few calls were timed, and then after twice as long each time, up to the
+#: last factor.
+FIRST_RECONSIDER_FACTOR, RECONSIDER_FACTOR = 12.5, 100.0
+#: After this many comparisons the factor has long reached the last one, and is doubled no further.
+_MOST_DOUBLINGS = 10
+_INTEGERS = (int, np.integer, np.bool_)
+#: The number of traces of a cache after which nothing is compiled for it any more.
+MAX_TRACES = 16
+
+
+@dataclass(eq=False)
+class SpecializationCache:
+    """All calls that differ only in numbers.
+
+    Attributes:
+        functions: the code, by the numbers that are constants of it.
+        on_host: whether the calls stay on the host from now on.
+        discarded_calls: the number of compiled calls that the host has repeated, for functions that handle
+            exceptions.
+        fallback: the reason why the calls cannot be compiled, if they cannot.
+        bounded_inputs: the inputs that are integers whose size XLA needs to know.
+        is_graph_only: whether the code is a graph for lengths of any size, which XLA is not asked to compile.
+        own_seconds: the seconds on the host, without long calls of other jitted functions.
+        digest: the digest of the calls, once there is code for them.
+        known_host: the seconds of a call on the host in an earlier process; 0.0 if unknown.
+        assumed_host: the seconds of the function's calls on the host when the code was made.
+        calls: the number of compiled calls in this process.
+        seconds: the seconds of these calls without the first, in which XLA compiles.
+        recent: the seconds of the fastest of these calls since the choice of the tier was last considered.
+        last_review: the seconds that the calls of the chosen tier had taken when its choice was last
+            considered: of compiled code the cache's own seconds, of the host the function's. None if the host
+            was chosen and no call has come since.
+        reviews: how often the choice has been considered since it was made for the first time.
+    """
+
+    functions: dict[Any, ConcreteFunction] = field(default_factory=dict)
+    on_host: bool = False
+    fallback: Fallback | None = None
+    own_seconds: float = 0.0
+    host_calls: int = 0
+    best_host: float = float("inf")
+    best_compiled: float = float("inf")
+    warm_calls: int = 0
+    discarded_calls: int = 0
+    is_settled: bool = False
+    first_numbers: list[Any] = field(default_factory=list)
+    varying_numbers: set[int] = field(default_factory=set)
+    integers: set[int] = field(default_factory=set)
+    changing_numbers: set[int] = field(default_factory=set)
+    pinned_numbers: set[int] = field(default_factory=set)
+    bounded_inputs: set[int] = field(default_factory=set)
+    is_graph_only: bool = False
+    digest: str = ""
+    known_host: float = 0.0
+    assumed_host: float = 0.0
+    calls: int = 0
+    seconds: float = 0.0
+    recent: float = float("inf")
+    last_review: float | None = 0.0
+    reviews: int = 0
+
+    @property
+    def wants_host(self) -> bool:
+        """True if the next call should run on the host for comparison, although there is code for it."""
+        if self.is_settled:
+            return self.seconds - (self.last_review or 0.0) > self._reconsider_factor * self.best_host
+        return self.warm_calls >= WARM_CALLS and not self._is_compared
+
+    def is_due_on_host(self, host_seconds: float) -> bool:
+        """Return whether compiled code that was slower than the host should be compared again.
+
+        Args:
+            host_seconds: the seconds that the calls of the function have taken on the host so far.
+        """
+        if self.last_review is None:
+            self.last_review = host_seconds
+        can_run = self.fallback is None and bool(self.functions) and self.discarded_calls <= self.warm_calls
+        cost = WARM_CALLS * self.best_compiled
+        return can_run and host_seconds - self.last_review > self._reconsider_factor * cost
+
+    @property
+    def _reconsider_factor(self) -> float:
+        doublings = min(self.reviews, _MOST_DOUBLINGS)
+        return min(FIRST_RECONSIDER_FACTOR * 2.0**doublings, RECONSIDER_FACTOR)
+
+    def reconsider(self) -> None:
+        """Start a new comparison of the tiers; other processes may have disturbed the first comparison."""
+        self.reviews += 1
+        self.is_settled = self.on_host = False
+        self.host_calls = self.warm_calls = self.discarded_calls = 0
+        self.best_host = self.best_compiled = float("inf")
+
+    @property
+    def _is_compared(self) -> bool:
+        """True if there have been enough calls on the host.
+
+        These are a few calls, or one call that is far faster or slower, or none if an earlier process found
+        the host clearly slower. In the last case, one call is measured later.
+        """
+        if self.host_calls >= (MANY_HOST_CALLS if self._is_near else WARM_CALLS):
+            return True
+        if not self.host_calls and self.known_host >= WORSE * self.best_compiled:
+            return self.seconds < REVIEW_FACTOR * self.known_host
+        far = self.best_compiled >= BEHIND * self.best_host or self.best_host >= AHEAD * self.best_compiled
+        return self.host_calls > 0 and far
+
+    @property
+    def _is_near(self) -> bool:
+        return self.best_host < NEAR * self.best_compiled and self.best_compiled < NEAR * self.best_host
+
+    @property
+    def _is_hopeless(self) -> bool:
+        return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
+
+    def add_host_time(self, seconds: float, own_seconds: float | None = None) -> None:
+        """Record the seconds of a call on the host, and without long calls of other jitted functions."""
+        self.own_seconds += seconds if own_seconds is None else own_seconds
+        if self.is_settled and not self.on_host:
+            is_doubtful = seconds < NEAR * self.recent
+            self.last_review, self.recent = self.seconds, float("inf")
+            if not is_doubtful:
+                self.reviews += 1
+                self.best_host = seconds
+                return
+            self.reconsider()
+        self.host_calls += 1
+        self.best_host = min(self.best_host, seconds)
+        self._choose_tier()
+
+    def add_compiled_time(self, seconds: float) -> None:
+        """Record the seconds of a warm compiled call."""
+        self.warm_calls += 1
+        self.best_compiled = min(self.best_compiled, seconds)
+        self._choose_tier()
+
+    def start_from(self, way: CallRecord | None, signature: Signature) -> None:
+        """Start with the measurements of an earlier process for such calls."""
+        if way is None:
+            return
+        self.known_host = way.host
+        if way.numbers == len(signature.numbers):
+            self.varying_numbers, self.pinned_numbers = set(way.varying_numbers), set(way.pinned_numbers)
+            self.integers = {k for k in self.varying_numbers if isinstance(signature.numbers[k], _INTEGERS)}
+
+    def count_compiled_call(self, seconds: float, is_warm: bool) -> None:
+        """Count a compiled call. XLA compiles in a call that is not warm."""
+        self.calls += 1
+        if is_warm:
+            self.seconds += seconds
+            self.recent = min(self.recent, seconds)
+
+    @property
+    def has_graph(self) -> bool:
+        """True if the code is a graph that is not one XLA program."""
+        return any(function.how == "graph" for function in self.functions.values())
+
+    @property
+    def usual_host(self) -> float:
+        """The seconds of a call on the host, as far as known."""
+        return self.best_host if self.host_calls else self.known_host or self.assumed_host
+
+    @property
+    def usual_compiled(self) -> float:
+        """The seconds of a compiled call; 0.0 if only the first is known."""
+        return self.best_compiled if self.warm_calls else 0.0
+
+    def note_discarded_call(self) -> None:
+        """Count a discarded call. If most calls are discarded, the calls stay on the host."""
+        self.discarded_calls += 1
+        if (
+            not self.is_settled
+            and self.discarded_calls >= WARM_CALLS
+            and self.discarded_calls > self.warm_calls
+        ):
+            self.is_settled = self.on_host = True
+
+    def _choose_tier(self) -> None:
+        """Choose the faster tier once both have been measured well enough."""
+        enough = self.warm_calls >= (MANY_WARM_CALLS if self._is_near else WARM_CALLS)
+        if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
+            self.is_settled = True
+            self.on_host = self.best_compiled > self.best_host
+            # The cache does not know the host's seconds; the next call brings them.
+            self.last_review = None if self.on_host else self.seconds
+            self.recent = float("inf")
+
+    def notice(self, signature: Signature) -> None:
+        """Record which numbers vary."""
+        self.changing_numbers.update(signature.changing_numbers)
+        keys = list(map(number_key, signature.numbers))
+        if not self.first_numbers:
+            self.first_numbers = keys
+        elif keys != self.first_numbers:
+            new = {k for k, key in enumerate(keys) if key != self.first_numbers[k]} - self.varying_numbers
+            self.varying_numbers |= new
+            self.integers |= {k for k in new if isinstance(signature.numbers[k], _INTEGERS)}
+
+    def inputs(self) -> tuple[int, ...]:
+        """Return the numbers that are to be inputs of the next code."""
+        return tuple(sorted((self.varying_numbers | self.changing_numbers) - self.pinned_numbers))
+
+    def check_inputs(self, inputs: tuple[int, ...], function: ConcreteFunction) -> None:
+        """Refuse code whose integers should be constants, because constant integers make shapes known.
+
+        Raises:
+            StagingError: if XLA compiles the function with constant integers.
+        """
+        functions = self.functions.values()
+        if (
+            self.integers & set(inputs)
+            and function.how != "xla"
+            and any(known_function.how == "xla" for known_function in functions)
+        ):
+            raise XlaShapeError("XLA needs to know the integers")
+
+    def bound_integers(self, inputs: tuple[int, ...], signature: Signature) -> bool:
+        """Let the integers among the inputs be bounded, and return whether there are new bounded integers."""
+        new = {k for k in inputs if bounds_of(signature.numbers[k]) is not None} - self.bounded_inputs
+        self.bounded_inputs |= new
+        return bool(new)
+
+    def bounds(self, inputs: tuple[int, ...], signature: Signature) -> dict[int, Bounds]:
+        """Return the bounds of the bounded inputs. They are powers of 2, so that there are few of them."""
+        find_bounds = graph_bounds_of if self.is_graph_only else bounds_of
+        bounds = {k: find_bounds(signature.numbers[k]) for k in inputs if k in self.bounded_inputs}
+        return {k: interval for k, interval in bounds.items() if interval is not None}
+
+    def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:
+        """Record that the integers among these inputs, or all of them if there are none, must be
+        constants.
+        """
+        integers = {k for k in inputs if isinstance(signature.numbers[k], _INTEGERS)}
+        self.pinned_numbers |= integers if integers else set(inputs)
+
+    def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:
+        """Return the key of the code for these numbers."""
+        number_keys = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
+        return inputs, tuple(number_keys), signature.constants, tuple(self.bounds(inputs, signature).items())
+
+    def find(self, signature: Signature) -> ConcreteFunction | None:
+        """Return the code for a call, if there is any."""
+        inputs = self.inputs()
+        function = self.functions.get(self.key(signature, inputs))
+        return function if function is not None or not inputs else self.functions.get(self.key(signature, ()))
+
+    def replace(self, function: ConcreteFunction, new_function: ConcreteFunction) -> None:
+        """Let another trace take the place of a function."""
+        for key, known_function in list(self.functions.items()):
+            if known_function is function:
+                self.functions[key] = new_function
+
+    def check_growth(self) -> None:
+        """Refuse to compile without end.
+
+        Raises:
+            StagingError: if there have been too many traces.
+        """
+        if len(self.functions) >= MAX_TRACES:
+            raise TooManyTracesError.of()
+
+    @property
+    def decision(self) -> str:
+        """The tier of calls from now on, in words."""
+        if self.fallback is not None:
+            return "host: cannot be compiled"
+        if self.on_host and self.discarded_calls > self.warm_calls:
+            return "host: exceptions are handled there in most calls"
+        if self.on_host:
+            return "host: faster than compiled code"
+        if not self.functions:
+            return "host: has not taken enough time to be worth compiling"
+        return (
+            "compiled: faster than the host"
+            if self.is_settled
+            else "compiled: not yet compared with the host"
+        )
+
+
+# -- open lengths --------------------------------------------------------------------------------------------
+# Calls that differ only in the lengths of their arrays: which lengths vary, and which are equal.
+#
+# The shapes of earlier calls decide which axes become open (see `open_arrays`).
+
+#: The number of different shapes after which lengths become open, and the number of patterns that are tried.
+ENOUGH_SHAPES, MOST_PATTERNS = 3, 3
+#: The number of shapes that are stored.
+MOST_SHAPES = 64
+#: After this many calls of a graph for all lengths XLA compiles a length for itself; at most so many lengths.
+RECURRING_CALLS, MOST_RECURRING = 32, 8
+#: Smaller lengths are static, because arrays of length 1 are broadcast.
+LEAST_OPEN = 2
+
+
+class LengthsAreNeeded(Exception):
+    """Raised if the code of a function needs lengths, which are inputs, as constants."""
+
+
+@dataclass
+class Lengths:
+    """The shapes in calls that differ only in shapes.
+
+    Attributes:
+        pattern: the open axes; empty until there is a reason for open axes.
+        needs_graph: whether XLA has refused the code for open axes, so that a graph serves lengths of any
+            size.
+    """
+
+    pattern: Pattern = field(default_factory=dict)
+    needs_graph: bool = False
+    _caches: dict[Shapes, SpecializationCache] = field(default_factory=dict)
+    _patterns: int = 0
+    _graph_calls: Counter[Shapes] = field(default_factory=Counter)
+    _recurring_shapes: set[Shapes] = field(default_factory=set)
+
+    def note(self, shapes: Shapes, cache: SpecializationCache) -> None:
+        """Record a call of these shapes, which has a cache of its own."""
+        if shapes in self._caches or len(self._caches) >= MOST_SHAPES:
+            return
+        self._caches[shapes] = cache
+        if len(self._caches) >= ENOUGH_SHAPES and self._patterns < MOST_PATTERNS and not self._fits(shapes):
+            self._patterns += 1
+            self.needs_graph = False
+            self.pattern = _pattern(list(self._caches))
+
+    def refuse(self) -> None:
+        """Record that the function needs the lengths as constants."""
+        self.pattern, self._patterns, self.needs_graph = {}, MOST_PATTERNS, False
+
+    def recurs(self, shapes: Shapes) -> bool:
+        """Count a call of the graph for all lengths, and return whether XLA should compile the call's lengths
+        instead.
+        """
+        if shapes not in self._recurring_shapes and len(self._recurring_shapes) < MOST_RECURRING:
+            self._graph_calls[shapes] += 1
+            if self._graph_calls[shapes] > RECURRING_CALLS:
+                self._recurring_shapes.add(shapes)
+        return shapes in self._recurring_shapes
+
+    def lengths(self, shapes: Shapes) -> list[int] | None:
+        """Return the length of each group in a call; None if the call does not fit the pattern."""
+        if not self.pattern or not self._fits(shapes):
+            return None
+        group_lengths: dict[int, int] = {}
+        for place, axes in self.pattern.items():
+            for axis, group in axes:
+                group_lengths[group] = shapes[place][axis]
+        lengths = [group_lengths[group] for group in range(len(group_lengths))]
+        return lengths if all(map(bounds_of, lengths)) else None
+
+    def seconds(self, bounds: Sequence[Bounds]) -> float:
+        """Return the host's seconds in calls whose lengths have these bounds."""
+        total = 0.0
+        for shapes, cache in self._caches.items():
+            lengths = self.lengths(shapes)
+            if lengths is not None and all(map(_lies_within, lengths, bounds)):
+                total += cache.own_seconds
+        return total
+
+    def static_shapes(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
+        """Return the shapes of a call, with None for open axes."""
+        return tuple(
+            tuple(
+                None
+                if any(length_axis.axis == axis for length_axis in self.pattern.get(place, ()))
+                else length
+                for axis, length in enumerate(shape)
+            )
+            for place, shape in enumerate(shapes)
+        )
+
+    def _fits(self, shapes: Shapes) -> bool:
+        """Return whether the lengths of a call differ from the lengths of earlier calls only on open axes."""
+        first = next(iter(self._caches))
+        groups: dict[int, int] = {}
+        for place, (shape, first_shape) in enumerate(zip(shapes, first, strict=True)):
+            group_of = dict(self.pattern.get(place, ()))
+            for axis, (length, known_length) in enumerate(zip(shape, first_shape, strict=True)):
+                group = group_of.get(axis)
+                if group is None and length != known_length:
+                    return False
+                if group is not None and (length < LEAST_OPEN or groups.setdefault(group, length) != length):
+                    return False
+        return bool(self.pattern)
+
+
+def _lies_within(length: int, bounds: Bounds) -> bool:
+    return bounds[0] <= length <= bounds[1]
+
+
+def _pattern(shapes_of_calls: Sequence[Shapes]) -> Pattern:
+    """Return the axes whose lengths vary; axes with equal lengths form one group."""
+    pattern: Pattern = {}
+    groups: dict[tuple[int, ...], int] = {}
+    for place, shape in enumerate(shapes_of_calls[0]):
+        axes = []
+        for axis in range(len(shape)):
+            lengths = tuple(shapes[place][axis] for shapes in shapes_of_calls)
+            if len(set(lengths)) > 1:
+                axes.append(OpenAxis(axis, groups.setdefault(lengths, len(groups))))
+        if axes:
+            pattern[place] = tuple(axes)
+    return pattern
+
+
+def shapes_of(signature: Signature, with_lists: bool) -> Shapes | None:
+    """Return the shapes of a call's arrays; None if an array is not on the host or not in C order.
+
+    Args:
+        signature: the call's signature.
+        with_lists: whether the shapes of the lists of numbers follow.
+    """
+    arrays = signature.arrays
+    if not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
+        return None
+    lists = signature.number_lists if with_lists else []
+    shapes = *(array.shape for array in arrays), *((len(part.values),) for part in lists)
+    return shapes or None
+
+
+# -- specialization caches -----------------------------------------------------------------------------------
+# The specialization caches of a jitted function, by the signature of calls, including caches for open
+# lengths.
+
+#: The number of caches that are stored; every signature has a cache of its own.
+MOST_CACHES = 1000
+
+
+class SpecializationCaches:
+    """The specialization caches of one function.
+
+    Attributes:
+        caches: the caches, by the key of their calls' signature.
+
+    Args:
+        host: provides the measurements of earlier processes.
+    """
+
+    def __init__(self, host: HostFunction) -> None:
+        self.caches: dict[Any, SpecializationCache] = {}
+        self._host = host
+        self._lengths: dict[Any, Lengths] = {}
+        # The keys of calls whose lists must have known lengths.
+        self._exact_lists: set[Any] = set()
+
+    def of(self, call: PreparedCall, may_be_open: bool) -> SpecializationCache:
+        """Return the cache for a call, and prepare the call for it.
+
+        Args:
+            call: a call of the function.
+            may_be_open: whether the cache may serve calls that differ in the lengths of arrays.
+        """
+        exact = self._known_cache(call.signature.key, call)
+        if exact.functions or exact.on_host or not may_be_open:
+            return exact
+        return self._open_cache(call, exact) or exact
+
+    def refuse_lengths(self, call: PreparedCall) -> None:
+        """Record that the code for a call needs the lengths of its arrays or lists as constants."""
+        signature = call.signature
+        if signature.has_open_lists:
+            self._exact_lists.add(signature.key_without_list_lengths)
+            return
+        lengths = self._lengths.get(self._loose_key(signature, call.may_open_lists)[0])
+        if lengths is not None:
+            lengths.refuse()
+
+    def _loose_key(self, signature: Signature, may_open_lists: bool) -> tuple[Any, bool]:
+        """Return the key of calls of all lengths, and whether the lengths of lists are among these."""
+        if may_open_lists and signature.number_lists:
+            key = signature.key_without_list_lengths
+            if key not in self._exact_lists:
+                return key, True
+        return signature.key_without_lengths, False
+
+    def _known_cache(self, key: Any, call: PreparedCall, resumes: bool = True) -> SpecializationCache:
+        cache = self.caches.get(key)
+        if cache is None:
+            if len(self.caches) >= MOST_CACHES:
+                self.caches.clear()
+                self._lengths.clear()
+            cache = self.caches.setdefault(key, SpecializationCache())
+            if resumes:
+                cache.start_from(self._host.prospect.call_record(call.args, call.kwargs), call.signature)
+        return cache
+
+    def _open_cache(self, call: PreparedCall, exact: SpecializationCache) -> SpecializationCache | None:
+        """Return the cache for calls with other lengths too, and prepare the call for it; None if there is
+        none.
+        """
+        signature = call.signature
+        loose, with_lists = self._loose_key(signature, call.may_open_lists)
+        shapes = shapes_of(signature, with_lists)
+        if shapes is None:
+            return None
+        history = self._lengths.setdefault(loose, Lengths())
+        history.note(shapes, exact)
+        lengths = history.lengths(shapes)
+        if lengths is None:
+            return None
+        list_places = [
+            place - len(signature.arrays) for place in history.pattern if place >= len(signature.arrays)
+        ]
+        first = len(signature.numbers) - sum(
+            len(signature.number_lists[place].values) for place in list_places
+        )
+        places = range(first, first + len(lengths))
+        bounds = [interval for length in lengths if (interval := bounds_of(length)) is not None]
+        common_key = loose, history.static_shapes(shapes), tuple(history.pattern.items())
+        bounded_cache = self.caches.get((*common_key, tuple(bounds)))
+        is_graph_only = history.needs_graph and (bounded_cache is None or not bounded_cache.functions)
+        if is_graph_only:
+            bounds = [interval for length in lengths if (interval := graph_bounds_of(length)) is not None]
+        else:
+            open_arrays = OpenArrays(history.pattern, places, dict(zip(places, bounds, strict=True)))
+            if not open_arrays.fit_memory(shapes):
+                return None
+        key = (*common_key, tuple(bounds))
+        is_new = key not in self.caches
+        cache = self._known_cache(key, call, resumes=not list_places)
+        if is_new:
+            cache.is_graph_only = is_graph_only
+            cache.own_seconds = history.seconds(bounds) + (
+                bounded_cache.own_seconds if bounded_cache else 0.0
+            )
+            cache.bounded_inputs.update(places)
+        history.needs_graph |= cache.has_graph
+        if cache.on_host or (cache.has_graph and history.recurs(shapes)):
+            return None
+        call.open_pattern = _open_lists(signature, history.pattern, list_places)
+        signature.numbers += lengths
+        signature.changing_numbers += places
+        return cache
+
+
+def _open_lists(signature: Signature, pattern: Pattern, list_places: list[int]) -> Pattern:
+    """Make lists inputs of their own, and return the pattern with the places of their arrays."""
+    array_count = len(signature.arrays)
+    places = {
+        array_count + place: array_place for place, array_place in signature.open_lists(list_places).items()
+    }
+    return {places.get(place, place): axes for place, axes in pattern.items()}

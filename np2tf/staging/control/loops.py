@@ -1,0 +1,742 @@
+"""A Python loop over mutable arrays as one tf.while_loop: guess, trial traces, hazards, building, and the
+state afterwards.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.python.eager import record
+
+from np2tf.arrays.array.ndarray import is_array, scalar, storage_of
+from np2tf.arrays.operands.widened_storage import read_widened
+from np2tf.arrays.tensors.storage import (
+    StagingScope,
+    Storage,
+    aliases,
+    current_scope,
+    is_known,
+    link_aliases,
+    staging_scope,
+)
+from np2tf.core.errors import (
+    AliasingError,
+    BranchTypeError,
+    IntegerGrowthError,
+    LoopTypeError,
+    RankChangeError,
+    StagingError,
+    TraceSizeError,
+    TracingTimeError,
+    XlaShapeError,
+)
+from np2tf.staging.control.loop_analysis import (
+    UNKNOWN_TRIP_COUNT,
+    BufferPermutation,
+    LoopAnalysis,
+    LoopGraphs,
+    RebindingFlags,
+    TripCount,
+    kept_variables,
+    steps_of,
+)
+from np2tf.staging.control.variables import NO_VARIABLES, Label, Variables, describe, structure
+from np2tf.staging.objects.code_names import all_names
+from np2tf.staging.trace.provenance import note_loop_result, possible_aliases
+from np2tf.staging.trace.trace import Trace
+from np2tf.staging.values.carried_values import (
+    Carried,
+    Undefined,
+    are_same,
+    flatten,
+    form_of,
+    is_widened,
+    join,
+    like,
+)
+from np2tf.staging.values.containers import containers, guard_closures, kept_containers, put_back
+from np2tf.staging.values.output import put_logged
+from np2tf.staging.values.staged_list import (
+    fit_structure,
+    is_ready,
+    prepare_for_loop,
+    read_views,
+    trim_after_loop,
+)
+from np2tf.staging.xla import calls
+from np2tf.staging.xla.loop_passes import compute_once, read_before_writes, remove_lost_updates, share_rolls
+from np2tf.staging.xla.placement import COLLECTIVES, ops_of, xla_pays
+from np2tf.staging.xla.plane_order import PlaneOrder
+
+# -- likely changes ------------------------------------------------------------------------------------------
+# Guesses which variables a loop changes, which saves tracing its body once more.
+#
+# The body of a loop is traced until it is known what an iteration changes (`while_loops`). An inner loop is
+# staged once for every trace of the outer loop's body, and again for every signature. The result of an
+# earlier trace is a good guess then; in the first trace, the guess is the set of variables that the loop
+# binds.
+
+#: The code of an iteration -> which of its variables were carried when it was staged.
+_changes_of_code: WeakKeyDictionary[types.CodeType, list[bool]] = WeakKeyDictionary()
+
+
+class Likely:
+    """A guess of the variables that a loop changes.
+
+    Args:
+        step: an iteration, as the program has it.
+        bound: the number of variables that it binds; they come first.
+
+    Attributes:
+        code: the code of the iteration; None if there is none.
+    """
+
+    def __init__(self, step: Callable[..., Any] | None, rebound_count: int = 0) -> None:
+        self.code: types.CodeType | None = getattr(step, "__code__", None)
+        self._rebound_count = rebound_count
+
+    def forms(self, leaves: Sequence[Any]) -> list[Carried | None]:
+        """Return the forms of the variables that are likely to change; None for each other variable."""
+        if self.code is None:
+            return [None] * len(leaves)
+        changes = _changes_of_code.get(self.code)
+        if changes is None or len(changes) != len(leaves):
+            changes = self._at_first(leaves, self.code)
+        return [
+            form_of(leaf) if is_known and not isinstance(leaf, Undefined) else None
+            for is_known, leaf in zip(changes, leaves, strict=True)
+        ]
+
+    def _at_first(self, leaves: Sequence[Any], code: types.CodeType) -> list[bool]:
+        # If elements are written, arrays usually stay the same objects.
+        writes = "at" in all_names(code)
+        return [
+            k < self._rebound_count and not (writes and is_array(leaf) and type(leaf) is not scalar)
+            for k, leaf in enumerate(leaves)
+        ]
+
+    def remember(self, forms: Sequence[Carried | None]) -> None:
+        """Record the variables that have turned out to change."""
+        if self.code is not None:
+            _changes_of_code[self.code] = [form is not None for form in forms]
+
+
+NOTHING_LIKELY = Likely(None)
+
+
+# -- discovered loop -----------------------------------------------------------------------------------------
+# The analysis of one staged loop: its body is traced into throw-away graphs, as often as needed.
+#
+# Three things are learnt: which state leaves change (and how they are carried), which storages born outside
+# are written to (they become loop state as well), and whether two names may stand for the same memory in a
+# way that value semantics would get wrong (then staging is refused).
+
+#: (counter, state) -> boolean tensor, and (counter, state) -> state.
+Test = Callable[[tf.Tensor, Any], tf.Tensor]
+Step = Callable[[tf.Tensor, Any], Any]
+
+_MAX_TRIALS = 12
+#: Errors that have nothing to do with a guess: an attribute is new, the trace takes too long.
+_NOT_OF_THE_GUESS = (BranchTypeError, TracingTimeError, TraceSizeError)
+
+
+class EffectsInTest(Exception):
+    """Raised if the test of a loop writes, draws, prints or may fail, which the test of a `tf.while_loop`
+    must not.
+    """
+
+
+class DiscoveredLoop:
+    """A loop whose changes and writes are known, from the state that it is entered with.
+
+    Attributes:
+        plan: the results of the throw-away traces.
+        is_compiled: whether XLA compiles the loop by itself, in a graph.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        test: Test,
+        step: Step,
+        state: Any,
+        rounds: TripCount,
+        likely: Likely,
+        variables: Variables,
+    ) -> None:
+        self.trace = trace
+        self.rounds = rounds
+        self.variables = variables
+        self.test = test
+        self.step = step
+        self.state = state
+        self.leaves, self.rebuild, self.outline = flatten(state)
+        self.runs_once = rounds.exact and bool(rounds.maximum)
+        self._read_storages: set[Storage] = set()
+        self._code = likely.code
+        plan = self._plan_for_xla(likely)
+        self.is_compiled = plan is not None
+        self.plan = plan or self._discover(likely)
+        likely.remember(self.plan.forms)
+
+    def _plan_for_xla(self, likely: Likely) -> LoopAnalysis | None:
+        """Return the analysis of a loop that XLA compiles by itself inside a graph; None if XLA should
+        not.
+        """
+        trace = self.trace
+        if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
+            return None
+        snapshot = self.state, self.leaves, self.rebuild, self.outline
+        try:
+            with trace.stage_for_xla():
+                plan = self._discover(likely)
+            if not grows(plan) and xla_pays(ops_of(*plan.graphs)):
+                return plan
+        except StagingError as error:
+            if isinstance(error, _NOT_OF_THE_GUESS):
+                raise
+        if likely.code is not None:
+            trace.uncompiled_loops.add(likely.code)
+        self.state, self.leaves, self.rebuild, self.outline = snapshot
+        return None
+
+    def _discover(self, likely: Likely) -> LoopAnalysis:
+        guess = likely.forms(self.leaves)
+        if any(guess):
+            try:
+                return self._analyse(guess)
+            except StagingError as error:
+                if isinstance(error, _NOT_OF_THE_GUESS):
+                    raise
+        return self._analyse([None] * len(self.leaves))
+
+    def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
+        """Return the analysis in which the forms are right, starting from a guess."""
+        before = forms = guess
+        for _ in range(_MAX_TRIALS):
+            plan, outs = self._trial(forms)
+            if outs is None:
+                forms = guess = [None] * len(self.leaves)
+                continue
+            left = [
+                k
+                for k, out in enumerate(outs)
+                if guess[k] is not None
+                and (are_same(self._entry_leaves[k], out.value) or are_same(self.leaves[k], out.value))
+            ]
+            if left:
+                # No iteration changes these: they are the same arrays and constants inside.
+                forms = guess = [None if k in left else form for k, form in enumerate(guess)]
+                continue
+            new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
+            if new == forms:
+                plan.ends = [out.form for out in outs]
+                self._refuse_hazards(plan)
+                return plan
+            before, forms = forms, new
+        k = next((k for k, form in enumerate(forms) if form != before[k]), 0)
+        sides = describe(self.leaves[k], before[k]), describe(None, forms[k])
+        text = self.variables.in_loop(self._label(k), *sides)
+        raise LoopTypeError(f"{text}, and of yet another type after each further one")
+
+    def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
+        """Trace one step into a throw-away graph; everything it writes is undone.
+
+        Returns:
+            The analysis, and the leaves after the step; None instead of leaves if a name that was unbound on
+            entry has turned out to be a structure, which it then is from now on.
+        """
+        plan = LoopAnalysis(forms)
+        outside = tf.compat.v1.get_default_graph()
+        mark = self.trace.log.mark() if self.trace.log else 0
+        with self.trace.throwing_away() as inside:
+            inputs = [
+                tf.compat.v1.placeholder(spec.dtype, spec.shape)
+                for form in forms
+                if form
+                for spec in form.specs()
+            ]
+            counter = tf.compat.v1.placeholder(tf.int64, ())
+            state = self._enter(forms, iter(inputs), plan)
+            guard = guard_closures(self.test, self.step)
+            with staging_scope(self.trace) as scope:
+                try:
+                    self.test(counter, state)
+                    if scope.writes or scope.poisoned_storages:
+                        raise EffectsInTest
+                    after = self.step(counter, state)
+                    self._move_effects(scope)
+                    entry = like(self.state, after)
+                    settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
+                    if settled:
+                        leaves = self._leaves_of(after)
+                        read_widened(leaves)
+                        plan.new = {k for k, leaf in enumerate(leaves) if not possible_aliases(leaf)}
+                        plan.steps = steps_of(self._entry_leaves, leaves)
+                        plan.rebinding_variables = kept_variables(leaves, plan.fresh)
+                    else:
+                        views = read_views(after)
+                    plan.kept_paths = kept_containers(state, after)
+                finally:
+                    writes, reads = dict(scope.writes), set(scope.reads)
+                    poisoned_storages = list(scope.poisoned_storages)
+                    scope.undo()
+                    guard.check()
+                    if self.trace.log:
+                        self.trace.log.forget(mark)
+            if not settled:
+                with outside.as_default():
+                    self.state = prepare_for_loop(entry, views, self.rounds.maximum)
+                self.leaves, self.rebuild, self.outline = flatten(self.state)
+                return plan, None
+            if poisoned_storages:
+                raise AliasingError(
+                    f"{self._label_of_storage(poisoned_storages)} may be written in a staged loop "
+                    "under a name that a branch chose"
+                )
+            # The forms of the results can be computed only while their graph is still the current graph.
+            outs = [_Out(value) for value in leaves]
+        plan.graphs = inside.graphs
+        fresh = set(plan.fresh.values())
+        plan.written_storages = set(writes)
+        plan.storages = [storage for storage in writes if storage not in fresh]
+        plan.exits = {
+            k: out.storage for k, out in enumerate(outs) if forms[k] is not None and out.storage is not None
+        }
+        self._read_storages = reads
+        return plan, outs
+
+    def _enter(
+        self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
+    ) -> Any:
+        """Return the state as the body sees it. The storages of carried arrays are made here, outside of the
+        body's scope.
+        """
+        leaves = list(self.leaves)
+        for k, form in enumerate(forms):
+            if form is not None:
+                leaves[k] = form.of(tensors)
+                if not form.number:
+                    plan.fresh[k] = storage_of(leaves[k])
+        self._entry_leaves = leaves
+        return self.rebuild(leaves)
+
+    def _leaves_of(self, state: Any) -> list[Any]:
+        leaves, _, outline = flatten(fit_structure(state, self.state))
+        if outline != self.outline:
+            raise LoopTypeError(self._other_structure(fit_structure(state, self.state)))
+        return leaves
+
+    def _form(self, k: int, form: Carried | None, out: _Out) -> Carried | None:
+        entry = self.leaves[k]
+        if form is None:
+            if are_same(entry, out.value):
+                return None
+            if isinstance(entry, Undefined):
+                form = out.form
+                if form is not None and not self.runs_once:
+                    form = replace(form, optional=entry.name)
+            else:
+                form = form_of(entry)
+        if form is None or out.form is None:
+            raise LoopTypeError(self._in_loop(k, form_of(entry), out))
+        if out.overflows:
+            label = self._label(k)
+            lines = f"{self.variables.before(label)} grows in a staged loop{self.variables.within(label)}"
+            raise IntegerGrowthError(f"the Python integer {label.text}{lines} and may exceed 64 bits")
+        if len(form.shape) != len(out.form.shape):
+            raise RankChangeError(self._in_loop(k, form, out))
+        return join(form, out.form, "a loop's variable", self.trace.root is not None)
+
+    def _move_effects(self, scope: StagingScope) -> None:
+        if self.trace.log:
+            self.trace.log.move_queue(scope)
+
+    # -- telling ---------------------------------------------------------------------------------------------
+
+    def _label(self, k: int) -> Label:
+        return self.variables.label(self.state, k)
+
+    def _in_loop(self, k: int, before: Carried | None, out: _Out) -> str:
+        sides = describe(self.leaves[k], before), describe(out.value, out.form)
+        return self.variables.in_loop(self._label(k), *sides)
+
+    def _other_structure(self, after: Any) -> str:
+        pairs = zip(self.variables.items(self.state), self.variables.items(after), strict=False)
+        for (label, before), (_, now) in pairs:
+            if flatten(before)[2] != flatten(now)[2]:
+                return self.variables.in_loop(label, structure(before), structure(now))
+        return "the structure of a loop's variables changes from one iteration to the next"
+
+    def _label_of_storage(self, storages: Sequence[Storage]) -> str:
+        places = [
+            k for k, leaf in enumerate(self._entry_leaves) if is_array(leaf) and storage_of(leaf) in storages
+        ]
+        return self._label(places[0]).text if places else "an array"
+
+    def refusal_of_dtypes(self) -> LoopTypeError:
+        """Return the error for a loop whose arrays get another dtype in every iteration."""
+        before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
+        for k, (entry, end, form) in enumerate(zip(before, self.plan.ends, self.plan.forms, strict=True)):
+            if form is not None and (is_widened(entry, form) or is_widened(end, form)):
+                sides = describe(self.leaves[k], entry), describe(None, end)
+                text = self.variables.in_loop(self._label(k), *sides)
+                return LoopTypeError(f"{text}, and of {form.dtype} in the loop: its dtypes do not settle")
+        return LoopTypeError("the dtypes of a loop's arrays do not settle")
+
+    # -- hazards ---------------------------------------------------------------------------------------------
+
+    def _refuse_hazards(self, plan: LoopAnalysis) -> None:
+        """Refuse loops in which two names may be one array and one of them is written to."""
+        entries = {k: storage_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
+        mutable = plan.mutable()
+        holders = [k for k in plan.fresh if mutable and plan.holds(k)]
+        holders += [
+            k
+            for k, storage in [*plan.exits.items(), *entries.items()]
+            if storage and set(aliases(storage)) & plan.written_storages
+        ]
+        if holders:
+            label = self._label(holders[0])
+            description = f"{label.text}{self.variables.within(label)} holds an array"
+            raise AliasingError(f"{description} that the loop writes to under another name")
+        place: dict[Storage | None, int] = {storage: j for j, storage in plan.fresh.items()}
+        for k in plan.fresh:
+            written = k in mutable
+            entry = entries.get(k)
+            exit_storage = plan.exits.get(k)
+            shared_exit = [
+                j
+                for j, other_storage in plan.exits.items()
+                if j != k and other_storage is exit_storage and exit_storage is not None
+            ]
+            shared_entry = [
+                j
+                for j, other_storage in entries.items()
+                if j != k and other_storage is entry and entry is not None
+            ]
+            # The name is bound to an array from before the loop, which the next iteration would write to.
+            outside = (
+                exit_storage is not None
+                and is_known(exit_storage)
+                and exit_storage not in plan.fresh.values()
+            )
+            with_written = any(j in mutable for j in shared_exit)
+            doubtful = shared_exit or shared_entry or outside or entry in self._read_storages
+            if (
+                with_written
+                or entry in plan.storages
+                or exit_storage in plan.storages
+                or (written and doubtful)
+            ):
+                exit_places = (
+                    [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
+                )
+                names = self._names_of((entry, exit_storage), k)
+                other_places = [*shared_exit, *shared_entry, *exit_places, *names]
+                raise AliasingError(self._two_names(k, other_places))
+
+    def _names_of(self, storages: Sequence[Storage | None], k: int) -> list[int]:
+        """Return the variables other than `k` that are one of these storages before the loop."""
+        arrays = [(j, leaf) for j, leaf in enumerate(self.leaves) if j != k and is_array(leaf)]
+        return [j for j, leaf in arrays if storage_of(leaf) in storages]
+
+    def _two_names(self, k: int, other_places: Sequence[int]) -> str:
+        label = self._label(k)
+        if other_places:
+            two_names = self.variables.two_names(label, self._label(other_places[0]))
+        else:
+            two_names = f"{label.text}{self.variables.within(label)} and a name from outside of the loop"
+        return f"{two_names} may be the same array in a staged loop, and one is written to"
+
+    @property
+    def changes_type(self) -> bool:
+        """Return whether a variable's dtype or shape differs in the first iteration from later iterations."""
+        for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
+            before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
+            if before is None or before == form:
+                continue
+            if self.trace.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
+                return True
+        return False
+
+    @property
+    def changes_dtype(self) -> bool:
+        """Return whether an array has another dtype before the loop, or after an iteration, than inside."""
+        if self.trace.root is None:
+            return False  # the graph is foreign, so its call cannot be discarded
+        before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
+        return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
+
+
+class _Out:
+    """A leaf after the throw-away trace, with the facts that are needed later."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.form = form_of(value)
+        self.storage = storage_of(value) if is_array(value) and type(value) is not scalar else None
+        integer = value.staged_integer if type(value) is scalar and value.weak is int else None
+        self.overflows = integer is not None and integer.may_overflow
+
+
+def grows(plan: LoopAnalysis) -> bool:
+    """Return whether an array changes its shape from one iteration to the next."""
+    return any(form is not None and None in form.shape for form in plan.forms)
+
+
+# -- while loops ---------------------------------------------------------------------------------------------
+# Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
+#
+# The loop is analysed first (`discovered_loop`); only then is the real loop built. For a loop inside a
+# throw-away graph, of a loop or a branch, the results are only predicted, as placeholders. Otherwise each
+# loop would be traced twice or more for each construct around it.
+
+#: Loops of at most this many iterations do not look for a stop sign: loops that no other loop is around, and
+#: inner loops.
+SHORT, SHORT_INNER = 64, 100_000
+
+
+class StagedLoop(DiscoveredLoop):
+    """One loop before it is staged, with the state at its start."""
+
+    def run(self) -> Any:
+        """Build the loop, write the storages that it writes, and return the state after it."""
+        plan = self.plan
+        if self.trace.xla and self._code is not None:
+            self.trace.loop_graphs[self._code] = plan.graphs
+        if self.trace.xla and grows(plan):
+            raise XlaShapeError(self._other_shape())
+        for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
+            self.trace.shown_text.join(form_of(leaf), form)
+            self.trace.shown_text.join(end, form)
+        before = [storage.value for storage in plan.storages]
+        self._permutation = permutation = BufferPermutation(self.leaves, plan)
+        self._flags = RebindingFlags(self.leaves, plan, permutation)
+        carried_in = [
+            tensor
+            for leaf, form in zip(self.leaves, plan.forms, strict=True)
+            if form is not None
+            for tensor in form.tensors(leaf)
+        ]
+        inputs = [tf.constant(0, tf.int64), *carried_in, *permutation.initial, *self._flags.initial, *before]
+        try:
+            results = self._foresee(inputs) if self.trace.throw_aways else self._make_results(inputs)
+        finally:
+            for storage, value in zip(plan.storages, before, strict=True):
+                storage.rebase(value)
+        state = self._leave(list(results), permutation)
+        if self.is_compiled and self.trace.log and self.trace.log.is_of(plan.storages):
+            put_logged(self.trace)
+        return state
+
+    def _other_shape(self) -> str:
+        k = next(k for k, form in enumerate(self.plan.forms) if form is not None and None in form.shape)
+        before, after = form_of(self.leaves[k]), self.plan.ends[k]
+        if before == after:
+            after = self.plan.forms[k]
+        sides = describe(self.leaves[k], before), describe(None, after)
+        text = self.variables.in_loop(self._label(k), *sides)
+        return f"{text}, and XLA should compile the loop"
+
+    def _foresee(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """Return placeholders for the loop's results."""
+        inside = self.trace.throw_aways[-1]
+        inside.ops.append(None)
+        inside.graphs += self.plan.graphs
+        return [
+            tf.compat.v1.placeholder(tensor.dtype, shape)
+            for tensor, shape in zip(inputs, self._shapes(inputs), strict=True)
+        ]
+
+    def _shapes(self, inputs: Sequence[tf.Tensor]) -> list[tf.TensorShape]:
+        """Return the shapes that the loop's variables have in common in all iterations."""
+        shapes = [tf.TensorShape([])]
+        shapes += [spec.shape for form in self.plan.forms if form is not None for spec in form.specs()]
+        return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
+
+    def _make_results(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+        self.trace.loops.append("xla" if self.is_compiled or self.trace.xla else "graph")
+        if not self.is_compiled:
+            return self._build(*inputs)
+        with self.trace.stage_for_xla():
+            results: Sequence[tf.Tensor] = tf.function(self._build, jit_compile=True, autograph=False)(
+                *inputs
+            )
+        return results
+
+    def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
+        plan = self.plan
+        carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
+        rounds = self.rounds.maximum if self.rounds.exact else None
+        order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
+        is_stoppable, graphs = self._is_stoppable(), LoopGraphs()
+        is_light = all(map(calls.is_light, self.plan.graphs))
+
+        def test(*variables: tf.Tensor) -> tf.Tensor:
+            counter, *tensors = order.leave(variables)
+            state = self._bind(tensors, LoopAnalysis(plan.forms))
+            with staging_scope(self.trace):
+                outcome = self.test(counter, state)
+                graphs.test = [counter, *tensors], outcome
+                # After a violation the whole call is discarded: a loop must not wait for values that never
+                # come. An accelerator runs a counted loop to its end, without asking the host in each round.
+                is_counted = self.trace.device != "cpu" and rounds is not None
+                if self.trace.violations in plan.storages and not is_counted:
+                    outcome = tf.logical_and(outcome, tf.logical_not(self.trace.violations.value))
+                if is_stoppable and not is_light:
+                    outcome = tf.logical_and(outcome, calls.is_unset(counter))
+                return outcome
+
+        def body(*variables: tf.Tensor) -> list[tf.Tensor]:
+            counter, *tensors = order.leave(variables)
+            inner = LoopAnalysis(plan.forms)
+            state = self._bind(tensors, inner)
+            with staging_scope(self.trace, counter) as scope:
+                outs = self._leaves_of(self.step(counter, state))
+                self._move_effects(scope)
+                new = [
+                    tensor
+                    for out, form in zip(outs, plan.forms, strict=True)
+                    if form is not None
+                    for tensor in form.tensors(out)
+                ]
+                numbers = self._permutation.after(inner, outs, tensors[carried_count:])
+                flags = tensors[carried_count + len(numbers) :][: len(self._flags.names)]
+                numbers += self._flags.after(inner, outs, flags)
+                storage_values = [storage.value for storage in plan.storages]
+                results = [*new, *numbers, *storage_values]
+            if self.trace.xla:
+                remove_lost_updates(counter, results)
+                results = compute_once(counter, share_rolls(counter, results, self.trace.device))
+                results = read_before_writes(counter, results)
+            graphs.body = [counter, *tensors], [counter + 1, *results]
+            return order.keep(graphs.body[1])
+
+        shapes = order.shapes(self._shapes(inputs))
+        values_before = [(storage, storage._value) for storage in self._read_storages]
+        try:
+            variables = order.enter(inputs)
+            if is_stoppable and is_light:
+                variables = calls.stoppable_loop(test, body, variables, shapes)
+            else:
+                most = self._most_iterations()
+                variables = tf.while_loop(test, body, variables, shapes, maximum_iterations=most)
+            if not self.rounds.exact:
+                graphs.check()
+            if self.trace.has_collectives and COLLECTIVES & ops_of(*plan.graphs):
+                _keep_functional()
+            return order.leave(variables)
+        finally:
+            for storage, value in values_before:
+                storage.rebase(value)
+
+    def _is_stoppable(self) -> bool:
+        """Return whether the loop ends at the call's stop sign, because it may last long."""
+        scope, maximum = current_scope(), self.rounds.maximum
+        is_inner = scope is not None and scope.counter is not None
+        is_short = maximum is not None and maximum <= (SHORT_INNER if is_inner else SHORT)
+        return self.trace.may_be_stopped and not is_short and self._most_iterations() is None
+
+    def _most_iterations(self) -> int | None:
+        """Return the number of iterations, which XLA needs to know of a loop that is differentiated."""
+        is_differentiated = self.trace.gradients or record.could_possibly_record()
+        return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
+
+    def _trial_graphs(self) -> list[tf.Graph]:
+        """Return the graphs of an iteration for XLA."""
+        return self.plan.graphs if self.trace.xla else []
+
+    def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
+        state = self._enter(plan.forms, iter(tensors), plan)
+        for storage, value in zip(
+            self.plan.storages, tensors[len(tensors) - len(self.plan.storages) :], strict=True
+        ):
+            storage.rebase(value)
+        return state
+
+    def _leave(self, results: list[tf.Tensor], permutation: BufferPermutation) -> Any:
+        plan = self.plan
+        leaves = list(self.leaves)
+        remaining_results = iter(results[1:])
+        for k, form in enumerate(plan.forms):
+            if form is not None:
+                leaves[k] = form.of(remaining_results)
+        permutation.write_back(leaves, [next(remaining_results) for _ in permutation.initial])
+        flags = [next(remaining_results) for _ in self._flags.initial]
+        for storage in plan.storages:
+            storage.write(next(remaining_results))
+        self._note_aliases(leaves, permutation, results[0] > 0)
+        self._flags.write_back(self.leaves, leaves, flags)
+        self._count(leaves)
+        return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept_paths)
+
+    def _count(self, leaves: list[Any]) -> None:
+        """Compute Python integers that change by the same amount in each of a known number of iterations."""
+        for k, amount in self.plan.steps.items():
+            entry, rounds = self.leaves[k], self.rounds
+            if rounds.exact and rounds.maximum is not None and type(entry) is int and self.plan.forms[k]:
+                leaves[k] = entry + amount * rounds.maximum
+
+    def _note_aliases(self, leaves: list[Any], permutation: BufferPermutation, ran: tf.Tensor) -> None:
+        """Record which variables may be the same array after the loop: by equal exits, and by arrays from
+        before it.
+        """
+        holders: dict[Storage, int] = {}
+        for k in self.plan.fresh:
+            if not self.plan.holds(k):
+                continue
+            # The items of a list may have been bound to any of the loop's names.
+            other_leaves = [leaf for j in self.plan.fresh if j != k for leaf in (leaves[j], self.leaves[j])]
+            link_aliases(storage_of(leaves[k]), [storage_of(leaf) for leaf in other_leaves if is_array(leaf)])
+        for k in self.plan.fresh:
+            exit_storage = self.plan.exits.get(k)
+            if exit_storage is None or k in permutation.names:
+                continue
+            earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
+            if earlier:
+                exit_storage = storage_of(earlier[0]) if is_array(earlier[0]) else None
+            is_new = k in self.plan.new
+            note_loop_result(leaves[k], self.leaves[k], exit_storage, is_new, ran, self.runs_once)
+            for entry in earlier[1:]:
+                if is_array(entry) and storage_of(entry) is not None:
+                    link_aliases(storage_of(leaves[k]), [storage_of(entry), *aliases(storage_of(entry))])
+            first = holders.setdefault(self.plan.exits[k], k)
+            if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
+                leaves[k] = leaves[first]
+            elif first != k:
+                link_aliases(storage_of(leaves[k]), [storage_of(leaves[first])])
+
+
+def stage_loop(
+    trace: Trace,
+    test: Test,
+    step: Step,
+    state: Any,
+    rounds: TripCount = UNKNOWN_TRIP_COUNT,
+    likely: Likely = NOTHING_LIKELY,
+    variables: Variables = NO_VARIABLES,
+) -> StagedLoop:
+    """Analyse the loop; `run` on the result builds it.
+
+    Raises:
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+    """
+    return StagedLoop(trace, test, step, state, rounds, likely, variables)
+
+
+def _keep_functional() -> None:
+    """Keep TensorFlow from taking the newest loop of this graph apart.
+
+    A loop that is taken apart runs in a frame with the name of the loop, and a collective operation waits for
+    operations of the same frame only. The loops of a function's replicas have different names in one graph.
+    """
+    operations = reversed(tf.compat.v1.get_default_graph().get_operations())
+    loop = next(operation for operation in operations if operation.type in ("While", "StatelessWhile"))
+    loop._set_attr("_lower_using_switch_merge", AttrValue(b=False))

@@ -1,0 +1,537 @@
+"""cond, while_loop, for_loop, and_, or_, not_, on_host: Python for known values, else graphs; and the limit
+of unrolling.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from itertools import chain, count, islice
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.arrays.array.ndarray import is_array, weak_scalar
+from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.operands.staged_numbers import is_undecided
+from np2tf.arrays.tensors.storage import current_scope
+from np2tf.arrays.tensors.symbolic_integers import SymInt
+from np2tf.core.errors import (
+    ContainerChangeError,
+    LoopTypeError,
+    NotStagedError,
+    PollingError,
+    PromotionError,
+    StagingError,
+    TraceSizeError,
+    TracingTimeError,
+    UnrollingError,
+)
+from np2tf.core.operators import MAX_UNROLL, UNROLL
+from np2tf.staging.control.attributes import Loop, branches
+from np2tf.staging.control.iterables import StagedIterable, sequence
+from np2tf.staging.control.loop_analysis import TripCount, reads_no_variable
+from np2tf.staging.control.loops import EffectsInTest
+from np2tf.staging.control.variables import Variables, parameters
+from np2tf.staging.trace.trace import Trace, trace_of
+from np2tf.staging.values.carried_values import STATE
+from np2tf.staging.values.containers import (
+    MutationGuard,
+    containers,
+    copy_containers,
+    kept_containers,
+    put_back,
+)
+from np2tf.staging.values.staged_list import StagedList
+
+# -- loop size -----------------------------------------------------------------------------------------------
+# The limit for loops that are written out in a graph although every iteration has arrays of other shapes.
+#
+# A large loop in which an array grows runs on the host, and the functions that it calls are compiled once
+# for all lengths. Loops whose iterations have equal shapes are not limited: they are usually over the
+# layers of a network, and their functions would gain nothing apart.
+
+#: The number of operations that a loop with changing shapes may have when it is written out. Tracing and
+#: compiling 1000 operations takes about 2 seconds.
+MOST_OPS = 5000
+
+
+class LoopSize:
+    """The operations of a loop that is being written out.
+
+    Attributes:
+        is_staging: whether it becomes a part of a graph.
+
+    Args:
+        iterable: the items of the loop.
+        length: the number of items; None if it is not known.
+        why: the reason for which the loop is written out, if it was not meant to be. Then its size is limited
+            whatever its shapes are, and the reason is raised again.
+    """
+
+    def __init__(self, iterable: Any, length: int | None = None, why: StagingError | None = None) -> None:
+        self._why = why
+        self.is_staging = current_scope() is not None and not tf.executing_eagerly()
+        if not self.is_staging:
+            return
+        if length is None and hasattr(type(iterable), "__len__"):
+            length = len(iterable)
+        self._length = length
+        self._graph = tf.compat.v1.get_default_graph()
+        # The number of operations before the loop, and after each iteration.
+        self._ends = [self._count_ops()]
+
+    def note_iteration(self) -> None:
+        """Note the end of an iteration.
+
+        Raises:
+            StagingError: if the loop would have too many operations, and its arrays change their shapes.
+        """
+        if not self.is_staging:
+            return
+        self._ends.append(self._count_ops())
+        count = len(self._ends) - 1
+        if count < 2:
+            return
+        left = max(self._length - count, 0) if self._length is not None else 0
+        total = self._ends[-1] - self._ends[0] + left * (self._ends[-1] - self._ends[-2])
+        if total <= MOST_OPS:
+            return
+        if self._shapes(count) - self._shapes(count - 1):
+            raise UnrollingError(
+                f"the arrays of a loop change their shapes in every iteration, and it would become {total} "
+                "operations of a graph"
+            )
+        if self._why is not None:
+            raise self._why
+
+    def _count_ops(self) -> int:
+        return int(self._graph.version)
+
+    def _shapes(self, iteration: int) -> set[tuple[int | None, ...]]:
+        """Return the shapes of the arrays that one iteration computes."""
+        first, last = self._ends[iteration - 1 : iteration + 1]
+        shapes = {
+            output.shape
+            for operation in self._graph.get_operations()[first:last]
+            for output in operation.outputs
+            if output.shape.rank
+        }
+        return {tuple(shape.as_list()) for shape in shapes}
+
+
+# -- control -------------------------------------------------------------------------------------------------
+# The control flow operators that translated code calls: Python for Python values, else graphs.
+
+#: So many iterations, at most, are made before a loop to learn the types of its variables.
+_MAX_AHEAD = 2
+
+
+def _trace() -> Trace:
+    scope = current_scope()
+    return trace_of(scope) if scope is not None else Trace(xla=False, is_foreign=True)
+
+
+def _staged_test(value: Any) -> tf.Tensor | None:
+    """Return the boolean tensor of a test that is known only at run time; None for any other test."""
+    if is_undecided(value):
+        tensor = as_tensor(value, np.dtype(bool))
+    elif is_array(value):
+        tensor = value.tensor
+    elif isinstance(value, tf.Tensor):
+        tensor = value
+    elif isinstance(value, StagedList) and is_array(value.count):
+        tensor = value.count.tensor
+    else:
+        return None
+    if hasattr(tensor, "numpy") or tf.get_static_value(tensor) is not None:
+        return None
+    if tensor.shape.rank not in (0, None) and tensor.shape.num_elements() != 1:
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+        )
+    flat = tf.reshape(tensor, [])
+    return flat if flat.dtype == tf.bool else tf.not_equal(flat, tf.zeros((), flat.dtype))
+
+
+def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
+    """Return ``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
+
+    If `test` is known only at run time, both functions become the branches of a `tf.cond`. Their results are
+    widened to a common dtype, and writes to arrays in a branch happen only if that branch is taken. A call of
+    a jitted function in which an array has another dtype because of that is repeated on the host.
+
+    Args:
+        test: a Python value or an array of one element, of any dtype.
+        then, otherwise: functions of the operands that return equal structures of arrays and numbers.
+        *operands: arrays of any shape and dtype, numbers, and tuples, lists and dicts of these.
+
+    Returns:
+        The result of the function that `test` selects.
+
+    Raises:
+        StagingError: if the branches cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
+    """
+    tensor = _staged_test(test)
+    if tensor is None:
+        return then(*operands) if test else otherwise(*operands)
+    return _staged_cond(tensor, then, otherwise, operands, Variables((then, otherwise)))
+
+
+def _staged_cond(
+    staged_test: tf.Tensor,
+    then: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    operands: Sequence[Any],
+    variables: Variables,
+) -> Any:
+    if not containers(operands):
+        return branches(
+            _trace(), staged_test, lambda: then(*operands), lambda: otherwise(*operands), variables
+        )
+    places: list[Any] = []
+
+    def side(branch: Callable[..., Any]) -> Any:
+        # Both sides are staged: changes that one side makes to a list must not be visible on the other side.
+        own_operands = copy_containers(operands)
+        guard = MutationGuard(STATE.reachable(own_operands))
+        result = branch(*own_operands)
+        places.append(kept_containers(own_operands, result))
+        if not set(places[-1].values()) >= set(containers(own_operands)):
+            guard.check()
+        return result
+
+    result = branches(_trace(), staged_test, lambda: side(then), lambda: side(otherwise), variables)
+    common_places = dict(set.intersection(*(set(kept_places.items()) for kept_places in places)))
+    if any(set(kept_places.values()) != set(common_places.values()) for kept_places in places):
+        raise ContainerChangeError(_describe_exchange(result, places, variables, parameters(then)))
+    return put_back(result, containers(operands), common_places)
+
+
+def _describe_exchange(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
+    """Return which list or dict is another list or dict on each side of a branch, in words."""
+    path = min(
+        (
+            container_path
+            for side in places
+            for container_path in side
+            if places[0].get(container_path) != places[1].get(container_path)
+        ),
+        key=repr,
+    )
+
+    def describe(side: dict[Any, Any]) -> str:
+        if path not in side:
+            return "a new list or dict"
+        k = side[path][0]
+        return f"the list or dict `{names[k]}`" if k < len(names) else "another list or dict"
+
+    return variables.in_branch(variables.place(result, path), describe(places[0]), describe(places[1]))
+
+
+def while_loop(
+    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Do ``while keep_going(*state): state = step(*state)``, and return the state after the loop.
+
+    From the first test on that is known only at run time, the loop is staged as `tf.while_loop`.
+
+    Args:
+        keep_going: (*state) -> a Python value or an array of one element.
+        step: (*state) -> state, as a tuple.
+        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
+
+    Returns:
+        The state after the loop, as a tuple.
+
+    Raises:
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+    """
+    size = LoopSize(None)
+    for rounds in count():
+        test = keep_going(*state)
+        if _staged_test(test) is not None:
+            break
+        if not test:
+            return state
+        if rounds == MAX_UNROLL and size.is_staging and reads_no_variable(keep_going):
+            raise PollingError("the loop ends when its test changes, which the loop itself does not change")
+        state = step(*state)
+        size.note_iteration()
+
+    try:
+        return _staged_while(keep_going, step, tuple(state), Variables.of_loop(step))
+    except EffectsInTest:
+        return _rotated_loop(test, keep_going, step, tuple(state))
+
+
+def _staged_while(
+    keep_going: Callable[..., Any],
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    variables: Variables,
+) -> tuple[Any, ...]:
+    """Stage the loop, with its test as that of the `tf.while_loop`; `variables` identify the loop in later
+    traces.
+    """
+
+    def test(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
+        return _test_tensor(keep_going(*inner))
+
+    for _ in range(_MAX_AHEAD + 1):
+        loop = Loop(
+            _trace(),
+            test,
+            lambda counter, inner: tuple(step(*inner)),
+            state,
+            variables=variables,
+        )
+        if not loop.changes_dtype:
+            return loop.run()  # type: ignore[no-any-return]
+        state = _once(keep_going(*state), step, state, variables)
+    raise loop.refusal_of_dtypes()
+
+
+def _rotated_loop(
+    test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Stage the loop with its test at the end of each iteration; a variable carries the outcome."""
+
+    def truth(test: Any) -> Any:
+        return weak_scalar(_test_tensor(test), bool)
+
+    def iteration(_: Any, *inner: Any) -> tuple[Any, ...]:
+        after = tuple(step(*inner))
+        return truth(keep_going(*after)), *after
+
+    variables = Variables.of_loop(step, hidden_count=1)
+    return _staged_while(lambda outcome, *_: outcome, iteration, (truth(test), *state), variables)[1:]
+
+
+def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: Variables) -> tuple[Any, ...]:
+    """Do one iteration before the loop, if the loop has an iteration, so that its arrays get their final
+    dtypes.
+    """
+
+    def then(*inner: Any) -> tuple[Any, ...]:
+        return tuple(step(*inner))
+
+    return _iteration(test, then, state, variables)
+
+
+def _iteration(test: Any, then: Callable[..., Any], state: Sequence[Any], variables: Variables) -> Any:
+    """Return the state after an iteration if `test` holds, else the state before it."""
+    tensor = _staged_test(test)
+    if tensor is None:
+        return then(*state) if test else tuple(state)
+    return _staged_cond(tensor, then, lambda *inner: inner, state, variables)
+
+
+def _test_tensor(test: Any) -> tf.Tensor:
+    tensor = _staged_test(test)
+    return tf.constant(bool(test)) if tensor is None else tensor
+
+
+def for_loop(
+    iterable: Any,
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any] | None = None,
+) -> tuple[Any, ...]:
+    """Do ``for item in iterable: state = step(item, *state)``, and return the state after the loop.
+
+    Args:
+        iterable: any iterable; while staging, ranges and arrays become staged loops, unless they are short.
+        step: (item, *state) -> state, as a tuple.
+        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
+        keep_going: (*state) -> a Python value or an array of one element, tested before every step; the loop
+            ends when it is false.
+
+    Returns:
+        The state after the loop, as a tuple.
+
+    Raises:
+        StagingError: if the loop cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+    """
+    state = tuple(state)
+    if current_scope() is None and tf.executing_eagerly():
+        return _in_python(iterable, step, state, keep_going)
+    items = sequence(iterable)
+    if items is None:
+        return _in_python(iterable, step, state, keep_going)
+    if isinstance(items.length, int) and items.length <= UNROLL:
+        return _in_python(items, step, state, keep_going, items.length)
+    return _staged_for(items, step, state, keep_going)
+
+
+def _in_python(
+    iterable: Any,
+    step: Callable[..., Any],
+    state: Any,
+    keep_going: Callable[..., Any] | None,
+    length: int | None = None,
+    why: StagingError | None = None,
+) -> Any:
+    """Run a loop as Python does; `why` is the reason for which it is no staged loop, if it could be one."""
+    iterator, size = iter(iterable), LoopSize(iterable, length, why)
+    for item in iterator:
+        if keep_going is not None:
+            test = keep_going(*state)
+            tensor = _staged_test(test)
+            if tensor is not None:
+                return _unroll(chain([item], iterator), step, state, keep_going)
+            if not test:
+                break
+        state = step(item, *state)
+        size.note_iteration()
+    return state
+
+
+def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+    """Run a Python loop with a staged test: each iteration becomes a branch."""
+    variables, size = Variables.of_loop(step, first=1), LoopSize(items)
+    for item in items:
+        state = _iteration(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), state, variables)
+        size.note_iteration()
+    return state
+
+
+def _staged_for(
+    items: StagedIterable, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+) -> Any:
+    length = items.length
+    variables = Variables.of_loop(step, first=1)
+    first = 0
+    while True:
+        offset = first
+
+        def at(counter: tf.Tensor, offset: int = offset) -> Any:
+            top = length - 1 if isinstance(length, int) else None
+            return items.item(weak_scalar(counter + offset, int, SymInt.fresh(counter + offset, offset, top)))
+
+        def test(counter: tf.Tensor, inner: Any, offset: int = offset) -> tf.Tensor:
+            more = counter + offset < length
+            return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
+
+        max_count = length - first if isinstance(length, int) else items.maximum
+        runs_once = isinstance(length, int) and length > first and keep_going is None
+        rounds = TripCount(max_count, isinstance(length, int) and keep_going is None)
+        try:
+            loop = Loop(
+                _trace(),
+                test,
+                lambda counter, inner: tuple(step(at(counter), *inner)),
+                state,
+                rounds,
+                variables,
+            )
+            # An iteration before the loop gives its variables the types that they have from then on.
+            ahead = loop.changes_dtype or (runs_once and loop.changes_type)
+            if first == _MAX_AHEAD and loop.changes_dtype:
+                raise loop.refusal_of_dtypes()
+            if not ahead or first == _MAX_AHEAD:
+                return loop.run()
+        except StagingError as error:
+            # The first iteration may replace None, or a number, by the array of all later iterations.
+            may_settle = isinstance(error, LoopTypeError) and runs_once and first < _MAX_AHEAD
+            if not may_settle:
+                is_hopeless = isinstance(error, (TracingTimeError, TraceSizeError, PollingError))
+                if not isinstance(length, int) or length > MAX_UNROLL or is_hopeless:
+                    raise
+                # The iterations before it have been made, with all that they write.
+                later_items = islice(iter(items), first, None)
+                return _in_python(later_items, step, state, keep_going, length - first, error)
+        runs = runs_once or test(tf.constant(0, tf.int64), state)
+        state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
+        first += 1
+
+
+def and_(left: Any, right: Callable[[], Any]) -> Any:
+    """Return ``left and right()``; for a staged `left`, by `tf.cond`.
+
+    Args:
+        left: a Python value or an array of one element, of any dtype.
+        right: a function without parameters that returns the second operand.
+
+    Returns:
+        The operand that Python's ``and`` returns; for a staged `left`, a staged value of shape ().
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
+    """
+    tensor = _staged_test(left)
+    return (left and right()) if tensor is None else cond(left, right, lambda: left)
+
+
+def or_(left: Any, right: Callable[[], Any]) -> Any:
+    """Return ``left or right()``; for a staged `left`, by `tf.cond`.
+
+    Args:
+        left: a Python value or an array of one element, of any dtype.
+        right: a function without parameters that returns the second operand.
+
+    Returns:
+        The operand that Python's ``or`` returns; for a staged `left`, a staged value of shape ().
+
+    See https://www.tensorflow.org/api_docs/python/tf/cond.
+    """
+    tensor = _staged_test(left)
+    return (left or right()) if tensor is None else cond(left, lambda: left, right)
+
+
+def not_(value: Any) -> Any:
+    """Return ``not value``; for a staged value, a staged bool.
+
+    Args:
+        value: a Python value or an array of one element, of any dtype.
+
+    Returns:
+        A bool; for a staged value an array of shape () and dtype bool.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/logical_not.
+    """
+    tensor = _staged_test(value)
+    return (not value) if tensor is None else weak_scalar(tf.logical_not(tensor), bool)
+
+
+# -- exceptions ----------------------------------------------------------------------------------------------
+# `np2tf.on_host`: exception handlers, which never run while a function is staged.
+
+
+class HandledOnHost(Exception):
+    """Raised if an exception occurs in a `try` of staged code: the call runs on the host, where it is
+    handled.
+    """
+
+    code = "NP2TF532"
+
+
+def on_host(kinds: Any) -> Any:
+    """Return `kinds` on the host, for ``except np2tf.on_host(kinds):``; elsewhere no handler takes the
+    exception.
+
+    Args:
+        kinds: an exception class, or a tuple of them.
+
+    Returns:
+        `kinds`; the function returns only on the host.
+
+    Raises:
+        HandledOnHost: if the function is being staged, because no handler of staged code can take the
+            exception.
+
+    See https://docs.python.org/3/reference/compound_stmts.html#except-clause.
+    """
+    if current_scope() is None and tf.executing_eagerly():
+        return kinds
+    error = sys.exc_info()[1]
+    if error is None or isinstance(error, (StagingError, PromotionError, HandledOnHost)):
+        raise error or NotStagedError("np2tf.on_host stands elsewhere than behind `except`")
+    message = f"a {type(error).__name__} comes up in a try block, whose handlers run on the host"
+    raise HandledOnHost(message) from error

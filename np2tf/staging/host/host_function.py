@@ -1,0 +1,170 @@
+"""A jitted function on the host: runs the original code on NumPy's arrays, and times it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from np2tf.arrays.front.flags import fast_flags
+from np2tf.core.counts import counts
+from np2tf.core.faults import note_fault
+from np2tf.core.operators import check_bound
+from np2tf.staging.host.originals import original_of, watched_original_of
+from np2tf.staging.host.recursion import HostCalls, allow_deep_recursion
+from np2tf.staging.host.watched_loops import hot
+from np2tf.staging.objects.code_names import all_names
+from np2tf.staging.tiers.call_context import is_on_host, is_on_numpy
+from np2tf.staging.tiers.clock import LONG_CALL, Stopwatch, clock, long_calls
+from np2tf.staging.tiers.history import Prospect
+
+#: A function whose calls take less than TOO_SHORT seconds on the host, on average over ENOUGH_CALLS calls,
+#: stays there without a check: taking its arguments apart would cost more than compiling could gain.
+TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
+#: The seconds that a function, and then each kind of calls, must have spent on the host before compiling is
+#: considered (tier "auto").
+WORTH_COMPILING = 0.1
+
+
+class HostFunction:
+    """Runs a jitted function without compiled code.
+
+    Attributes:
+        calls: the calls that are running, one inside another.
+        timed_calls: the number of timed calls.
+        own_seconds: the seconds of all timed calls, without long calls of other jitted functions; compiling
+            the function can save this time.
+        callees_cost: the seconds that compiling the most expensive of its callees has cost.
+        is_refused: whether a call has no compiled code, so that its time counts for compiling its caller.
+        average: the average seconds of the latest calls.
+        latest, latest_own: the seconds of the last call, and without long calls of other jitted functions.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.calls = HostCalls(function)
+        self._function = function
+        self.timed_calls = 0
+        self.own_seconds = self.average = self.callees_cost = 0.0
+        self.latest = self.latest_own = 0.0
+        self.is_refused = False
+        # True if loops were hot when the function last ran with watched loops during a report.
+        self._may_be_hot = watched_original_of(function) is not None
+
+    @functools.cached_property
+    def prospect(self) -> Prospect:
+        """The expected gain of compiling the function."""
+        return Prospect(self._function, lambda: self.own_seconds)
+
+    @functools.cached_property
+    def original(self) -> Callable[..., Any]:
+        """The function for calls on the host: its original, if it has an original."""
+        return original_of(self._function) or self._translated_function
+
+    @functools.cached_property
+    def _watched_function(self) -> Callable[..., Any]:
+        """The function `original` with watched loops, which may be compiled while they run."""
+        return watched_original_of(self._function) or self.original
+
+    @functools.cached_property
+    def direct_function(self) -> Callable[..., Any]:
+        """The function `original` for calls that need no checks. It can recurse as deep as without np2tf."""
+        plain = self.original
+        return allow_deep_recursion(plain) if self.calls.calls_itself else plain
+
+    @functools.cached_property
+    def _translated_function(self) -> Callable[..., Any]:
+        """The translated function, which never returns an unbound name as its result."""
+        function = self._function
+        code = getattr(function, "__code__", None)
+        if code is None or "undefined" not in all_names(code):
+            return function
+        return lambda *args, **kwargs: check_bound(function(*args, **kwargs))
+
+    @property
+    def is_short(self) -> bool:
+        """True if calls take so little time that no check pays."""
+        return self.timed_calls >= ENOUGH_CALLS and self.average < TOO_SHORT
+
+    @functools.cached_property
+    def run_inside(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+        """The function that runs a call inside another call on the host."""
+        original = self.original
+        return lambda args, kwargs: original(*args, **kwargs)
+
+    def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as Python; NumPy itself runs the code if nothing is on TensorFlow and no tape records."""
+        before = hot.count
+        try:
+            function, for_report = self._function_for(args, kwargs)
+        except Exception as error:
+            self._note_fault(error)
+            function, for_report = self._function, False
+        result = self.calls.run(function, *args, **kwargs)
+        if for_report:
+            self._may_be_hot = hot.count > before
+        return result
+
+    def _function_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Callable[..., Any], bool]:
+        """Return the function to run for a call, and whether its loops are watched during a report."""
+        if is_on_host(args, kwargs):
+            return self._watched_function, False
+        if fast_flags.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
+            return self._translated_function, False
+        # A report is being made, which needs the translation to see operations.
+        return self._watched_function, True
+
+    def run_timed(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        note: Callable[[], None] | None = None,
+    ) -> Any:
+        """Run and count a call, and update the average time. `note` is called if the call returns."""
+        counts.host += 1
+        counts.host_calls += 1
+        return self.time(self.run_within, (args, kwargs), {}, note)
+
+    def time(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        note: Callable[[], None] | None = None,
+    ) -> Any:
+        """Return ``function(*args, **kwargs)``, and time it without the compilation of its callees.
+
+        Args:
+            function, args, kwargs: the call.
+            note: called if the call returns, when its time is known.
+        """
+        try:
+            before, cost, stopwatch = clock.host_seconds, long_calls.cost, Stopwatch()
+            long_calls.cost = 0.0
+        except Exception as error:
+            self._note_fault(error)
+            stopwatch = None
+        result = function(*args, **kwargs)
+        try:
+            if stopwatch is not None:
+                self.callees_cost = max(self.callees_cost, long_calls.cost)
+                long_calls.cost = max(cost, self.callees_cost)
+                seconds, own_seconds = stopwatch.seconds, stopwatch.own_seconds
+                clock.host_seconds = max(clock.host_seconds, before + seconds)
+                self.note(seconds, own_seconds)
+                if seconds > LONG_CALL and not self.is_refused:
+                    stopwatch.note_long_call(seconds)
+            if note is not None:
+                note()
+        except Exception as error:
+            self._note_fault(error)
+        return result
+
+    def _note_fault(self, error: Exception) -> None:
+        note_fault(error, getattr(self._function, "__code__", None))
+
+    def note(self, seconds: float, own_seconds: float) -> None:
+        """Count a call with its seconds, and its seconds without long calls of other jitted functions."""
+        self.latest, self.latest_own = seconds, own_seconds
+        self.timed_calls += 1
+        self.own_seconds += own_seconds
+        self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)

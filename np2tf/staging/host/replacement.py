@@ -1,0 +1,606 @@
+"""On-stack replacement: a loop that takes long on the host continues as compiled code; watch is its entry in
+the code.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain, islice, repeat
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from np2tf.arrays.front.flags import fast_flags, uses_numpy_rules
+from np2tf.arrays.front.numpy_state import raises_floating_point_errors, warnings_are_errors
+from np2tf.core import late
+from np2tf.core.errors import TracingTimeError
+from np2tf.core.faults import note_fault
+from np2tf.core.late import installation
+from np2tf.core.settings import config
+from np2tf.staging.host.watched_loops import FASTER, SHORT, WATCH, WatchedLoop, hot, loop_costs, loops
+from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
+from np2tf.staging.tiers.clock import IMPORT_SECONDS, LoopTimer, clock, machine
+from np2tf.staging.tiers.history import PAYS
+
+if TYPE_CHECKING:
+    from np2tf.staging.compile.loop_compiler import LoopCompiler
+    from np2tf.staging.host.jit import JittedFunction
+
+
+# -- loop items ----------------------------------------------------------------------------------------------
+# The arrays that a loop runs over, if its iterable shows them.
+
+#: kind of loop (`np2tf.loading.loops.loop_functions`) -> the types of its iterables, outermost first
+_TYPES: dict[str, tuple[type, ...]] = {
+    "items": (),
+    "enumerate": (enumerate,),
+    "zip": (zip,),
+    "enumerate zip": (enumerate, zip),
+    "reversed": (reversed,),
+}
+
+
+def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
+    """Return the arrays from which all elements of a loop come that has not begun; None if there are other
+    elements.
+    """
+    iterables = [iterable]
+    for iterator_type in _TYPES[kind]:
+        (iterator,) = iterables
+        if type(iterator) is not iterator_type:
+            return None
+        arguments: Any = iterator.__reduce__()[1]
+        if iterator_type is enumerate:
+            inner, first = arguments
+            if first != 0:
+                return None
+            iterables = [inner]
+        else:
+            iterables = list(arguments)
+    if kind in ("enumerate", "zip", "enumerate zip"):
+        iterables = [_iterated_array(iterator) for iterator in iterables]
+    if all(type(array) is np.ndarray and array.ndim for array in iterables):
+        return tuple(iterables)
+    return None
+
+
+#: The type of an iterator over an array.
+_ITERATOR = type(iter(np.zeros(1)))
+
+
+def _iterated_array(iterator: Any) -> Any:
+    """Return the array behind an iterator at its beginning; None for other iterators."""
+    if type(iterator) is not _ITERATOR:
+        return None
+    reduction: Any = iterator.__reduce__()
+    return reduction[1][0] if reduction[2:] in ((), (0,)) else None
+
+
+# -- replacement ---------------------------------------------------------------------------------------------
+# On-stack replacement: a loop that takes long on the host continues as compiled code while it runs.
+#
+# The code that a jitted function runs on the host has watched loops (`np2tf.loading.loops.loop_functions`).
+# If a loop has run for a while, and its remaining iterations would take longer than compiling, it is
+# compiled as a function whose arguments are the variables of the loop, and the remaining iterations run
+# there. If it cannot be staged, the loop continues on the host.
+#
+# A loop whose runs are short, but many, is entered as compiled code instead. When all its runs have taken
+# long enough, a run begins in compiled code (or after its first iteration, which binds the names that the
+# loop only assigns). Its function is measured and budgeted like a jitted function.
+#
+# See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type feedback (PLDI 1994).
+
+#: The seconds that a loop must have run, and the factor by which its remaining time must exceed the expected
+#: cost of compiling it.
+HOT, WORTH = 0.05, 3.0
+#: The clock is read once in this many seconds.
+PERIOD = 0.005
+#: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
+#: a warm trial.
+FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
+#: Compiled code runs in parts, each this many times as long as the last, until a part takes LONGEST seconds.
+#: Between two parts, handlers of signals run, and what other threads have written is read again.
+LONGER, LONGEST = 8, 0.25
+#: The first iterations, which also load modules and make caches, do not say how long the other iterations
+#: will take.
+LOADING_ROUNDS = 1
+#: The iterations of a `while`, as numbers.
+UNLIMITED_ROUNDS = range(2**62)
+
+
+class _Timing:
+    """The clock of a run on the host.
+
+    Attributes:
+        is_due: whether to try once more, after the first iteration, to enter the loop as compiled code.
+        seconds: the seconds when the clock was last read.
+        first: the seconds of the first iterations.
+    """
+
+    __slots__ = ("first", "is_due", "seconds", "timer")
+
+    timer: LoopTimer
+
+    def __init__(self) -> None:
+        self.is_due, self.seconds, self.first = False, 0.0, 0.0
+
+    def start(self) -> None:
+        """Start the clock."""
+        self.timer = LoopTimer()
+
+    def read(self) -> float:
+        """Return the seconds since the start."""
+        self.seconds = self.timer.seconds
+        return self.seconds
+
+
+class LoopRun:
+    """The iterations of a watched loop, in parts; None stands for a part that runs as compiled code.
+
+    Attributes:
+        is_over: whether compiled code has reached the loop's break, or the end of its test.
+    """
+
+    __slots__ = (
+        "_arrays",
+        "_compiler",
+        "_frame",
+        "_iterator",
+        "_loop",
+        "_note",
+        "_numbers",
+        "_pending",
+        "_per_round",
+        "_report_entry",
+        "_results",
+        "_rounds_left",
+        "_taken_over",
+        "is_over",
+    )
+
+    def __init__(
+        self, numbers: range, loop: WatchedLoop, arrays: tuple[np.ndarray, ...] = (), iterable: Any = None
+    ) -> None:
+        self._numbers, self._loop, self._arrays = numbers, loop, arrays
+        self._iterator = iter(iterable) if arrays else None
+        self.is_over = self._taken_over = False
+        self._results: tuple[Any, ...] | None = None
+        # The exception of a signal's handler, which is raised once the loop's variables have their values.
+        self._pending: BaseException | None = None
+        # Receives the host's seconds, and the seconds without long calls of jitted functions.
+        self._note: Callable[[float, float], None] | None = None
+
+    def __iter__(self) -> Iterator[Iterable[Any] | None]:
+        yield chain.from_iterable(self._parts())
+        if self._taken_over:
+            yield None
+            if self._pending is not None:
+                raise self._pending
+            if len(self._rounds_left) and not self._loop.is_while:
+                yield self._part(self._rounds_left)
+
+    def _part(self, numbers: range) -> Iterable[Any]:
+        """Return the loop's iterable for some numbers; the numbers before have been passed on."""
+        if self._loop.is_while:
+            return repeat(None, len(numbers))
+        if self._iterator is None:
+            return numbers
+        return islice(self._iterator, len(numbers))
+
+    def _parts(self) -> Iterator[Iterable[Any]]:
+        """Yield the numbers, piece by piece; the clock is read between the pieces."""
+        numbers, position, timing = self._numbers, 0, _Timing()
+        try:
+            size: int | None = self._begin(timing, sys._getframe(1))
+            while size is not None and position < len(numbers):
+                yield self._part(numbers[position : position + size])
+                position += size
+                size = self._size_of_next(position, size, timing, sys._getframe(1))
+            if not self._taken_over and position < len(numbers) and not self._loop.is_while:
+                yield self._part(numbers[position:])
+        finally:
+            # In a loop that breaks, the last measurement is some iterations old.
+            if timing.seconds and not self._taken_over:
+                self._note_end(min(position, len(numbers)), timing)
+
+    def _begin(self, timing: _Timing, frame: types.FrameType) -> int | None:
+        """Return the number of iterations before the clock is read for the first time; None if it is not.
+
+        What np2tf does between iterations must not raise into the loop: if it fails, the host runs the rest.
+        Compiled code raises what the program raises.
+        """
+        try:
+            is_due = self._loop.is_due
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+        timing.is_due = is_due and self._enter(frame, self._numbers)
+        if self._taken_over:
+            return None
+        try:
+            timing.start()
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+        return 1
+
+    def _size_of_next(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
+        """Read the clock after some iterations, and return the number of iterations until it is read again;
+        None if it is not, because compiled code takes over, or the loop is no longer watched.
+        """
+        if timing.is_due and position == 1 < len(self._numbers):
+            self._enter(frame, self._numbers[1:])
+            if self._taken_over:
+                return None
+        try:
+            return self._measure(position, size, timing, frame)
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+
+    def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
+        numbers, loop, count = self._numbers, self._loop, len(self._numbers)
+        seconds = timing.read()
+        if position <= LOADING_ROUNDS:
+            timing.first = timing.timer.own_seconds
+        elif seconds >= HOT and position < count:
+            loop.short = 0
+            hot.count += 1
+            if loop.refused:
+                return None
+            # A loop with an unknown end is assumed to be half done.
+            left = timing.timer.own_seconds - timing.first
+            left *= WORTH if loop.is_while else (count - position) / (position - LOADING_ROUNDS)
+            if self._pays(seconds, left) and self._take_over(frame, left):
+                self._rounds_left, self._per_round = numbers[position:], seconds / position
+                self._report_entry = loop.note_replacement(position, seconds)
+                self._taken_over = True
+                return None
+        return max(1, min(2 * size, int(position * PERIOD / seconds) if seconds else size))
+
+    def _note_end(self, rounds: int, timing: _Timing) -> None:
+        try:
+            self._loop.per_round = timing.seconds / rounds
+            timing.timer.note_spent(timing.seconds)
+            own_seconds = timing.timer.own_seconds
+            self._loop.note_run(own_seconds)
+            if self._note is not None:
+                self._note(timing.seconds, own_seconds)
+        except Exception as error:
+            self._refuse_after(error)
+
+    def _refuse_after(self, error: Exception) -> None:
+        """Leave the loop on the host from now on, because np2tf itself has failed."""
+        note_fault(error, self._loop.code, self._loop.function.of)
+        self._loop.refused = True
+
+    def _enter(self, frame: types.FrameType, rounds_left: range) -> bool:
+        """Run the rest as compiled code, if that is faster; return whether to try again one iteration
+        later.
+        """
+        try:
+            entry = self._entry(frame, rounds_left)
+        except Exception as error:
+            self._refuse_after(error)
+            return False
+        if isinstance(entry, bool):
+            return entry
+        compiler, arguments = entry
+        start, loop = perf_counter(), self._loop
+        result, cache = compiler.enter(arguments, loop.changing_places)
+        if result is not None:
+            self._taken_over = True
+            self._rounds_left = rounds_left[len(rounds_left) :]
+            self._skip(len(rounds_left))
+            self.is_over = loop.function.tells and bool(result[-1])
+            self._results = result[: len(loop.function.results)]
+        try:
+            loop.note_host_run(result is None and cache is None)
+            if result is None:
+                self._note = partial(compiler.note_host_run, cache)
+            else:
+                entry_of_report = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
+                entry_of_report.rounds += len(rounds_left)
+                entry_of_report.compiled += perf_counter() - start
+        except Exception as error:
+            self._refuse_after(error)
+        return False
+
+    def _entry(
+        self, frame: types.FrameType, rounds_left: range
+    ) -> tuple[LoopCompiler, tuple[Any, ...]] | bool:
+        """Return the compiler and its arguments; if the rest cannot be compiled, whether to try again one
+        iteration later.
+        """
+        hot.count += 1
+        if not _is_possible():
+            return False
+        variables = dict(frame.f_locals)
+        if any(name not in variables for name in self._loop.function.parameters):
+            return True
+        arguments = self._arguments(variables, rounds_left)
+        jitted_function = self._stageable_function(frame, arguments)
+        return False if jitted_function is None else (loop_compiler(jitted_function), arguments)
+
+    def _stageable_function(
+        self, frame: types.FrameType, arguments: tuple[Any, ...]
+    ) -> JittedFunction | None:
+        """Return the loop's function, if it can be staged, and works on arrays."""
+        loop = self._loop
+        # Finding out that a loop cannot be staged needs no TensorFlow.
+        _, jitted_function = loop.functions(frame.f_globals)
+        about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(arguments)
+        if jitted_function is None or not about_arrays or loop.is_refused(arguments):
+            loop.refused = True
+            return None
+        return jitted_function
+
+    def _skip(self, count: int) -> None:
+        """Skip `count` elements of the loop's iterable, which compiled code has used."""
+        if self._iterator is not None and count:
+            next(islice(self._iterator, count, count), None)
+
+    def _pays(self, seconds_passed: float, seconds_left: float) -> bool:
+        """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
+        loop, import_seconds = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
+        if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
+            pays = seconds_left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + import_seconds)
+        else:
+            pays = seconds_left > WORTH * (loop.expected_seconds + import_seconds)
+        return (
+            pays
+            and _is_possible()
+            and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
+        )
+
+    def _take_over(self, frame: types.FrameType, seconds_left: float) -> bool:
+        """Return whether the loop was traced; `seconds_left` is the time that the host would still take."""
+        variables, loop = frame.f_locals, self._loop
+        if any(name not in variables for name in loop.function.parameters):
+            return False
+        self._frame = dict(variables), frame.f_globals
+        start, compile_seconds = perf_counter(), clock.compile_seconds
+        arguments = self._arguments(variables, self._numbers)
+        jitted_function = self._stageable_function(frame, arguments)
+        if jitted_function is None:
+            return False
+        load()
+        limit = seconds_left / WORTH
+        if loop.record is not None:
+            limit = max(limit, PAYS * loop.record.cost)
+        why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
+        seconds = perf_counter() - start
+        loop.compiling_seconds += seconds
+        # Translating the loop is a part of compiling, too.
+        clock.compile_seconds = compile_seconds + seconds
+        loop_costs.seconds += seconds
+        loop_costs.tries += 1
+        loop.note(seconds)
+        if why is not None and why.kind is TracingTimeError:
+            loop.least = 2 * limit
+            return False
+        if why is not None and not why.kind.is_momentary:
+            loop.refuse(arguments, why)
+        loop.refused = why is not None
+        return not loop.refused
+
+    def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
+        function = self._loop.function
+        values = [variables[name] for name in function.parameters]
+        if function.kind == "while":
+            return (*values, len(numbers))
+        values += [*self._arrays, numbers.start, numbers.stop]
+        return (*values, numbers.step) if function.kind == "steps" else tuple(values)
+
+    def finish(self) -> tuple[Any, ...]:
+        """Run the rest as compiled code, as far as it can and is faster; return the results.
+
+        The loop itself runs iterations that compiled code cannot, so its errors and handlers stay in effect.
+        """
+        if self._results is not None:
+            return self._results
+        variables, names = self._frame
+        del self._frame
+        start, duration = self._rounds_left.start, None
+        policy = self._sizes(names)
+        try:
+            while (size := self._next_size(policy, duration)) is not None:
+                duration = self._run(size, variables)
+        except BaseException as error:  # a handler has raised between two parts
+            self._pending, self.is_over = error, False
+        self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
+        return tuple(variables[name] for name in self._loop.function.results)
+
+    def _next_size(self, policy: Generator[int, float | None, None], duration: float | None) -> int | None:
+        """Return the length of the next part; None if there is none.
+
+        Args:
+            policy: the lengths, from `_sizes`.
+            duration: the seconds of the last part; None if it could not run, or there is none yet.
+        """
+        try:
+            return policy.send(duration)
+        except StopIteration:
+            return None
+        except Exception as error:
+            self._refuse_after(error)
+            return None
+
+    def _sizes(self, names: dict[str, Any]) -> Generator[int, float | None, None]:
+        """Yield the lengths of the parts that compiled code is to run, and receive the seconds of each."""
+        _, jitted_function = self._loop.functions(names)
+        assert jitted_function is not None
+        self._compiler = loop_compiler(jitted_function)
+        trace_count = jitted_function.trace_count
+        size = 1
+        for seconds in (FIRST_TRIAL, WARM_TRIAL):
+            size = max(1, int(seconds / self._per_round))
+            duration = yield size
+            if duration is None:
+                self._report_entry.returned += 1
+                return
+            if self._is_done:
+                return
+            if seconds == FIRST_TRIAL:
+                loop_costs.seconds += duration
+                self._loop.note(duration)
+                trace_count = jitted_function.trace_count
+                continue
+            self._loop.ratio = duration / (size * self._per_round)
+            if duration > FASTER * size * self._per_round or jitted_function.trace_count > trace_count:
+                self._loop.refused = True
+                self._report_entry.returned += 1
+                return
+        # The parts become longer, and shorter before an iteration that only the host can run.
+        least = size
+        while not self._is_done:
+            duration = yield size
+            if duration is not None:
+                size = max(int(size * min(LONGER, LONGEST / max(duration, 1e-9))), 1)
+                least = min(least, size)
+            elif size > least:
+                size = max(size // LONGER, least)
+            else:
+                self._report_entry.returned += 1
+                return
+
+    @property
+    def _is_done(self) -> bool:
+        return self.is_over or not len(self._rounds_left)
+
+    def _run(self, size: int, variables: dict[str, Any]) -> float | None:
+        """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
+        cannot.
+        """
+        function, start = self._loop.function, perf_counter()
+        part = self._rounds_left[:size]
+        result = self._compiler.run_now(self._arguments(variables, part), self._loop.changing_places)
+        seconds = perf_counter() - start
+        if result is not None:
+            self._rounds_left = self._rounds_left[size:]
+            variables.update(zip(function.results, result))
+            self.is_over = function.tells and bool(result[-1])
+        try:
+            self._note_part(len(part), seconds, result is None)
+        except Exception as error:
+            self._refuse_after(error)
+        return None if result is None else seconds
+
+    def _note_part(self, rounds: int, seconds: float, is_discarded: bool) -> None:
+        entry = self._report_entry
+        if entry.rounds:
+            entry.compiled += seconds
+        else:  # XLA compiles at the first call
+            entry.compiling += seconds
+        if is_discarded:
+            self._loop.note_discarded_call()
+        else:
+            # The number of iterations of a loop that is over is not known.
+            entry.rounds += 1 if self.is_over else rounds
+
+
+class _LongCalls(threading.local):
+    """The calls that this thread runs on the host because compiled code takes long for them."""
+
+    depth = 0
+
+
+_long_calls = _LongCalls()
+
+
+@contextmanager
+def replace_loops() -> Iterator[None]:
+    """Replace hot loops in the block in every tier, because whole functions are not compiled."""
+    _long_calls.depth += 1
+    try:
+        yield
+    finally:
+        _long_calls.depth -= 1
+
+
+def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
+    """Return the compiler of a loop's function."""
+    load()
+    return late.compiler.LoopCompiler.of(jitted_function)  # type: ignore[no-any-return]
+
+
+def _is_possible() -> bool:
+    """Return whether loops on the host may be compiled in the present context."""
+    if installation.problem or config.jit == "off" or (config.tier != "auto" and not _long_calls.depth):
+        return False
+    if not fast_flags.numpy or not uses_numpy_rules():
+        return False
+    if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
+        return False
+    return not (raises_floating_point_errors() or warnings_are_errors())
+
+
+# -- watching ------------------------------------------------------------------------------------------------
+# The entry of instrumented code: `watch` returns the parts in which a loop runs.
+
+
+def _is_of_main(frame: types.FrameType) -> bool:
+    return frame.f_globals.get("__name__") == "__main__"
+
+
+class _Watching:
+    """Holds `watch` as a method, because programs list the functions of a module."""
+
+    def watch(self, numbers: Any, key: str) -> Iterable[Any]:
+        """Return the parts in which a loop runs over `numbers`; for a `while`, none unless it is watched.
+
+        Args:
+            numbers: the loop's iterable; None for a `while`.
+            key: the loop's key.
+        """
+        # Inner loops of a few iterations are run very often: they are told first.
+        try:
+            is_range = type(numbers) is range
+            if is_range:
+                try:
+                    count = len(numbers)
+                except OverflowError:
+                    return (numbers,)  # more numbers than any loop can run over
+                if count < SHORT:
+                    return (numbers,)
+            loop = loops.get(key)
+            if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
+                loop = None
+            if numbers is None:
+                if loop is None or not loop.may_be_watched(HOT):
+                    return ()
+                return LoopRun(UNLIMITED_ROUNDS, loop)
+            if loop is None or loop.refused:
+                return (numbers,)
+            if loop.function.items:
+                return _watched_items(numbers, loop)
+            if not is_range or not loop.may_be_watched(HOT / count):
+                return (numbers,)
+            return LoopRun(numbers, loop)
+        except Exception as error:
+            note_fault(error)
+            return () if numbers is None else (numbers,)
+
+
+watch = _Watching().watch
+
+
+def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
+    """Return the parts in which a loop runs over an iterable that may consist of arrays."""
+    arrays = arrays_of(iterable, loop.function.kind)
+    if arrays is None:
+        return (iterable,)
+    count = min(map(len, arrays))
+    if count < SHORT or not loop.may_be_watched(HOT / count):
+        return (iterable,)
+    return LoopRun(range(count), loop, arrays, iterable)
+
+
+#: The globals that instrumented code needs.
+NAMES = {WATCH: watch}

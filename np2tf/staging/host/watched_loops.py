@@ -1,0 +1,335 @@
+"""The loops of the program that are available as functions, and their measurements."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from np2tf.arrays.front.flags import fast_flags
+from np2tf.core import late
+from np2tf.core.counts import Fallback, TakenOver, counts
+from np2tf.core.faults import note_fault
+from np2tf.staging.tiers.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
+from np2tf.staging.tiers.history import (
+    KINDS,
+    MAX_USES,
+    CallRecord,
+    FunctionRecord,
+    Refusal,
+    decisions,
+    digest_of_call,
+    key_of,
+)
+
+if TYPE_CHECKING:
+    from np2tf.staging.host.jit import JittedFunction
+
+
+# -- loop function -------------------------------------------------------------------------------------------
+# Data of a loop that is available as a function.
+
+#: The name that code with watched loops reads.
+WATCH = "_np2tf_watch"
+#: A loop over a range of fewer numbers is not watched, because watching would cost more than it could gain.
+SHORT = 16
+
+
+class LoopFunction(NamedTuple):
+    """A loop as a function.
+
+    The function takes `parameters`, and then the first and last number of the range, and its step if it has
+    one; for a `while` it takes the maximal number of iterations.
+    """
+
+    key: str
+    """The loop's name in the instrumented code."""
+    name: str
+    """The function's name in the tree, which nothing else has."""
+    of: str
+    """The name of the function that contains the loop."""
+    text: str
+    """The source of the function."""
+    lines: tuple[int, ...]
+    """The lines of the file for the lines of the text."""
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+    kind: str
+    """The iterable: "range", "steps" (a range with a step), "while", or a kind of
+    `np2tf.loading.loops.loop_functions`.
+    """
+    tells: bool
+    """True if the function's last result says whether the loop has ended for a reason of its own."""
+    items: int = 0
+    """The number of arrays that the elements come from; the function takes them before the first and last
+    number.
+    """
+    says_numpy: bool = True
+    """True if the loop's text shows work on arrays."""
+    in_module: bool = False
+    """True if the loop is outside of functions."""
+
+    @property
+    def line(self) -> int:
+        """The line of the loop in its file."""
+        return self.lines[0]
+
+
+# -- watched loop --------------------------------------------------------------------------------------------
+# The watched loops of the program, and their measurements.
+
+#: A loop that ends before it is hot is left unwatched this many times between two watched runs.
+UNWATCHED_RUNS = 15
+#: The same holds for a `while` after this many short runs in a row, because its number of iterations is
+#: unknown.
+SURELY_SHORT = 3
+#: The expected seconds for compiling a loop, until loops have been compiled.
+EXPECTED_SECONDS = 0.8
+#: A loop stays on the host after compiled code has failed to continue it this many times.
+MOST_DISCARDED = 100
+#: A loop of short runs is entered as compiled code when all its runs have taken this many times the expected
+#: cost of compiling. By then its function, and the loop around it, have had their chance.
+PATIENT = 3.0
+#: Compiled code must take less than this share of the host's time.
+FASTER = 0.9
+#: A loop is no longer a candidate after this many runs in a row that had to stay on the host.
+ENOUGH_RUNS = 20
+
+
+class WatchedLoop:
+    """A loop of the program, and its function.
+
+    Attributes:
+        refused: whether it cannot be compiled, or is no faster as compiled code.
+        least: the seconds that tracing it takes at least.
+        per_round: the mean seconds of an iteration, at the last measurement.
+        compiling_seconds: the seconds of translating and tracing it.
+        unwatched_runs: the number of unwatched runs since the last watched run.
+        short: the number of watched runs since it was last hot.
+        is_while: whether the number of its iterations is unknown.
+        ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
+            known.
+        cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
+        changing_places: the places of the arguments that are different numbers every time.
+        host_seconds: the seconds of all its runs on the host.
+        outer: the loops around it.
+    """
+
+    def __init__(self, loop_function: LoopFunction, code: types.CodeType) -> None:
+        self.function = loop_function
+        self.refused = False
+        self.least = self.per_round = self.compiling_seconds = 0.0
+        self.unwatched_runs = self.short = 0
+        self.is_while = loop_function.kind == "while"
+        self._discarded_calls = 0
+        self._was_due = False
+        count = len(loop_function.parameters) + loop_function.items
+        places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
+        self.changing_places = frozenset({*places, count, count + 1})
+        self.ratio, self.cost = -1.0, 0.0
+        self.host_seconds = self._latest = 0.0
+        self.outer: list[WatchedLoop] = []
+        self._host_runs = 0
+        self._new_call_records: dict[str, CallRecord] = {}
+        self._code = code
+        self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
+
+    def may_be_watched(self, least: float) -> bool:
+        """Return whether to watch the next run, given that the loop is hot if an iteration takes `least`
+        seconds.
+        """
+        if self.refused:
+            return False
+        # Most runs of an inner loop end here, so that whether it is due is not asked each time.
+        was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
+        if was_short and self.unwatched_runs < UNWATCHED_RUNS and not self._was_due:
+            self.unwatched_runs += 1
+            self.host_seconds += self._latest
+            return False
+        self._was_due = self.is_due
+        if not self._was_due:
+            self.unwatched_runs = 0
+            self.short += 1
+        return True
+
+    @property
+    def is_due(self) -> bool:
+        """True if the loop is to be entered as compiled code, although its runs are short."""
+        if self._is_faster_compiled:
+            return True
+        if not self._may_be_entered:
+            return False
+        import_seconds = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
+        if self.host_seconds < PATIENT * (self.expected_seconds + import_seconds):
+            return False
+        return not any(loop._may_be_entered for loop in self.outer)
+
+    @property
+    def _is_faster_compiled(self) -> bool:
+        """True if a run of this process has continued as compiled code, and was faster for it."""
+        can_be_entered = not self.is_while and not self.function.in_module and not self.refused
+        return can_be_entered and self.cost > 0.0 and 0.0 <= self.ratio < FASTER
+
+    @property
+    def _may_be_entered(self) -> bool:
+        """True if its runs are long enough to be calls, and nothing is known against compiling them."""
+        is_of_calls = not self.is_while and not self.function.in_module and self._latest >= LONG_CALL
+        return is_of_calls and not self.refused and self._host_runs < ENOUGH_RUNS
+
+    def note_run(self, seconds: float) -> None:
+        """Record the seconds of a run on the host."""
+        self._latest = seconds
+        self.host_seconds += seconds
+        hot.count += self._may_be_entered
+
+    def note_host_run(self, is_final: bool) -> None:
+        """Record whether a run that could have been entered must stay on the host."""
+        self._host_runs = self._host_runs + 1 if is_final else 0
+
+    def stay_on_host(self) -> None:
+        """Never enter the loop."""
+        self._host_runs = ENOUGH_RUNS
+
+    def note_replacement(self, done_rounds: int, seconds: float) -> TakenOver:
+        """Record for a report that the loop continues as compiled code after `done_rounds` iterations, and
+        return the entry.
+        """
+        function = self.function
+        entry = counts.loops.get(function.key)
+        if entry is None:
+            entry = counts.loops[function.key] = TakenOver(
+                function.of, self.path, function.line, round=done_rounds
+            )
+        entry.times += 1
+        entry.host += seconds
+        entry.compiling += self.compiling_seconds
+        self.compiling_seconds = 0.0
+        return entry
+
+    def note_discarded_call(self) -> None:
+        """Record that compiled code could not run some iterations, which happens if an iteration raises."""
+        self._discarded_calls += 1
+        self.refused = self.refused or self._discarded_calls >= MOST_DISCARDED
+
+    @functools.cached_property
+    def record(self) -> FunctionRecord | None:
+        """The record of an earlier process."""
+        record = decisions.record_of(self._code)
+        if record is not None:
+            decisions.keep(self._outcome)
+        return record
+
+    def is_refused(self, arguments: tuple[Any, ...]) -> bool:
+        """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
+        way = None if self.record is None else self.record.call_records.get(digest_of_call(arguments, {}))
+        if way is None or way.refusal is None:
+            return False
+        counts.fell_back(way.refusal.fallback)
+        return True
+
+    @property
+    def expected_seconds(self) -> float:
+        """The seconds that compiling the loop takes at least."""
+        if self.record is None:
+            return max(loop_costs.mean, self.least)
+        # Without a ratio, compiling was given up.
+        return max(self.record.cost if self.record.ratio >= 0.0 else 2 * self.record.cost, self.least)
+
+    def note(self, cost: float) -> None:
+        """Record the cost of compiling the loop."""
+        if not self.cost and self.record is None:
+            decisions.keep(self._outcome)
+        self.cost += cost
+
+    def refuse(self, arguments: tuple[Any, ...], why: Fallback) -> None:
+        """Record why the loop cannot be compiled with these arguments."""
+        records = self._new_call_records
+        records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
+        if len(records) > KINDS:
+            del records[next(iter(records))]
+
+    def _outcome(self) -> tuple[str, FunctionRecord | None]:
+        """Return the key and the record for the next process."""
+        before = self.record
+        if not self.cost and before is not None:
+            left = before._replace(uses=before.uses + 1)
+            return key_of(self._code), None if left.uses > MAX_USES else left
+        return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
+
+    @property
+    def code(self) -> types.CodeType:
+        """The code of the loop's function."""
+        return self._code
+
+    @property
+    def path(self) -> str:
+        """The file of the loop."""
+        return self._code.co_filename
+
+    @property
+    def translations(self) -> list[JittedFunction]:
+        """The staged versions of the loop, one for each module that it has run in."""
+        return [translation for _, translation in self._functions.values() if translation is not None]
+
+    def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, JittedFunction | None]:
+        """Return the loop's function as in the source, with these globals, and its staged version."""
+        pair = self._functions.get(id(names))
+        if pair is None:
+            plain = types.FunctionType(self._code, names, self.function.of)
+            plain.__qualname__ = f"{self.function.of}: loop"
+            plain.__module__ = names.get("__name__", "")
+            pair = self._functions[id(names)] = plain, _translate(plain, self.function)
+        return pair
+
+
+class _HotLoops:
+    """Counts how often a loop was found to be hot, or may become hot."""
+
+    count = 0
+
+
+hot = _HotLoops()
+#: The costs of compiling loops.
+loop_costs = Costs(EXPECTED_SECONDS)
+#: The watched loops by their keys.
+loops: dict[str, WatchedLoop] = {}
+
+
+def compiled_loops(of: str, path: str) -> int:
+    """Return how often loops of a function ran as compiled code, given its name and file."""
+    translations = (translation for loop in _loops_of(of, path) for translation in loop.translations)
+    return sum(translation.compiled_count + translation.graph_count for translation in translations)
+
+
+def leave_on_host(of: str, path: str) -> None:
+    """Enter no loops of a function, given its name and file, because one XLA program with them was slower."""
+    for loop in _loops_of(of, path):
+        loop.stay_on_host()
+
+
+def _loops_of(of: str, path: str) -> list[WatchedLoop]:
+    """Return the loops of a function, by its name and its file."""
+    return [loop for loop in loops.values() if loop.function.of == of and loop.path == path]
+
+
+def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+    """Record the functions of a module's loops."""
+    new_loops = [WatchedLoop(LoopFunction(*fields), code) for fields, code in functions]
+    loops.update({loop.function.key: loop for loop in new_loops})
+    for loop in new_loops:
+        inside = range(loop.function.line, max(loop.function.lines) + 1)
+        for inner_loop in new_loops:
+            if (
+                inner_loop is not loop
+                and inner_loop.function.of == loop.function.of
+                and inner_loop.function.line in inside
+            ):
+                inner_loop.outer.append(loop)
+
+
+def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
+    try:
+        return late.translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
+    except Exception as error:  # a fault of np2tf must not break a loop that works without it
+        note_fault(error, plain.__code__, loop_function.of)
+        return None

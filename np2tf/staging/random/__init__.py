@@ -1,0 +1,1 @@
+"""NumPy's random streams in a graph, bit for bit."""

@@ -1,0 +1,180 @@
+"""The limit for the cost of compiling: at most the time that the host has spent in the same functions (tier
+"auto").
+
+A program does not say how often it will call a function. As in the ski rental problem (Karlin et al.,
+"Competitive snoopy caching", 1988), the cost of a wrong guess is bounded if compiling waits until the host
+has taken as long as compiling is expected to take. Functions call each other, so the seconds of an inner
+function are also seconds of the outer function: all functions together have a budget, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from weakref import WeakSet
+
+from np2tf.staging.callees.callees import NewCallee
+from np2tf.staging.compile.specializations import SpecializationCache
+from np2tf.staging.host.host_function import HostFunction
+from np2tf.staging.tiers.clock import CALL_SECONDS, Costs, clock, long_calls
+from np2tf.staging.values.ordered_effects import ListIsRead
+
+#: A trace may take this many seconds, and in addition this many times the host's time in the function.
+PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
+#: … or this many times the cost of compiling it in an earlier process.
+KNOWN_COST_FACTOR = 2.0
+#: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by LESS
+#: for each trace that failed or gave slower code, and for each compilation after the first PAID_TRIES that
+#: has not paid.
+PAID_TRIES, LESS = 3, 4.0
+#: The share is divided no further after this many: it is far below what any process lives to spend.
+_MOST_IN_VAIN = 64
+#: The share for all functions together.
+SHARE_OF_ALL = 0.5
+#: The common budget goes first to the function that has taken most. Others wait for it if it has asked within
+#: the last seconds on the host, given here.
+ASKED_WITHIN = 1.0
+
+
+class _Queue:
+    """The function that has taken most on the host among the functions that wait for the common budget."""
+
+    def __init__(self) -> None:
+        self._first: Budget | None = None
+        self._last_request = 0.0
+
+    def is_turn_of(self, budget: Budget) -> bool:
+        """Return whether no other function waits that has taken longer."""
+        first = self._first
+        waits = (
+            first is not None
+            and first is not budget
+            and clock.host_seconds - self._last_request < ASKED_WITHIN
+        )
+        return not waits or first.own_seconds <= budget.own_seconds  # type: ignore[union-attr]
+
+    def join(self, budget: Budget) -> None:
+        """Let a function wait whose turn it is."""
+        self._first, self._last_request = budget, clock.host_seconds
+
+    def leave(self, budget: Budget) -> None:
+        """End the waiting of a function."""
+        if self._first is budget:
+            self._first = None
+
+
+_all_costs, _queue = Costs(), _Queue()
+
+
+class Budget:
+    """The costs of compiling one function, all signatures together.
+
+    Attributes:
+        slower: the caches whose compiled code was slower than the host.
+
+    Args:
+        host: measures the function's time on the host.
+    """
+
+    def __init__(self, host: HostFunction) -> None:
+        self._host = host
+        self._costs = Costs()
+        self._in_vain = 0
+        self.slower: WeakSet[SpecializationCache] = WeakSet()
+
+    @property
+    def tries(self) -> int:
+        """The number of traces of the function."""
+        return self._costs.tries
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of these traces and of first calls."""
+        return self._costs.seconds
+
+    @property
+    def own_seconds(self) -> float:
+        """The seconds of the function on the host."""
+        return self._host.own_seconds
+
+    @property
+    def expected_seconds(self) -> float:
+        """The expected seconds of compiling the function once more."""
+        if self._costs.tries:
+            return self._costs.seconds / self._costs.tries
+        record = self._host.prospect.record
+        if record is not None and record.tries:
+            return record.cost / record.tries
+        # The compiled code of its callees becomes a part of the function's.
+        return max(_all_costs.mean, self._host.callees_cost)
+
+    @property
+    def is_open(self) -> bool:
+        """True if the function may be compiled once more."""
+        costs, seconds = self._costs, self.expected_seconds
+        in_vain = self._in_vain + len(self.slower)
+        unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
+        if costs.debt + seconds > self.own_seconds / LESS ** min(in_vain + unpaid, _MOST_IN_VAIN):
+            return False
+        if not _queue.is_turn_of(self):
+            return False
+        if _all_costs.debt + seconds > SHARE_OF_ALL * clock.host_seconds:
+            _queue.join(self)
+            return False
+        _queue.leave(self)
+        return True
+
+    @property
+    def deadline(self) -> float:
+        """The time, by `time.monotonic`, at which a trace that begins now is given up."""
+        record = self._host.prospect.record
+        enough = KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
+        return time.monotonic() + max(PATIENCE + PATIENCE_PER_SECOND * self.own_seconds, enough)
+
+    @contextmanager
+    def count_trace(self) -> Iterator[None]:
+        """Count the time of a trace, whether it succeeds or fails. A trace that begins again counts as
+        one.
+        """
+        start = time.perf_counter()
+        tries = in_vain = 1
+        try:
+            yield
+            in_vain = 0
+        except (NewCallee, ListIsRead):
+            tries = in_vain = 0
+            raise
+        finally:
+            self._in_vain += in_vain
+            for costs in (self._costs, _all_costs):
+                costs.tries += tries
+            self.note_compiling(time.perf_counter() - start)
+
+    def forgive(self) -> None:
+        """Count the latest trace and the next trace as one trace, because the latest has found out how
+        to make the next succeed.
+        """
+        self._in_vain -= 1
+        for costs in (self._costs, _all_costs):
+            costs.tries -= 1
+
+    def note_compiling(self, seconds: float) -> None:
+        """Count the time in which XLA compiles."""
+        clock.compile_seconds += seconds
+        for costs in (self._costs, _all_costs):
+            costs.seconds += seconds
+
+    def note_gain(self, seconds: float, usual: float = 0.0) -> None:
+        """Record the time of a warm compiled call, which replaces a call on the host.
+
+        Args:
+            seconds: the seconds of the call.
+            usual: the seconds of such a call on the host, if no call was timed there; 0.0 if unknown.
+        """
+        long_calls.seconds += max(seconds - CALL_SECONDS, 0.0)
+        long_calls.cost = max(long_calls.cost, self._costs.mean)
+        usual = self._host.average if self._host.timed_calls else usual
+        if usual:
+            for costs in (self._costs, _all_costs):
+                costs.gain += usual - seconds

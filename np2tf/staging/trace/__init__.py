@@ -1,0 +1,1 @@
+"""One trace: arguments and captures go in, the operations are made, changes come out."""

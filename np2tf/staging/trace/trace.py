@@ -1,0 +1,221 @@
+"""A trace: one function while it is staged into a graph, and the arrays that are its inputs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.arrays.array.ndarray import array_over, storage_of
+from np2tf.arrays.front.residency import device_kind
+from np2tf.arrays.tensors.storage import StagingScope, Storage
+from np2tf.core.errors import HiddenInputError, TracingTimeError
+from np2tf.staging.host.recursion import TracedCalls
+from np2tf.staging.objects.user_code import depth
+from np2tf.staging.random.streams import Draws
+from np2tf.staging.values.array_stand_in import host_value
+from np2tf.staging.values.output import EffectLog, Output
+from np2tf.staging.values.text import ShownText
+
+
+@dataclass
+class ThrowAway:
+    """A graph that is traced only for information. The results of loops and branches inside are predicted.
+
+    Attributes:
+        graph: the graph.
+        ops: the ops of the branches inside; None for a loop, and for a branch that is not made by selection.
+        graphs: this graph, and the graphs of the iterations and branches inside.
+    """
+
+    graph: tf.Graph
+    ops: list[tf.Operation | None] = field(default_factory=list)
+    graphs: list[tf.Graph] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.graphs.append(self.graph)
+
+
+class _ConstantStorage(Storage):
+    """The storage of an array on the host that a foreign graph reads: a constant of the graph."""
+
+    __slots__ = ()
+
+    def write(self, value: tf.Tensor) -> None:
+        """Refuse to write.
+
+        Raises:
+            HiddenInputError: always, because the graph cannot change an array on the host.
+        """
+        raise HiddenInputError("an array is written that is neither an argument nor made by the function")
+
+
+class Trace:
+    """The data that the scopes of one staged function share.
+
+    Attributes:
+        deadline: the time, by `time.monotonic`, at which tracing is given up; None for never.
+        depth: the number of frames on the stack when the trace began.
+        root: the scope that is neither in a staged loop nor in a branch.
+        xla: whether XLA will compile the code that is being staged now.
+        device: the kind of device that the code is for; by default that on which TensorFlow runs work here.
+        compile_loops: whether XLA may compile loops inside a graph that it does not compile.
+        uncompiled_loops: the code of the loops that XLA should not compile.
+        loop_graphs: the code of the loops staged for XLA, with the graphs of an iteration.
+        exact_types: whether a number must not have a wider type in the first iteration of a loop.
+        handles: whether the code handles exceptions, so that it must not miss any that NumPy raises.
+        instances: the staged counterparts of the objects among the arguments, and objects read by name.
+        attributes_are_named: whether code reads every attribute by its name, so that no code lists
+            attributes.
+        loops: for each staged loop "xla" or "graph".
+        at_once: whether the code that is being staged now stands for all iterations of a loop at once.
+        throw_aways: the throw-away graphs of loops and branches that are being traced, the innermost last.
+        is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
+        is_compiled_later: whether other code than np2tf's decides what compiles the graph.
+        unknown_lengths: whether there are arrays whose lengths are known only at run time.
+        calls: the calls of jitted functions that have been entered.
+        follows: returns whether the names that a function reads are known, so that their values are inputs or
+            constants.
+        gradients: whether a tape may ask for gradients of the staged code.
+        has_collectives: whether the staged code waits for other devices.
+        has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
+        violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
+        may_be_stopped: whether long loops end when the call's stop sign is set.
+        may_call_numpy: whether the code may call NumPy, because it stays in this process and on the CPU.
+        may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
+        has_assumed: whether the staged code relies on assumptions about the data.
+        print_order: a storage that every print reads and writes, which keeps prints in order.
+        log: the effects of code that XLA compiles; None if there are none.
+        options: NumPy's print options when the trace began.
+        output: collects the compiled function's prints; None if nothing does.
+        draws: the random draws; None if there can be none.
+        shown_text: the record of values that are shown as text.
+    """
+
+    def __init__(
+        self,
+        xla: bool,
+        compile_loops: bool = False,
+        exact_types: bool = False,
+        is_foreign: bool = False,
+        device: str | None = None,
+    ) -> None:
+        self.device = device or device_kind()
+        self.deadline: float | None = None
+        self.depth = depth()
+        self.root: StagingScope | None = None
+        self.xla, self.at_once = xla, False
+        self.compile_loops = compile_loops
+        self.uncompiled_loops: set[CodeType] = set()
+        self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
+        self.exact_types = exact_types
+        self.handles = self.gradients = self.has_gaps = False
+        self.may_assume = self.has_assumed = self.has_collectives = self.may_call_numpy = False
+        self.may_be_stopped = False
+        self.instances: list[Any] = []
+        self.attributes_are_named = False
+        self.loops: list[str] = []
+        self.throw_aways: list[ThrowAway] = []
+        self.unknown_lengths = self.is_foreign = self.is_compiled_later = is_foreign
+        self.calls = TracedCalls()
+        self.follows: Callable[[Any], bool] = lambda function: True
+        self.violations = Storage(tf.constant(False))
+        self.print_order = Storage(tf.constant(0))
+        self.log: EffectLog | None = None
+        self._graph = tf.compat.v1.get_default_graph()
+        self.options: dict[str, Any] = {**np.get_printoptions()}
+        self.output: Output | None = None
+        self.draws: Draws | None = None
+        self.shown_text = ShownText()
+        self._inputs: dict[int, Any] = {}
+        self._constants: list[np.ndarray] = []
+
+    def check_deadline(self) -> None:
+        """Give up a trace that takes too long.
+
+        Raises:
+            StagingError: if the deadline has passed.
+        """
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise TracingTimeError("tracing it takes longer than it has run so far")
+
+    @contextmanager
+    def throwing_away(self) -> Iterator[ThrowAway]:
+        """Trace into a graph for information only, and predict the loops and branches inside."""
+        throw_away = ThrowAway(tf.__internal__.FuncGraph("discovery"))
+        self.throw_aways.append(throw_away)
+        try:
+            with throw_away.graph.as_default():
+                yield throw_away
+        finally:
+            self.throw_aways.pop()
+
+    def effect_log(self) -> EffectLog:
+        """Return the log of the effects of code that XLA compiles."""
+        if self.log is None:
+            self.log = EffectLog(self._graph)
+        return self.log
+
+    def add_input(self, buffer: np.ndarray, array: Any) -> None:
+        """Let `array` stand for the array on the host wherever the staged code uses it."""
+        self._inputs[id(buffer)] = array
+
+    def array_of(self, buffer: np.ndarray | None) -> Any:
+        """Return the array that stands for an array on the host that staged code uses.
+
+        Raises:
+            StagingError: if it is no input of this trace, so that the graph would freeze its value.
+        """
+        buffer = host_value(buffer)
+        array = self._inputs.get(id(buffer))
+        if array is None and self.is_foreign and isinstance(buffer, np.ndarray):
+            # As everywhere in a plain tf.function, the array is the constant that it is now.
+            with tf.init_scope():
+                array = array_over(_ConstantStorage(tf.constant(buffer)))
+            self.add_input(buffer, array)
+            self._constants.append(buffer)  # (so that its id stays valid)
+        if array is None:
+            raise HiddenInputError(
+                "an array is read that is neither an argument nor a global or closure variable"
+            )
+        return array
+
+    def capture(self, buffer: np.ndarray | None) -> Storage:
+        """Return the storage of a host array that staged code uses.
+
+        Raises:
+            StagingError: if it is no input of this trace, so that the graph would freeze its value.
+        """
+        storage: Storage = storage_of(self.array_of(buffer))
+        return storage
+
+    @contextmanager
+    def stage_for_xla(self) -> Iterator[None]:
+        """Stage for XLA within the with block."""
+        before, self.xla = self.xla, True
+        try:
+            yield
+        finally:
+            self.xla = before
+
+    @contextmanager
+    def all_at_once(self) -> Iterator[None]:
+        """Stage for `tf.vectorized_map` within the with block."""
+        before, self.at_once = self.at_once, True
+        try:
+            yield
+        finally:
+            self.at_once = before
+
+
+def trace_of(scope: StagingScope) -> Trace:
+    """Return the trace that a staging scope belongs to."""
+    trace = scope.trace
+    assert isinstance(trace, Trace)  # only this class implements the protocol
+    return trace

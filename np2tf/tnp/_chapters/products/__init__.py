@@ -1,4 +1,0 @@
-"""Products of arrays in NumPy's main namespace: dot, outer, einsum, convolutions; `linalg` builds on them.
-
-May import the levels below the chapters and `manipulation.views`; no `linalg`.
-"""

@@ -1,4 +1,0 @@
-"""Sorting, and searching in sorted arrays.
-
-May import the levels below the chapters, `reductions` and `indexing`. Unique elements belong to `sets`.
-"""
