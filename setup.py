@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from setuptools import find_packages, setup
 
-setup(packages=[*find_packages(include=["np2tf", "np2tf.*"]), "np2tf.core.rules"])
+setup(packages=[*find_packages(include=["np2tf", "np2tf.*"]), "np2tf.rules"])

@@ -41,18 +41,17 @@ _LAZY: dict[str, tuple[str, str]] = {
     **{
         name: (f"np2tf.transforms.{module}", name)
         for module, names in {
-            "gradients": ("grad", "value_and_grad"),
-            "products": ("vjp", "jvp", "linearize"),
-            "jacobians": ("jacfwd", "jacrev", "hessian"),
-            "stopping": ("stop_gradient",),
-            "batching": ("vmap", "pmap"),
-            "lanes.collectives": ("psum", "pmean", "pmax", "all_gather", "axis_index"),
-            "scans": ("scan",),
-            "associative": ("associative_scan",),
+            "derivatives": (
+                *("grad", "value_and_grad", "vjp", "jvp", "linearize", "jacfwd", "jacrev", "hessian"),
+                "stop_gradient",
+            ),
+            "lanes.vmap": ("vmap", "pmap"),
+            "lanes.axes": ("psum", "pmean", "pmax", "all_gather", "axis_index"),
+            "scans": ("scan", "associative_scan"),
             "checkpoints": ("checkpoint",),
             "custom_rules": ("custom_vjp", "custom_jvp"),
             "shapes": ("eval_shape", "ShapeDtypeStruct"),
-            "checks": ("check_grads",),
+            "check_grads": ("check_grads",),
         }.items()
         for name in names
     },
@@ -159,7 +158,7 @@ def __dir__() -> list[str]:
 
 _lazy_modules.fill(_lazy_modules.arrays, "np2tf.arrays.entry.routing")
 _lazy_modules.fill(_lazy_modules.compiler, "np2tf.staging.compile.loop_compiler")
-_lazy_modules.staging = "np2tf.staging.control"
+_lazy_modules.staging = "np2tf.staging"
 _lazy_modules.patches = "np2tf.staging.process.tensorflow_patches"
 _lazy_modules.fill(_lazy_modules.translator, "np2tf.loading.functions.staged_versions")
 

@@ -51,7 +51,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"np2tf.cli.main.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(importlib.import_module(f"np2tf.cli.commands.{cmd_name}"), cmd_name)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

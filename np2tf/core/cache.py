@@ -22,15 +22,10 @@ from typing import Any, NamedTuple
 # -- fingerprint ---------------------------------------------------------------------------------------------
 
 #: The version of the cache's format.
-FORMAT = 9
+FORMAT = 10
 #: The folders of the translator in the package; in a checkout they change without a new version.
-_PARTS = ("operators", "tree", "facts", "linking", "rewrites", "imports")
-_TOP = frozenset(
-    {
-        *("pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py"),
-        "__init__.py",
-    }
-)
+_PARTS = ("core", "translate", "loading")
+_TOP = frozenset({"__init__.py"})
 
 
 @lru_cache(maxsize=1)
@@ -50,7 +45,7 @@ def fingerprint() -> bytes:
 
 
 def _files() -> Iterator[str]:
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for rules in (os.path.join(package, "rules"), os.path.join(os.path.dirname(package), "rules")):
         if os.path.isfile(os.path.join(rules, "diagnostics.toml")):
             yield from _in(rules, os.listdir(rules), ".toml")

@@ -140,36 +140,36 @@ def _builtin(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
 
 OPERATORS: dict[str, Operator] = {
     **{
-        name: _own_operator(name, "staged_operators.control", CONTROL)
+        name: _own_operator(name, "control.statements", CONTROL)
         for name in ("cond", "while_loop", "for_loop", "and_", "or_")
     },
-    "map_loop": _own_operator("map_loop", "staged_operators.map_loop", CONTROL),
-    "not_": Operator("operator:not_", "staged_operators.control:not_"),
+    "map_loop": _own_operator("map_loop", "control.map_loop", CONTROL),
+    "not_": Operator("operator:not_", "control.statements:not_"),
     "undefined": Operator("np2tf.core.operators:undefined", ""),
     "numpy_function": Operator(f"{__name__}:numpy_function", ""),
-    "on_host": _own_operator("on_host", "staged_operators.exceptions"),
+    "on_host": _own_operator("on_host", "control.statements"),
     "call": _own_operator("call", "callees.callees"),
-    "context": _own_operator("context", "callees.contexts"),
+    "context": _own_operator("context", "callees.callees"),
     **{
-        name: _builtin(name, "staged_operators.iterables", SEQUENCE)
+        name: _builtin(name, "control.iterables", SEQUENCE)
         for name in ("range", "enumerate", "zip", "reversed")
     },
     **{
-        name: _builtin(name, "staged_operators.builtins", NUMBER)
+        name: _builtin(name, "control.builtins", NUMBER)
         for name in ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
     },
-    **{name: _builtin(name, "staged_operators.extrema", NUMBER) for name in ("min", "max")},
+    **{name: _builtin(name, "control.builtins", NUMBER) for name in ("min", "max")},
     **{
-        name: _builtin(name, "staged_operators.type_tests", TYPE_TEST)
+        name: _builtin(name, "control.type_tests", TYPE_TEST)
         for name in ("isinstance", "type", "hasattr", "getattr")
     },
-    "list_of": _own_operator("list_of", "staged_operators.builtins"),
-    "math": Operator("math", "staged_operators.math"),
-    "print": _builtin("print", "effects.printing"),
-    "str": _builtin("str", "effects.text"),
-    "repr": _builtin("repr", "effects.text"),
-    "text": Operator("builtins:str.format", "effects.text:text"),
-    "percent": Operator("operator:mod", "effects.text:percent"),
+    "list_of": _own_operator("list_of", "control.builtins"),
+    "math": Operator("math", "control.math"),
+    "print": _builtin("print", "values.ordered_effects"),
+    "str": _builtin("str", "values.text"),
+    "repr": _builtin("repr", "values.text"),
+    "text": Operator("builtins:str.format", "values.text:text"),
+    "percent": Operator("operator:mod", "values.text:percent"),
 }
 
 

@@ -155,7 +155,7 @@ def _minor(version: str) -> tuple[int, ...]:
 
 def rules_folder() -> Path:
     """Return the folder of the tables: inside an installed package, or beside the package in a checkout."""
-    package = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     for folder in (package / "rules", package.parent / "rules"):
         if (folder / "diagnostics.toml").is_file():
             return folder

@@ -1,8 +1,4 @@
-"""`tnp.fft`: numpy.fft.
-
-Its modules may import the levels of `tnp` below the chapters, `linalg` and `products`; this file only the
-front. Functions of scipy.fft stay out.
-"""
+"""`tnp.fft`: numpy.fft."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`tnp.linalg`: numpy.linalg.
-
-Its modules may import the levels of `tnp` below the chapters, and the chapters `products`, `reductions` and
-`manipulation.views`; this file only the front. Products of the main namespace belong to `products`.
-"""
+"""`tnp.linalg`: numpy.linalg."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`tnp.polynomial`: numpy.polynomial, on the host. (`classic` has functions of the main namespace.)
-
-Its modules may import the levels of `tnp` below the chapters, `linalg` and `products`; this file only the
-front. Polynomial classes stay NumPy's.
-"""
+"""`tnp.polynomial`: numpy.polynomial."""
 
 from __future__ import annotations
 

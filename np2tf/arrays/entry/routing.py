@@ -30,68 +30,47 @@ from np2tf.arrays.operands.differentiated_values import refuse_tensors as refuse
 
 #: The modules that implement names of NumPy's main namespace; if two define a name, the later module wins.
 _CHAPTERS = (
-    "_chapters.constants",
-    "_ufuncs.table",
-    "_chapters.reductions.reductions",
-    "_chapters.reductions.truth",
-    "_chapters.reductions.extremes",
-    "_chapters.reductions.nan",
-    "_chapters.reductions.cumulative",
-    "_chapters.ufuncs.reduce",
-    "_chapters.ufuncs.at",
-    "_chapters.statistics.averages",
-    "_chapters.statistics.quantiles",
-    "_chapters.statistics.nan_quantiles",
-    "_chapters.statistics.histograms",
-    "_chapters.statistics.histograms_nd",
-    "_chapters.statistics.calculus",
-    "_chapters.numbers",
-    "_chapters.logic.comparison",
-    "_chapters.logic.kinds",
-    "_chapters.logic.memory_overlap",
-    "_chapters.creation.arrays",
-    "_chapters.creation.from_shape",
-    "_chapters.creation.casts",
-    "_chapters.creation.ranges",
-    "_chapters.creation.grids",
-    "_chapters.creation.matrices",
-    "_chapters.manipulation.views.reshape",
-    "_chapters.manipulation.views.transpose",
-    "_chapters.manipulation.views.parts",
-    "_chapters.manipulation.join",
-    "_chapters.manipulation.extents",
-    "_chapters.manipulation.rearrange",
-    "_chapters.manipulation.padding",
-    "_chapters.manipulation.trim",
-    "_chapters.manipulation.packbits",
-    "_chapters.indexing.take",
-    "_chapters.indexing.flat_indices",
-    "_chapters.indexing.put",
-    "_chapters.indexing.index_arrays",
-    "_chapters.sorting.sort",
-    "_chapters.sorting.search",
-    "_chapters.sets.unique",
-    "_chapters.sets.set_operations",
-    "_chapters.functional",
-    "_chapters.indexing.nditer",
-    "_chapters.manipulation.views.stride_tricks",
-    "_methods.attributes",
-    "_methods.methods",
-    "_chapters.manipulation.views.shared_memory",
-    "_chapters.dtypes",
-    "_chapters.products.dot",
-    "_chapters.products.cross",
-    "_chapters.products.convolution",
-    "_chapters.products.einsum",
-    "polynomial.classic",
-    "polynomial.fitting",
-    "polynomial.values",
+    "functions.dtypes",
+    "functions.ufuncs.table",
+    "functions.reductions",
+    "functions.nan_reductions",
+    "functions.cumulative",
+    "functions.ufunc_methods",
+    "functions.averages",
+    "functions.quantiles",
+    "functions.histograms",
+    "functions.calculus",
+    "functions.numbers",
+    "functions.logic",
+    "functions.creation",
+    "functions.ranges",
+    "functions.matrices",
+    "functions.reshape",
+    "functions.parts",
+    "functions.join",
+    "functions.rearrange",
+    "functions.packbits",
+    "functions.take_put",
+    "functions.index_arrays",
+    "functions.iterators",
+    "functions.sorting",
+    "functions.sets",
+    "functions.functional",
+    "functions.shared_memory",
+    "functions.products",
+    "functions.einsum",
+    "functions.linalg.polynomial_fit",
+    "functions.polynomial",
+    "methods.attributes",
+    "methods.methods",
 )
 #: The modules that implement names of NumPy's submodules.
 _SUBMODULES = {
-    "linalg": ("linalg.arrays", "linalg.factoring", "linalg.norms", "linalg.solving"),
-    "fft": ("fft.helper", "fft.transforms_nd", "fft.transforms"),
-    "random": ("_chapters.random",),
+    "linalg": tuple(
+        f"functions.linalg.{name}" for name in ("matrix_products", "factorizations", "norms", "solving")
+    ),
+    "fft": ("functions.fft",),
+    "random": ("functions.random_draws",),
 }
 #: NumPy's value of a parameter that is not given.
 _NOT_GIVEN: Any = np._NoValue  # type: ignore[attr-defined]
@@ -99,13 +78,13 @@ _NOT_GIVEN: Any = np._NoValue  # type: ignore[attr-defined]
 
 def _load_chapters() -> None:
     for name in _CHAPTERS:
-        chapter = importlib.import_module(f"np2tf.tnp.{name}")
+        chapter = importlib.import_module(f"np2tf.arrays.{name}")
         # A chapter may only attach methods, and export no names.
         for public in getattr(chapter, "__all__", ()):
             IMPLEMENTATIONS[f"numpy.{public}"] = getattr(chapter, public)
     for short, names in _SUBMODULES.items():
         for name in names:
-            chapter = importlib.import_module(f"np2tf.tnp.{name}")
+            chapter = importlib.import_module(f"np2tf.arrays.{name}")
             for public in chapter.__all__:
                 IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
     importlib.import_module("np2tf.arrays.methods.protocols")
@@ -175,7 +154,7 @@ def ragged_array_of(tensor: Any) -> Any:
 
 def load_scipy_chapter(stem: str) -> None:
     """Import the functions over tensors of a chapter of rules/scipy/, which register themselves."""
-    importlib.import_module("np2tf.arrays.scipy.declare").load(stem)
+    importlib.import_module(f"np2tf.arrays.scipy.{stem}")
 
 
 _load_chapters()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -442,15 +441,15 @@ def _style(text: str, style: str) -> str:
 # Each module has `render(listing) -> str`. May import the diagnostics. Finding, selecting and hiding
 # findings stay out.
 
-#: name -> module.
-FORMATS: dict[str, str] = {
-    "text": "text",
-    "concise": "concise",
-    "json": "as_json",
-    "github": "github",
-    "gitlab": "gitlab",
-    "sarif": "sarif",
-    "junit": "junit",
+#: Each format's name, and the function that writes it.
+FORMATS: dict[str, Callable[[Listing], str]] = {
+    "text": as_text,
+    "concise": as_concise,
+    "json": as_json,
+    "github": as_github,
+    "gitlab": as_gitlab,
+    "sarif": as_sarif,
+    "junit": as_junit,
 }
 #: The formats that people read.
 FOR_PEOPLE = frozenset({"text", "concise"})
@@ -460,5 +459,4 @@ def render(name: str, listing: Listing) -> str:
     """Return the findings in a format, with a line end behind the last line; an empty text if there is no
     output.
     """
-    text: str = importlib.import_module(f"np2tf.cli.check.formats.{FORMATS[name]}").render(listing)
-    return text
+    return FORMATS[name](listing)

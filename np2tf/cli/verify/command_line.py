@@ -127,7 +127,7 @@ def _names_numpy(path: Path, in_src: bool) -> bool:
 # Runs a command in its own process, and returns its output, exit status and time.
 
 #: The folder of this package, which processes must find, too.
-_ROOT = str(Path(__file__).resolve().parents[2])
+_ROOT = str(Path(__file__).resolve().parents[3])
 #: Seconds between two looks at a process.
 _PAUSE = 0.1
 

@@ -231,7 +231,7 @@ RTOL = 1e-9
 """The relative tolerance of 64-bit floats. Nothing else may differ."""
 LIMIT = 900
 """The seconds that one process may take."""
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 _COMMAND = "from np2tf.cli.main import main; main()"
 
 

@@ -443,7 +443,7 @@ def _stamps() -> Iterable[tuple[str, int, int]]:
     latest change.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    for part in ("runtime", "tnp", "scipy"):
+    for part in ("arrays", "staging", "transforms"):
         folders = os.walk(os.path.join(package, part))
         times = [
             os.stat(os.path.join(folder, name)).st_mtime_ns

@@ -1,0 +1,1 @@
+"""Import paths that configurations name: the pytest plugin."""
