@@ -1,4 +1,4 @@
-"""Measures the cost of index checks at run time: `np2tf.core.settings.bounds`.
+"""Measures the cost of index checks at run time: `np2tf.config.bounds`.
 
 python benchmarks/bounds.py
 """

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import np2tf
-from np2tf.translate.pipeline import convert
+from np2tf.translator.pipeline import convert
 
 SOURCE = '''
 import numpy as np

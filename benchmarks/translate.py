@@ -23,8 +23,8 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.translate.batch.one_file import translate_bytes
-from np2tf.translate.sources.options import Options
+from np2tf.translator.batch.one_file import translate_bytes
+from np2tf.translator.sources.options import Options
 
 #: So often is measured what takes a moment.
 TIMES = 5

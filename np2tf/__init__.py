@@ -15,7 +15,7 @@ from np2tf.core.operators import OPERATORS as _OPERATORS
 from np2tf.core.operators import install as _install
 from np2tf.core.operators import staging_operator as _staging_operator
 
-# `config` is imported at once, and after its module of the same name, so that `np2tf.core.settings` is the
+# `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the
 # object and not the module.
 from np2tf.core.settings import config as config
 
@@ -23,8 +23,8 @@ __version__ = "0.1.0"
 
 #: public name -> (module, attribute); an attribute of "" stands for the module itself.
 _LAZY: dict[str, tuple[str, str]] = {
-    "convert": ("np2tf.translate.pipeline", "convert"),
-    "Options": ("np2tf.translate.sources.options", "Options"),
+    "convert": ("np2tf.translator.pipeline", "convert"),
+    "Options": ("np2tf.translator.sources.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
     "jit": ("np2tf.staging.host.jit", "jit"),
     "device_put": ("np2tf.arrays.dispatch.placement", "device_put"),
@@ -37,7 +37,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "translating": ("np2tf.loading.import_hook", "translating"),
     "translate": ("np2tf.loading.functions.translate", "translate"),
     "TranslationWarning": ("np2tf.loading.findings", "TranslationWarning"),
-    "use_backend": ("np2tf.core.settings", "use_backend"),
+    "use_backend": ("np2tf.config", "use_backend"),
     **{
         name: (f"np2tf.transforms.{module}", name)
         for module, names in {
@@ -133,8 +133,8 @@ if TYPE_CHECKING:
     from np2tf.transforms.scans import scan as scan
     from np2tf.transforms.shapes import ShapeDtypeStruct as ShapeDtypeStruct
     from np2tf.transforms.shapes import eval_shape as eval_shape
-    from np2tf.translate.pipeline import convert as convert
-    from np2tf.translate.sources.options import Options as Options
+    from np2tf.translator.pipeline import convert as convert
+    from np2tf.translator.sources.options import Options as Options
 
 
 def __getattr__(name: str) -> Any:

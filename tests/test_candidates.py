@@ -17,11 +17,11 @@ import np2tf
 from np2tf.cli.main import np2tf as command
 from np2tf.core.counts import counts
 from np2tf.staging.host.jit import UnjittedWarning
-from np2tf.translate.control.fitness import Fitness
-from np2tf.translate.facts.facts import Facts
-from np2tf.translate.sources.candidates import is_candidate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source
+from np2tf.translator.control.fitness import Fitness
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.sources.candidates import is_candidate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source
 
 #: Functions of a file without NumPy, each with what it is given: arrays, and then what Python has.
 TAKEN: dict[str, tuple[str, list[Callable[[], Any]]]] = {

@@ -24,7 +24,7 @@ from np2tf.staging.compile import compiler
 from np2tf.staging.report import Watch
 from np2tf.staging.tiers import budget
 from np2tf.staging.tiers import history as decisions_module
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 COMPILATION, HOST, DECISIONS = "np2tf.staging", "np2tf.staging.host", "np2tf.staging.tiers"
 REPLACEMENT, ARGUMENTS = "np2tf.staging", "np2tf.staging"

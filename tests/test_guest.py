@@ -62,7 +62,7 @@ for kind in (TypeError, ValueError):
     try:
         tf.GradientTape().watch([x])
     except kind as error:
-        assert "np2tf.device_put(x), or set np2tf.core.settings.eager" in str(error)
+        assert "np2tf.device_put(x), or set np2tf.config.eager" in str(error)
 """
 
 

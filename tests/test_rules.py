@@ -13,7 +13,7 @@ import pytest
 from numpy_names import has, names
 
 from np2tf.core import rules
-from np2tf.translate.rewrites.uses import ON_NUMPY
+from np2tf.translator.rewrites.uses import ON_NUMPY
 
 RULES = rules.rules()
 MODULES = ("linalg", "fft", "random")

@@ -82,7 +82,7 @@ def test_importing_and_working_by_hand() -> None:
             from np2tf import tnp
             x = tnp.at(tnp.zeros(3))[0].set(1.0)
             assert isinstance(x, tnp.ndarray)
-            assert np2tf.core.settings.using(jit="off") and tnp.random.RandomState(0).rand(2).shape == (2,)
+            assert np2tf.config.using(jit="off") and tnp.random.RandomState(0).rand(2).shape == (2,)
             assert tnp.sin.reduce is not None and tnp.mgrid[0:2].shape == (2,) and tnp.float_
             before = "tensorflow" in sys.modules
             t = np2tf.device_put(x)
@@ -165,7 +165,7 @@ WITHOUT = """
                 x[1:] = np.where(x[1:] > 0, x[1:] * 0.5, x[:-1] + 1)
             return x.sum()
 
-        np2tf.core.settings.tier = "compile"
+        np2tf.config.tier = "compile"
 
         @np2tf.jit
         def double(x):
@@ -173,7 +173,7 @@ WITHOUT = """
             return tnp.sum(x) + np2tf.cond(x.sum() > 0, lambda: 1.0, lambda: 2.0)
 
         values = [relax(np.arange(4.0), 3), relax(np.arange(4.0), 3), double(np.ones(3))]
-        np2tf.core.settings.tier = "auto"
+        np2tf.config.tier = "auto"
         from np2tf.staging.tiers.clock import clock
         clock.host_seconds = 1e3  # so that compiling seems to pay
         values += [relax(np.arange(3.0), 2) for _ in range(100)][-1:]

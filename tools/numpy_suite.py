@@ -1,6 +1,6 @@
 """Runs NumPy's own tests on the op library: ``python tools/numpy_suite.py [MODULE…]``.
 
-The tests come with the installed numpy. Every operation runs on TensorFlow (`np2tf.core.settings.eager =
+The tests come with the installed numpy. Every operation runs on TensorFlow (`np2tf.config.eager =
 "tensorflow"`). The exit status is 1 if a test fails that is not in tests/numpy_suite/known_*.toml, or if an
 entry of these files no longer fails.
 """

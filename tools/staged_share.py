@@ -16,8 +16,8 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from np2tf.cli.files import python_files
-from np2tf.translate.batch.project import Project
-from np2tf.translate.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
+from np2tf.translator.batch.project import Project
+from np2tf.translator.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 from tools.packages import fetch
 from tools.packages.catalogue import ROOT, catalogue
 

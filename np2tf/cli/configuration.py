@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from np2tf.core.diagnostics import codes
-from np2tf.translate.sources.options import LINE_LENGTH, Options
+from np2tf.translator.sources.options import LINE_LENGTH, Options
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from np2tf.core.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
-from np2tf.translate.batch.outcome import Outcome
+from np2tf.translator.batch.outcome import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 #: The version of the cache's format.
 FORMAT = 10
 #: The folders of the translator in the package; in a checkout they change without a new version.
-_PARTS = ("core", "translate", "loading")
+_PARTS = ("core", "translator", "loading")
 _TOP = frozenset({"__init__.py"})
 
 
@@ -311,7 +311,7 @@ def decisions() -> Cache | None:
 
 
 def unchanged_files_cache() -> Cache | None:
-    """Return the cache of files that stay as they are (`np2tf.translate.batch.batch`)."""
+    """Return the cache of files that stay as they are (`np2tf.translator.batch.batch`)."""
     return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
 
 

@@ -390,7 +390,7 @@ def class_of_code(code: str) -> type[StagingError]:
 
 
 class PromotionError(CodedError, TypeError):
-    """Raised for operands of different dtypes that the mode of `np2tf.core.settings.promotion` does not
+    """Raised for operands of different dtypes that the mode of `np2tf.config.promotion` does not
     promote.
 
     The error is for the user: np2tf does not catch it, and does not repeat the call on the host.

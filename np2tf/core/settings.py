@@ -1,4 +1,4 @@
-"""Process-wide settings of the run time: `np2tf.core.settings`."""
+"""Process-wide settings of the run time: `np2tf.config`."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Config:
     def __getattr__(self, name: str) -> Any:
         if name in _CHOICES:
             check(name, os.environ.get(_variable(name)), f"the environment variable {_variable(name)}")
-        raise AttributeError(f"np2tf.core.settings has no setting {name!r}; it has {', '.join(_CHOICES)}")
+        raise AttributeError(f"np2tf.config has no setting {name!r}; it has {', '.join(_CHOICES)}")
 
     def check_environment(self) -> None:
         """Check that the environment gives each setting a value that it may have.
@@ -128,8 +128,8 @@ class Config:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _CHOICES:
-            raise AttributeError(f"np2tf.core.settings has no setting {name!r}; it has {', '.join(_CHOICES)}")
-        check(name, value, f"np2tf.core.settings.{name}")
+            raise AttributeError(f"np2tf.config has no setting {name!r}; it has {', '.join(_CHOICES)}")
+        check(name, value, f"np2tf.config.{name}")
         super().__setattr__(name, value)
         for follower in _FOLLOWERS.get(name, ()):
             follower(value)
@@ -170,7 +170,7 @@ class use_backend:
     ``np2tf.use_backend("numpy")`` switches at once; ``with np2tf.use_backend("numpy"):`` switches back at the
     end of the block. On "numpy" new arrays are np.ndarray, every operation of `np2tf.tnp` on them is NumPy's
     own, and `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through them.
-    Arrays that were made on TensorFlow before stay there. Like every setting of `np2tf.core.settings`, the
+    Arrays that were made on TensorFlow before stay there. Like every setting of `np2tf.config`, the
     backend belongs to the process, not to a thread.
 
     Args:

@@ -248,7 +248,7 @@ plugin = Plugin()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Register the plugin for ``-p np2tf.integrations.pytest_plugin`` in a bare checkout, where np2tf is not
+    """Register the plugin for ``-p np2tf.imports.pytest_plugin`` in a bare checkout, where np2tf is not
     installed.
 
     If np2tf is installed, pytest knows the plugin under its own name, and does not register it a second time.

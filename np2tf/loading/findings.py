@@ -137,9 +137,7 @@ class Translation(NamedTuple):
     own_code: types.CodeType | None = None
     """The module's own code, if there was nothing to translate."""
     summary: bytes = b""
-    """The summary of its functions for other modules (`np2tf.translate`), pickled because few processes read
-    it.
-    """
+    """The summary of its functions for other modules, pickled because few processes read it."""
     dependencies: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """The files that bind the names of NumPy which the module imports from them, with the status of each."""
 

@@ -26,12 +26,12 @@ from np2tf.core.faults import note_fault
 from np2tf.core.settings import program
 from np2tf.loading.findings import Finding, TranslationWarning, tell
 from np2tf.loading.translations import FileState, prepare, translation
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 if TYPE_CHECKING:
     from np2tf.core.diagnostics import Diagnostic
     from np2tf.loading.findings import Originals
-    from np2tf.translate.linking.summary import ModuleSummary
+    from np2tf.translator.linking.summary import ModuleSummary
 
 __all__ = [
     "TranslatingLoader",
@@ -463,8 +463,8 @@ def _loaders() -> Iterator[TranslatingLoader]:
 
 def _linked_diagnostics(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
     """Yield findings about functions whose callees in other modules cannot be staged."""
-    from np2tf.translate.batch.project import linked_report, summary_of_plain
-    from np2tf.translate.linking.acting_functions import LinkedProject
+    from np2tf.translator.batch.project import linked_report, summary_of_plain
+    from np2tf.translator.linking.acting_functions import LinkedProject
 
     summaries = [pickle.loads(loader.summary) for loader in loaders if loader.summary]
     if not any(function.is_staged for summary in summaries for function in summary.functions.values()):

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from np2tf.core.cache import Cache, begin_hash, cache, hash_of, key_from, key_of
 from np2tf.core.faults import note_fault
 from np2tf.loading.findings import Finding, Originals, Translation, warn
-from np2tf.translate.sources.candidates import is_candidate
-from np2tf.translate.sources.names_between_files import Reexports, read_file
+from np2tf.translator.sources.candidates import is_candidate
+from np2tf.translator.sources.names_between_files import Reexports, read_file
 
 if TYPE_CHECKING:
-    from np2tf.translate.sources.options import Options
+    from np2tf.translator.sources.options import Options
 
 
 # -- sources -------------------------------------------------------------------------------------------------

@@ -53,8 +53,9 @@ emath = _host_module("numpy.lib.scimath", f"{__name__}.emath")
 
 def _follow_floats(floats: str) -> None:
     """Apply the setting `floats`."""
-    if floats == "float32" or f"{__name__}._entry.default_floats" in sys.modules:
-        importlib.import_module(f"{__name__}._entry.default_floats").apply(floats)
+    default_floats = "np2tf.arrays.entry.default_floats"
+    if floats == "float32" or default_floats in sys.modules:
+        importlib.import_module(default_floats).apply(floats)
 
 
 def __getattr__(name: str) -> Any:

@@ -68,7 +68,7 @@ def test_exit_statuses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*args: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("np2tf.translate.batch.one_file.translate", fails)
+    monkeypatch.setattr("np2tf.translator.batch.one_file.translate", fails)
     result = check("--exit-zero", "clean.py")
     assert result.exit_code == 123
     assert "clean.py:1:1: NP2TF905 internal error: KeyError: 'oops'" in result.stdout
@@ -371,7 +371,7 @@ def test_what_no_baseline_hides(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     def fails(*args: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("np2tf.translate.batch.one_file.translate", fails)
+    monkeypatch.setattr("np2tf.translator.batch.one_file.translate", fails)
     assert check("--write-baseline", "known.json", ".").exit_code == 123
     assert baseline() == []
 

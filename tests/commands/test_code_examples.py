@@ -27,7 +27,7 @@ numpys = dict(vars(numpy))
 for folder in sys.argv[1:]:
     os.chdir(folder)
     with open("told", "w") as told, contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
-        with np2tf.core.settings.using(), warnings.catch_warnings():
+        with np2tf.config.using(), warnings.catch_warnings():
             warnings.simplefilter("always")
             try:
                 runpy.run_path(os.path.join(folder, "example.py"), run_name="__main__")

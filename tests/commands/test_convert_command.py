@@ -181,7 +181,7 @@ def test_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def fails(source: object, options: object) -> None:
         raise KeyError("oops") if str(source.path).endswith("a.py") else RecursionError
 
-    monkeypatch.setattr("np2tf.translate.batch.one_file.translate", fails)
+    monkeypatch.setattr("np2tf.translator.batch.one_file.translate", fails)
     result = np2tf("convert", "--write", tmp_path)
     assert result.exit_code == 123
     assert "a.py:1:1: NP2TF905 internal error: KeyError: 'oops'" in result.stderr

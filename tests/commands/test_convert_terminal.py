@@ -99,7 +99,7 @@ SLOW = """
 import sys, time
 from np2tf.cli.main import main, progress
 from np2tf import project
-from np2tf.translate.batch import file_batch
+from np2tf.translator.batch import file_batch
 progress._AFTER = {after}
 def slowed(real):
     def slow(*args):

@@ -23,8 +23,8 @@ from recursion_rows import RECURSIONS
 
 import np2tf
 from np2tf.core.counts import counts
-from np2tf.translate.facts.array_work import ArrayWork
-from np2tf.translate.pipeline import Result
+from np2tf.translator.facts.array_work import ArrayWork
+from np2tf.translator.pipeline import Result
 
 ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSIONS, **OBJECTS}
 

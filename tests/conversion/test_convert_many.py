@@ -14,9 +14,9 @@ import pytest
 from command_runner import CliRunner, Result
 
 from np2tf.cli.main import np2tf as command
-from np2tf.translate.batch import batch, workers
-from np2tf.translate.batch.batch import Task, TaskResult, UnchangedFiles, run_task, run_tasks
-from np2tf.translate.sources.options import Options
+from np2tf.translator.batch import batch, workers
+from np2tf.translator.batch.batch import Task, TaskResult, UnchangedFiles, run_task, run_tasks
+from np2tf.translator.sources.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"

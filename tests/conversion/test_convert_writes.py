@@ -315,7 +315,7 @@ def test_a_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.
 def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit that somebody saves during the translation is not lost."""
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
-    from np2tf.translate.batch import batch
+    from np2tf.translator.batch import batch
 
     real = batch.run_tasks
 

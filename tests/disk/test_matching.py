@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from np2tf import convert
-from np2tf.translate.batch.patches import LineMatcher, patch_text
+from np2tf.translator.batch.patches import LineMatcher, patch_text
 
 LINES = some.lists(some.sampled_from("abcdefg"), max_size=14)
 #: A module of more than 200 lines, in which blank lines and `return x` are frequent.

@@ -149,7 +149,7 @@ def prepared(bin_folder: Path) -> dict[str, str]:
     path = os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]])
     options = "-p no:cacheprovider"
     if not any(one.value.startswith("np2tf.") for one in entry_points(group="pytest11")):
-        options += " -p np2tf.integrations.pytest_plugin"  # an installation announces the plugin
+        options += " -p np2tf.imports.pytest_plugin"  # an installation announces the plugin
     folders = f"{ROOT}{os.pathsep}."  # `pytest` imports a package of the current folder
     return os.environ | {"PATH": path, "PYTHONPATH": folders, "PYTEST_ADDOPTS": options}
 

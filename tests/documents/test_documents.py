@@ -13,8 +13,8 @@ from command_runner import CliRunner
 
 from np2tf.cli.commands.check import check
 from np2tf.cli.commands.convert import convert
-from np2tf.translate.documents import in_markdown, in_rst, translated_page
-from np2tf.translate.sources.options import Options
+from np2tf.translator.documents import in_markdown, in_rst, translated_page
+from np2tf.translator.sources.options import Options
 
 PAGE = """\
 # Use `np.array`

@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from np2tf.translate.facts.effects import Effects
-from np2tf.translate.facts.facts import Facts
+from np2tf.translator.facts.effects import Effects
+from np2tf.translator.facts.facts import Facts
 
 HEAD = "import numpy as np\nimport math\nfrom math import sqrt\nimport scipy\n\nCACHE = {}\n\n"
 

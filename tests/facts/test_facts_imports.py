@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from np2tf.translate.facts.facts import Facts
+from np2tf.translator.facts.facts import Facts
 
 OPTIONAL = "try:\n import numpy as np\nexcept ImportError:\n np = None\n"
 

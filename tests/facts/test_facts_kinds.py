@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from np2tf.translate.facts.facts import Facts
-from np2tf.translate.facts.kinds import Kind
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.kinds import Kind
 
 
 def kind(expression: str, before: str = "", parameters: str = "p") -> Kind:

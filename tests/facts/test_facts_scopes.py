@@ -8,8 +8,8 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from np2tf.translate.facts.facts import Facts
-from np2tf.translate.facts.scopes import Scope
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.scopes import Scope
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """

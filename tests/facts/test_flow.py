@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from np2tf.translate.facts.dataflow import (
+from np2tf.translator.facts.dataflow import (
     assigned_first,
     bound_after,
     free_names,

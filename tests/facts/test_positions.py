@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from fixture_files import programs
 
-from np2tf.translate.facts.facts import Facts
-from np2tf.translate.facts.positions import positions, told_by
-from np2tf.translate.tree.nodes import walk
-from np2tf.translate.tree.source import Source
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.positions import positions, told_by
+from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.source import Source
 
 FIXTURES = programs("*.np.py")
 #: The test looks at every seventh node of a fixture.

@@ -14,7 +14,7 @@ from smaller_programs import smaller
 
 import np2tf
 
-#: name of a way to run a translation -> settings of np2tf.core.settings
+#: name of a way to run a translation -> settings of np2tf.config
 WAYS = {
     "usual": {},
     "tensors": {"eager": "tensorflow", "jit": "off"},

@@ -26,11 +26,11 @@ from np2tf.arrays.array.ndarray import is_array, scalar
 from np2tf.core.counts import counts
 from np2tf.staging.host.jit import JittedFunction, UnjittedWarning
 from np2tf.staging.objects.user_objects import attributes
-from np2tf.translate.facts.array_work import ArrayWork
+from np2tf.translator.facts.array_work import ArrayWork
 
 #: The head of a module, which only mentions NumPy.
 HEAD = "import numpy as np\n\nEPSILON = np.float64(1e-9)\n\n\n"
-#: name of a way to run a translation -> settings of np2tf.core.settings
+#: name of a way to run a translation -> settings of np2tf.config
 WAYS = {
     "unjitted": {"jit": "off"},
     "tensors": {"jit": "off", "eager": "tensorflow"},

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from np2tf.translate.batch.one_file import Outcome, translate_bytes
-from np2tf.translate.sources.options import Options
+from np2tf.translator.batch.one_file import Outcome, translate_bytes
+from np2tf.translator.sources.options import Options
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 # The groups that show one rewrite are translated without control flow and jit, which have groups of their

@@ -24,12 +24,12 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from np2tf.translate.batch import one_file
-from np2tf.translate.batch.batch import Task, with_shared_names
-from np2tf.translate.batch.one_file import translate_bytes
-from np2tf.translate.pipeline import Result, translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source
+from np2tf.translator.batch import one_file
+from np2tf.translator.batch.batch import Task, with_shared_names
+from np2tf.translator.batch.one_file import translate_bytes
+from np2tf.translator.pipeline import Result, translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 

@@ -18,7 +18,7 @@ from np2tf.staging.host import originals, replacement, watched_loops
 from np2tf.staging.host import replacement as watching
 from np2tf.staging.host.watched_loops import WatchedLoop
 from np2tf.staging.process import boundary
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 _numbers = count()
 

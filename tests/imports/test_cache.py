@@ -25,7 +25,7 @@ from np2tf.core.cache import Cache
 from np2tf.loading import translations
 from np2tf.loading.code import translation
 from np2tf.loading.findings import TranslationWarning
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"
@@ -281,7 +281,7 @@ PROCESS = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
 from np2tf.loading import files, store
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 start = float(sys.argv[2])
 time.sleep(max(0, start - time.time()))
 for turn in range(30):
@@ -334,7 +334,7 @@ names = {"_np2tf_type": type, "_np2tf_suspects": ()}
 sys.modules["np2tf.staging.process.boundary"].NAMES = names
 sys.modules["np2tf.tnp"] = MagicMock()
 import cached_module
-names = ("libcst", "np2tf.core.diagnostics", "np2tf.translate.pipeline", "np2tf.core.rules")
+names = ("libcst", "np2tf.core.diagnostics", "np2tf.translator.pipeline", "np2tf.core.rules")
 print([name for name in names if name in sys.modules])
 print(cached_module.__spec__.loader.translated)
 """
@@ -349,7 +349,7 @@ def test_a_hit_loads_neither_libcst_nor_the_rules(folder: Path, tmp_path: Path):
     ]
     first, second = (run.stdout.splitlines() for run in runs)
     assert (
-        first[0] == "['libcst', 'np2tf.core.diagnostics', 'np2tf.translate.pipeline', 'np2tf.core.rules']"
+        first[0] == "['libcst', 'np2tf.core.diagnostics', 'np2tf.translator.pipeline', 'np2tf.core.rules']"
     ), runs[0].stderr
     assert second == ["[]", "True"], runs[1].stderr
 

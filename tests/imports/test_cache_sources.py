@@ -12,7 +12,7 @@ from np2tf.core import cache
 from np2tf.loading import translations as sources
 from np2tf.loading import translations as store
 from np2tf.loading.findings import Translation
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"
 OTHER = SOURCE.replace(b"1", b"2")

@@ -51,7 +51,7 @@ import json, sys
 import np2tf
 with np2tf.translating("pk"):
     import pk.work
-loaded = "np2tf.translate.pipeline" in sys.modules
+loaded = "np2tf.translator.pipeline" in sys.modules
 from np2tf.loading.import_hook import diagnostics_met
 found = [[one.code, one.line, one.message] for one in diagnostics_met() if one.code == "NP2TF402"]
 print(json.dumps([loaded, found]))

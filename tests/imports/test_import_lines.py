@@ -16,7 +16,7 @@ import pytest
 
 import np2tf
 from np2tf.loading.code.translation import translation_of
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 NAMES = [
     line.removeprefix("def ").partition("(")[0]

@@ -259,16 +259,14 @@ def run_pytest(files: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 def test_pytest_plugin(files: Path):
     """Tests inside the package stay as they are, a conftest that imports the package early does no harm."""
-    done = run_pytest(
-        files, "-p", "np2tf.integrations.pytest_plugin", "--np2tf", "shapes_pkg", "shapes_pkg/tests"
-    )
+    done = run_pytest(files, "-p", "np2tf.imports.pytest_plugin", "--np2tf", "shapes_pkg", "shapes_pkg/tests")
     assert "3 passed" in done.stdout, done.stdout + done.stderr
     assert "shapes_pkg translated" in done.stdout
     assert "jitted calls:" in done.stdout
 
 
 def test_pytest_plugin_asked_for_nothing(files: Path):
-    done = run_pytest(files, "-p", "np2tf.integrations.pytest_plugin", "shapes_pkg/tests")
+    done = run_pytest(files, "-p", "np2tf.imports.pytest_plugin", "shapes_pkg/tests")
     assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     assert "translated" not in done.stdout.splitlines()[-1]
 

@@ -114,7 +114,7 @@ def test_inert_until_asked(plain: pytest.Pytester):
     result.assert_outcomes(passed=1)
     (loaded,) = (line for line in result.outlines if "loaded:" in line)
     assert set(loaded.partition("loaded:")[2].split()) == {
-        *("np2tf", "np2tf.core.settings", "np2tf.loading", "np2tf.integrations.pytest_plugin"),
+        *("np2tf", "np2tf.config", "np2tf.loading", "np2tf.imports.pytest_plugin"),
         *("np2tf.core.late", "np2tf.core.own_warnings"),
         *("np2tf.core", *(f"np2tf.core.{name}" for name in ("in_use", "table", "undefined"))),
     }
@@ -127,10 +127,10 @@ def test_np2tfs_own_modules_keep_their_asserts(project: pytest.Pytester):
     project.makepyfile(
         test_first="""
         import first_pkg
-        import np2tf.translate.pipeline
+        import np2tf.translator.pipeline
         def test_asserts():
             assert "@pytest_ar" in globals()
-            assert "@pytest_ar" not in vars(np2tf.translate.pipeline)
+            assert "@pytest_ar" not in vars(np2tf.translator.pipeline)
         """
     )
     result = project.runpytest_subprocess("-p", "no:xdist", "--np2tf", "first_pkg")
@@ -148,9 +148,9 @@ def test_it_can_be_left_out(plain: pytest.Pytester):
     "options",
     [
         ("-p", "np2tf"),
-        ("-p", "np2tf.integrations.pytest_plugin"),
-        ("-p", "np2tf", "-p", "np2tf.integrations.pytest_plugin"),
-        ("-p", "no:np2tf", "-p", "np2tf.integrations.pytest_plugin"),
+        ("-p", "np2tf.imports.pytest_plugin"),
+        ("-p", "np2tf", "-p", "np2tf.imports.pytest_plugin"),
+        ("-p", "no:np2tf", "-p", "np2tf.imports.pytest_plugin"),
     ],
     ids=" ".join,
 )
@@ -165,7 +165,7 @@ def test_without_the_entry_point_it_is_named_by_its_module(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    result = project.runpytest_subprocess("-p", "np2tf.integrations.pytest_plugin", "--np2tf", "first_pkg")
+    result = project.runpytest_subprocess("-p", "np2tf.imports.pytest_plugin", "--np2tf", "first_pkg")
     result.assert_outcomes(passed=4)
     assert numbers(result)[3] == 3
 

@@ -18,11 +18,11 @@ from linked_programs import ACTING, COMPUTING, PROGRAMS, sources
 import np2tf
 from np2tf.cli.files import python_files
 from np2tf.core.counts import counts
-from np2tf.translate.batch.project import Project
-from np2tf.translate.control.fates import Fate
-from np2tf.translate.control.summaries import summarise
-from np2tf.translate.facts.facts import Facts
-from np2tf.translate.sources.options import Options
+from np2tf.translator.batch.project import Project
+from np2tf.translator.control.fates import Fate
+from np2tf.translator.control.summaries import summarise
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.sources.options import Options
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from np2tf.translate.sources.names_between_files import from_imports, names_of_numpy
+from np2tf.translator.sources.names_between_files import from_imports, names_of_numpy
 
 
 @pytest.mark.parametrize(

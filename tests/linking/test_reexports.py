@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from np2tf.translate.sources.names_between_files import Reexport, Reexports, read_file, reexports_of
+from np2tf.translator.sources.names_between_files import Reexport, Reexports, read_file, reexports_of
 
 
 def written(folder: Path, **texts: str) -> list[tuple[Path, bytes]]:

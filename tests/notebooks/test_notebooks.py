@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from np2tf.cli.main import np2tf as command
-from np2tf.translate.notebooks import Notebook, Place, elements, members, spelled_like, whole
-from np2tf.translate.tree.source import SourceError
+from np2tf.translator.notebooks import Notebook, Place, elements, members, spelled_like, whole
+from np2tf.translator.tree.source import SourceError
 
 LOOP = "def f(x):\n    for i in range(9):\n        x = np.sin(x)\n    return x"
 

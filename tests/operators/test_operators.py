@@ -30,7 +30,7 @@ from np2tf.core.operators import (
 )
 from np2tf.staging.callees.known_callees import BUILTINS
 from np2tf.staging.tiers import call_context
-from np2tf.translate.control import calls
+from np2tf.translator.control import calls
 
 PACKAGE = Path(__file__).resolve().parents[2] / "np2tf"
 #: Names of np2tf that emitted code uses and that are no operators.

@@ -10,7 +10,7 @@ import pytest
 from plain_operators import executed
 
 import np2tf
-from np2tf.translate.control import constructs
+from np2tf.translator.control import constructs
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 CASES = sorted([*FIXTURES.glob("control/*.np.py"), *FIXTURES.glob("jit/*.np.py")])

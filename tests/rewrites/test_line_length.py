@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from np2tf import convert
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 SOURCE = """\
 import numpy as np

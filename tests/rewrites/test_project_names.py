@@ -14,7 +14,7 @@ from command_runner import CliRunner
 from np2tf import Options, convert
 from np2tf.cli.commands.check import check
 from np2tf.cli.commands.convert import convert as command
-from np2tf.translate.sources.names_between_files import passed_on
+from np2tf.translator.sources.names_between_files import passed_on
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {

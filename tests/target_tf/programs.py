@@ -8,9 +8,9 @@ from typing import Any
 
 from small_programs import Maker
 
-from np2tf.translate.pipeline import Result, translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.pipeline import Result, translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source, SourceError
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 #: Fixture -> what makes it smaller: an operation takes some microseconds where nothing is compiled.

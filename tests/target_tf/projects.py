@@ -8,10 +8,10 @@ from pathlib import Path
 
 from small_programs import HELPERS, Maker
 
-from np2tf.translate.batch.programs import translate_sources
-from np2tf.translate.pipeline import Result
-from np2tf.translate.sources.names_between_files import reexports_of
-from np2tf.translate.tree.source import Source
+from np2tf.translator.batch.programs import translate_sources
+from np2tf.translator.pipeline import Result
+from np2tf.translator.sources.names_between_files import reexports_of
+from np2tf.translator.tree.source import Source
 
 Files = dict[str, str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from np2tf import Options, convert
-from np2tf.translate.tensorflow.values import Value, limit_depth, list_value, plain
+from np2tf.translator.tensorflow.values import Value, limit_depth, list_value, plain
 
 GROWTHS = ("a = (a, a)", "a = [a, a]", "a = [a, [a, b], {0: a}]", "b.append(a); a.append(b)", "a.append(a)")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from np2tf.core import rules
-from np2tf.translate.tensorflow.numpy_table import RESULTS, helpers_with, table
+from np2tf.translator.tensorflow.numpy_table import RESULTS, helpers_with, table
 
 #: Examples whose call is refused before it comes to TensorFlow, for a parameter or an attribute.
 REFUSED = {

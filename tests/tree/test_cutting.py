@@ -10,11 +10,11 @@ import pytest
 from fixture_files import programs
 from libcst._nodes.internal import CodegenState
 
-from np2tf.translate.pipeline import translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree import printing
-from np2tf.translate.tree.printing import cut
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.pipeline import translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree import printing
+from np2tf.translator.tree.printing import cut
+from np2tf.translator.tree.source import Source, SourceError
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = programs("*.py")

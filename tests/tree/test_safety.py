@@ -10,11 +10,11 @@ import pytest
 from command_runner import CliRunner
 
 from np2tf.cli.main import np2tf as command
-from np2tf.translate.batch import one_file
-from np2tf.translate.pipeline import Result, translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.safety import unsafe
-from np2tf.translate.tree.source import Source
+from np2tf.translator.batch import one_file
+from np2tf.translator.pipeline import Result, translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.safety import unsafe
+from np2tf.translator.tree.source import Source
 
 SOURCE = '''\
 """Text."""

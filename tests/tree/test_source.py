@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from np2tf import convert
-from np2tf.translate.batch.one_file import translate_bytes
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.batch.one_file import translate_bytes
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source, SourceError
 
 
 def round_trip(data: bytes) -> bytes:
@@ -166,8 +166,8 @@ def test_what_cannot_be_read(source: bytes, code: str, line: int, column: int) -
 
 def test_what_cannot_be_printed_back_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that the parser would not print back is reported, not changed."""
-    monkeypatch.setattr("np2tf.translate.tree.source.cut", lambda module, program, text: False)
-    monkeypatch.setattr("np2tf.translate.tree.source.print_module", lambda module: module.code + " ")
+    monkeypatch.setattr("np2tf.translator.tree.source.cut", lambda module, program, text: False)
+    monkeypatch.setattr("np2tf.translator.tree.source.print_module", lambda module: module.code + " ")
     result = convert("import numpy as np\nx = np.pi\n")
     assert [found.code for found in result.diagnostics] == ["NP2TF904"]
     assert not result.changed

@@ -27,7 +27,7 @@ MODES: Mapping[str, Mapping[str, str]] = {
 #: Mode -> the seconds that one test may take. Some tests do millions of operations.
 TEST_LIMITS = {"tensorflow": 200}
 NUMPY = "numpy"
-PLUGIN = "np2tf.integrations.pytest_plugin"
+PLUGIN = "np2tf.imports.pytest_plugin"
 _QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:warnings", "-o", "addopts=")
 _TRIES = 3
 _RANKS = ("passed", "skipped", "failed", "error")

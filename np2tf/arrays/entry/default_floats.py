@@ -69,7 +69,7 @@ def replace_entry_points(make: Make) -> Callable[[], None]:
 
 
 # -- default floats ------------------------------------------------------------------------------------------
-# ``np2tf.core.settings.floats = "float32"``: new floating-point arrays are 32 bits wide unless the program
+# ``np2tf.config.floats = "float32"``: new floating-point arrays are 32 bits wide unless the program
 # asks for 64.
 #
 # NumPy makes float64 (and complex128) of Python's floats, of integers if a function has no integer result,

@@ -23,7 +23,7 @@ class _FastFlags:
     """The flags.
 
     Attributes:
-        host: whether NumPy runs operations on host operands: ``np2tf.core.settings.eager`` is "auto", floats
+        host: whether NumPy runs operations on host operands: ``np2tf.config.eager`` is "auto", floats
             are NumPy's, no thread stages anything, and no call is intercepted.
         numpy: the same as `host`, whether or not calls are intercepted.
         is_unstaged: whether no thread stages anything.

@@ -15,7 +15,7 @@ from np2tf.arrays.front.numpy_functions import Function, universal_function
 from np2tf.core import late, rules
 
 # -- front ---------------------------------------------------------------------------------------------------
-# The functions that programs call: they run SciPy on host operands, and `np2tf.arrays.scipy.declare` on
+# The functions that programs call: they run SciPy on host operands, and `np2tf.arrays.scipy` on
 # tensors.
 
 #: SciPy's qualified name -> np2tf's function for it, which is made at the first use.
@@ -61,7 +61,7 @@ def _make(qualified_name: str) -> Any:
     function = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified_name)
     function.qualified_name = qualified_name
     stem = rules.scipy()[qualified_name].chapter.rpartition("/")[2]
-    function.__module__ = f"np2tf.arrays.scipy.{stem}"  # pickle looks for the function there
+    function.__module__ = f"np2tf.scipy.{stem}"  # pickle looks for the function there
     tensorflow_loading.when_loaded(lambda: late.arrays.load_scipy_chapter(stem))
     return function
 
@@ -72,7 +72,7 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     Args:
         stem: the name of the chapter and of the module, such as "special".
     """
-    module = f"np2tf.arrays.scipy.{stem}"
+    module = f"np2tf.scipy.{stem}"
 
     def native_names() -> dict[str, str]:
         prefix = rules.read_table(f"scipy/{stem}")["prefix"]

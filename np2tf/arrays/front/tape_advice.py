@@ -28,7 +28,7 @@ def _advise(watch: Callable[..., None]) -> Callable[..., None]:
                 raise
             raise NotWatchedError(
                 "a gradient tape cannot watch an array on the host: move it with np2tf.device_put(x), or "
-                'set np2tf.core.settings.eager = "tensorflow" before the array is made'
+                'set np2tf.config.eager = "tensorflow" before the array is made'
             ) from error
 
     return watch_or_advise

@@ -91,7 +91,7 @@ def is_known(kinds: Iterable[Any]) -> bool:
 
 
 class Lattice:
-    """The rules of a mode, with the default dtypes of a setting of `np2tf.core.settings.floats`."""
+    """The rules of a mode, with the default dtypes of a setting of `np2tf.config.floats`."""
 
     def __init__(self, mode: str, floats: str) -> None:
         self._mode = mode
@@ -180,7 +180,7 @@ def _loop(ufunc: np.ufunc, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
 
 
 # -- promotion -----------------------------------------------------------------------------------------------
-# Dtypes and promotion: by NumPy's rules (NEP 50), or by the rules that `np2tf.core.settings.promotion`
+# Dtypes and promotion: by NumPy's rules (NEP 50), or by the rules that `np2tf.config.promotion`
 # names.
 #
 # A Python number is *weak*: it takes part in promotion by its type (int, float, complex) and not by a

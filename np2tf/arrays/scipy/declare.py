@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -182,36 +181,3 @@ def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:
             discard_unless(
                 reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite"
             )
-
-
-# -- kernels -------------------------------------------------------------------------------------------------
-# The functions of SciPy over tensors. Importing a module of this package imports SciPy and TensorFlow.
-#
-# Each chapter of rules/scipy/ is loaded by the first use of one of its functions with a tensor. May import
-# `tnp` and `np2tf.arrays.scipy`; the run time stays out.
-
-#: Chapter of rules/scipy/ -> the modules that implement it.
-_MODULES = {
-    "special": tuple(
-        f"special.{name}"
-        for name in ("errors", "gammas", "incomplete", "bessel", "elementwise", "sums", "counting")
-    ),
-    "linalg": (
-        "linalg.solving",
-        "linalg.factors",
-        "linalg.factoring",
-        "linalg.matrices",
-        "linalg.exponential",
-    ),
-    "fft": ("fourier",),
-    "signal": ("convolution", "filtering"),
-    "ndimage": ("neighbourhoods", "smoothing"),
-    "stats": ("stats.normal",),
-    "distance": ("distances",),
-}
-
-
-def load(chapter: str) -> None:
-    """Import the modules of a chapter, which register their functions."""
-    for name in _MODULES[chapter]:
-        importlib.import_module(f"np2tf.arrays.scipy.declare.{name}")

@@ -13,7 +13,7 @@ from np2tf.cli.check.findings import ABOUT_SUPPRESSIONS, UnusedSuppression
 from np2tf.cli.files import write
 from np2tf.core.diagnostics import Diagnostic
 from np2tf.core.suppressions import Statement, Suppression, Suppressions, statements
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.tree.source import Source, SourceError
 
 #: A line with its end, as Python counts lines: a form feed does not end a line.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from np2tf.core.diagnostics import Diagnostic, codes
 from np2tf.core.suppressions import MalformedComment, Suppression, Suppressions
-from np2tf.translate.batch.project import Project
-from np2tf.translate.documents import SUFFIXES as PAGES
-from np2tf.translate.notebooks import SUFFIX, Notebook
-from np2tf.translate.sources.candidates import is_translated
-from np2tf.translate.tree.source import SourceError
+from np2tf.translator.batch.project import Project
+from np2tf.translator.documents import SUFFIXES as PAGES
+from np2tf.translator.notebooks import SUFFIX, Notebook
+from np2tf.translator.sources.candidates import is_translated
+from np2tf.translator.tree.source import SourceError
 
 # -- findings ------------------------------------------------------------------------------------------------
 # The findings of all files of a run, including the findings that comments hide.

@@ -11,8 +11,8 @@ from np2tf.cli.check.baseline import IsSelectedIn
 from np2tf.cli.check.edits import rewrite, with_suppressions, without
 from np2tf.cli.check.findings import CheckedFile, JudgedFindings, check_files, judge
 from np2tf.core.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
-from np2tf.translate.batch.project import Project
-from np2tf.translate.sources.options import Options
+from np2tf.translator.batch.project import Project
+from np2tf.translator.sources.options import Options
 
 
 @dataclass

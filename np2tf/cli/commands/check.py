@@ -24,8 +24,8 @@ from np2tf.cli.commands.options import configurations_of, file_choices, search_o
 from np2tf.cli.files import python_files
 from np2tf.cli.output import Bar, new_table, say, show_table
 from np2tf.core.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
-from np2tf.translate.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
-from np2tf.translate.sources.options import Options
+from np2tf.translator.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
+from np2tf.translator.sources.options import Options
 
 # -- fates ---------------------------------------------------------------------------------------------------
 # Tables of the numbers of functions over arrays with each fate.
@@ -174,7 +174,7 @@ def jobs_for(files: Sequence[tuple[Path, Path]]) -> int:
             size += path.stat().st_size
     if size < _WORTH_WORKERS:
         return 1
-    from np2tf.translate.batch.workers import cores  # not loaded for a file or two
+    from np2tf.translator.batch.workers import cores  # not loaded for a file or two
 
     return cores()
 

@@ -18,7 +18,7 @@ from np2tf.cli.configuration import TARGETS, Configurations
 from np2tf.cli.files import FoundFile, write
 from np2tf.cli.output import Bar
 from np2tf.core.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
-from np2tf.translate.batch.batch import (
+from np2tf.translator.batch.batch import (
     Patch,
     Task,
     TaskResult,
@@ -26,8 +26,8 @@ from np2tf.translate.batch.batch import (
     convert_files,
     with_shared_names,
 )
-from np2tf.translate.batch.outcome import problem
-from np2tf.translate.sources.options import Options
+from np2tf.translator.batch.outcome import problem
+from np2tf.translator.sources.options import Options
 
 # -- delivery ------------------------------------------------------------------------------------------------
 # Deliver the translations of `np2tf convert`: print patches, name files, or write files.
@@ -265,7 +265,7 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
     _look_at(paths, choices)
     configurations = configurations_of(choices)
     if _wants_workers(paths, choices):
-        from np2tf.translate.batch.workers import preload
+        from np2tf.translator.batch.workers import preload
 
         preload()
     unread: list[TaskResult] = []
@@ -418,9 +418,9 @@ def _linking_findings(
     )
     if not any(function.is_staged for function in functions):
         return
-    from np2tf.translate.batch.one_file import is_module  # loads the translator
-    from np2tf.translate.batch.project import Project
-    from np2tf.translate.tree.source import Source
+    from np2tf.translator.batch.one_file import is_module  # loads the translator
+    from np2tf.translator.batch.project import Project
+    from np2tf.translator.tree.source import Source
 
     files = [(task.path, task.root) for task in tasks]
     project = Project(files, options_of=lambda path: configurations.of(path).options())

@@ -19,7 +19,7 @@ from np2tf.cli.commands.report import survey_files
 from np2tf.cli.configuration import Configurations
 from np2tf.cli.files import Search, python_files, write
 from np2tf.core.diagnostics import CLEAN
-from np2tf.translate.batch.patches import patch_of
+from np2tf.translator.batch.patches import patch_of
 
 if TYPE_CHECKING:
     from np2tf.cli.report.survey import Survey

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from np2tf.cli.report import tables
 from np2tf.cli.report.runs import Run, milliseconds
 from np2tf.cli.report.survey import FileSurvey, Survey, percent
-from np2tf.translate.batch.patches import LineMatcher
+from np2tf.translator.batch.patches import LineMatcher
 
 # -- charts --------------------------------------------------------------------------------------------------
 # Shares and counts as SVG, coloured by classes of the page's style sheet.

@@ -225,7 +225,7 @@ def program_of(command: str, packages: Sequence[str]) -> list[str]:
 def _tests(arguments: Sequence[str], packages: Sequence[str]) -> list[str]:
     """Return the command that runs pytest in one process, for its report, with the packages translated."""
     exclusions = [word for name in _NOT_TRANSLATED for word in ("--exclude", name)]
-    plugin = ["-p", "np2tf.integrations.pytest_plugin"]
+    plugin = ["-p", "np2tf.imports.pytest_plugin"]
     package_options = (
         [] if "--np2tf" in arguments else [word for name in packages for word in ("--np2tf", name)]
     )

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from np2tf.cli.check.findings import order
 from np2tf.core.diagnostics import Diagnostic
-from np2tf.translate.batch.outcome import Outcome
-from np2tf.translate.batch.project import Project
-from np2tf.translate.control.fates import CALLED, PLAIN, STAGED, Fate
-from np2tf.translate.notebooks import SUFFIX, Notebook
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import SourceError
+from np2tf.translator.batch.outcome import Outcome
+from np2tf.translator.batch.project import Project
+from np2tf.translator.control.fates import CALLED, PLAIN, STAGED, Fate
+from np2tf.translator.notebooks import SUFFIX, Notebook
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import SourceError
 
 # -- cells ---------------------------------------------------------------------------------------------------
 # The code cells of a notebook as one text, which a report shows in the place of a source.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from np2tf.cli.report.survey import FileSurvey, Survey, count_staged
 from np2tf.core import rules
 from np2tf.core.diagnostics import codes
-from np2tf.translate.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons
+from np2tf.translator.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons
 
 #: The fate of a function -> the class of its colour.
 FATES = {STAGED: "staged", CALLED: "called", HOST: "host", PLAIN: "plain"}

@@ -16,7 +16,7 @@ from np2tf.cli.verify.comparison import own_lines
 from np2tf.cli.verify.outcomes_plugin import OPTION
 from np2tf.cli.verify.programs import COUNTERS, Failure
 
-_PLUGIN = "np2tf.integrations.pytest_plugin"
+_PLUGIN = "np2tf.imports.pytest_plugin"
 _OUTCOMES = "np2tf.cli.verify.outcomes_plugin"
 #: pytest's exit statuses if tests were run or collected: passed, failed, errors in collection.
 _RAN = (0, 1, 2)

@@ -292,7 +292,7 @@ def verify_project(
         rtol: the relative tolerance of 64-bit floats.
         repeat: how often main() is called in one process.
         size: the `--size` of every run; None is the project's default.
-        tier: the value of `np2tf.core.settings.tier` for the translated version; None leaves the default.
+        tier: the value of `np2tf.config.tier` for the translated version; None leaves the default.
     """
     outcome = ProjectOutcome(project.name)
     with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from np2tf.loading.code.reexported_names import CHECK
-from np2tf.translate.sources.names_between_files import Reexport
+from np2tf.translator.sources.names_between_files import Reexport
 
 
 def keep_names(source: ast.Module, translation: ast.Module) -> None:

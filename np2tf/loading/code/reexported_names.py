@@ -1,6 +1,6 @@
 """Checks at import that the names of NumPy which a module gets from other modules are NumPy's.
 
-The translator has read it in the files of these modules (`np2tf.translate.sources.names_between_files`). A
+The translator has read it in the files of these modules (`np2tf.translator.sources.names_between_files`). A
 program may still bind another object, by `compat.np = other` before the module is imported.
 """
 

@@ -10,10 +10,10 @@ from functools import cached_property
 import libcst as cst
 from libcst.metadata import CodeRange
 
-from np2tf.translate.facts.positions import positions
-from np2tf.translate.pipeline import Result
-from np2tf.translate.tree.nodes import children, walk
-from np2tf.translate.tree.source import Source
+from np2tf.translator.facts.positions import positions
+from np2tf.translator.pipeline import Result
+from np2tf.translator.tree.nodes import children, walk
+from np2tf.translator.tree.source import Source
 
 # -- node matching -------------------------------------------------------------------------------------------
 # Finds the source node that each node of a translation stands for.

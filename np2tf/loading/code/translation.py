@@ -17,10 +17,10 @@ from np2tf.loading.code.source_lines import SourceMap
 from np2tf.loading.findings import Finding, Translation
 from np2tf.loading.loops.loop_functions import loops_of
 from np2tf.loading.loops.watched_code import watch_translation
-from np2tf.translate.control.summaries import summarise
-from np2tf.translate.pipeline import Result, translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.control.summaries import summarise
+from np2tf.translator.pipeline import Result, translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source, SourceError
 
 
 def translation_of(data: bytes, path: str, options: Options) -> Translation:

@@ -15,9 +15,9 @@ from np2tf.loading.code.source_lines import SourceMap
 from np2tf.loading.findings import Finding
 from np2tf.loading.functions.blocks import imports_of, is_stand_in, stand_in
 from np2tf.staging.host.originals import below_numpy
-from np2tf.translate.pipeline import translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.pipeline import translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source, SourceError
 
 _TNP = "np2tf.tnp"
 

@@ -18,9 +18,9 @@ from np2tf.loading.findings import Finding
 from np2tf.loading.functions.blocks import Block, block_of, is_stand_in
 from np2tf.loading.functions.translate import UntranslatableError
 from np2tf.staging.process.boundary import NAMES, note_translated
-from np2tf.translate.pipeline import translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.pipeline import translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"
 #: Members that arrays have, and that raw tensors lack or have with another meaning: methods, attributes,

@@ -18,9 +18,9 @@ from np2tf.staging.host.jit import JittedFunction
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.objects.user_code import is_of_library
-from np2tf.translate.pipeline import translate
-from np2tf.translate.sources.options import Options
-from np2tf.translate.tree.source import Source, SourceError
+from np2tf.translator.pipeline import translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source, SourceError
 
 __all__ = [
     "jitted_of",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 from np2tf.loading.findings import Finding, tell
 from np2tf.loading.import_hook import TranslatingLoader
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 T = TypeVar("T")
 Make = Callable[[types.FunctionType], Any]

@@ -18,7 +18,7 @@ from np2tf.core.settings import config
 from np2tf.loading.findings import warn_in_one_line
 from np2tf.loading.programs.program import PACKAGE_FOLDER, Main, Program, hook, module_main, script_main
 from np2tf.loading.programs.startup_log import is_quiet, keep_quiet
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 # -- tracebacks ----------------------------------------------------------------------------------------------
 # Shows tracebacks of a program's own errors as Python does: without the frames that run the program.

@@ -17,7 +17,7 @@ from typing import Any
 
 from np2tf.core.diagnostics import FINDINGS, USAGE, Diagnostic, codes
 from np2tf.loading.import_hook import TranslatingFinder, TranslatingLoader, install
-from np2tf.translate.sources.options import Options
+from np2tf.translator.sources.options import Options
 
 # -- script folder -------------------------------------------------------------------------------------------
 # The modules beside a script, which are found by their place and not by name.

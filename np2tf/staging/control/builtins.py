@@ -328,7 +328,7 @@ def extreme(iterable: Any, operation: Any, worst: Any) -> Any:
 
 
 def _best(builtin: Any, values: tuple[Any, ...], operation: str, better: Any) -> Any:
-    if not any(map(is_array, values)):
+    if not builtins.any(map(is_array, values)):
         return builtin(*values)
     best = values[0]
     for value in values[1:]:
@@ -339,18 +339,18 @@ def _best(builtin: Any, values: tuple[Any, ...], operation: str, better: Any) ->
     return best
 
 
-def _is_integer(value: Any) -> bool:
+def _is_integer(value: Any) -> builtins.bool:
     """Return whether `value` is a Python integer, staged or not, whose known bounds are kept."""
-    return is_weak(value) and weak_kind(value) is int
+    return is_weak(value) and weak_kind(value) is builtins.int
 
 
-def _among(builtin: Any, iterable: Any, operation: Any, worst: int) -> Any:
+def _among(builtin: Any, iterable: Any, operation: Any, worst: builtins.int) -> Any:
     """Return the smallest or largest of the items of one iterable."""
     best = extreme(iterable, operation, worst)
     if best is not None:
         return best
     items = list(iterable)
-    return builtin(items) if len(items) < 2 else (min if builtin is builtins.min else max)(*items)
+    return builtin(items) if builtins.len(items) < 2 else (min if builtin is builtins.min else max)(*items)
 
 
 def min(*values: Any) -> Any:
@@ -361,7 +361,7 @@ def min(*values: Any) -> Any:
 
     See https://docs.python.org/3/library/functions.html#min.
     """
-    if len(values) == 1:
+    if builtins.len(values) == 1:
         return _among(builtins.min, values[0], reduce_min, 1)
     return _best(builtins.min, values, "minimum", lambda value, best: value < best)
 
@@ -374,6 +374,6 @@ def max(*values: Any) -> Any:
 
     See https://docs.python.org/3/library/functions.html#max.
     """
-    if len(values) == 1:
+    if builtins.len(values) == 1:
         return _among(builtins.max, values[0], reduce_max, -1)
     return _best(builtins.max, values, "maximum", lambda value, best: value > best)

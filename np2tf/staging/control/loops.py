@@ -622,7 +622,7 @@ class StagedLoop(DiscoveredLoop):
         shapes = order.shapes(self._shapes(inputs))
         values_before = [(storage, storage._value) for storage in self._read_storages]
         try:
-            variables = order.enter(inputs)
+            variables: Sequence[tf.Tensor] = order.enter(inputs)
             if is_stoppable and is_light:
                 variables = calls.stoppable_loop(test, body, variables, shapes)
             else:

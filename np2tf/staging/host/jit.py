@@ -118,8 +118,8 @@ class JittedFunction:
         trace_count: how often the function has been traced.
         inline_count: how often a call has become a part of another function's code.
         compiled_count, graph_count: the number of calls that ran as one XLA program, and as a graph.
-        tier: "auto", "compile" or "host"; None if the function follows `np2tf.core.settings.tier`.
-        promotion: the function's own promotion rules; None if it follows `np2tf.core.settings.promotion`.
+        tier: "auto", "compile" or "host"; None if the function follows `np2tf.config.tier`.
+        promotion: the function's own promotion rules; None if it follows `np2tf.config.promotion`.
     """
 
     __wrapped__: Callable[..., Any]
@@ -401,10 +401,10 @@ def jit(
     Args:
         function: the function, with arrays of any shape and dtype as arguments. Without it, `jit` returns a
             decorator with settings: ``@np2tf.jit(tier="compile")``.
-        tier: replaces `np2tf.core.settings.tier` for this function. "auto" compiles a function that has taken
+        tier: replaces `np2tf.config.tier` for this function. "auto" compiles a function that has taken
             enough time on the host, and keeps the faster tier; "compile" compiles at the first call; "host"
             never compiles.
-        promotion: replaces `np2tf.core.settings.promotion` while this function runs. With other rules than
+        promotion: replaces `np2tf.config.promotion` while this function runs. With other rules than
             "numpy" the function is compiled at the first call, and raises StagingError if that is impossible,
             because on the host NumPy's rules would apply.
 

@@ -28,7 +28,7 @@ _USERS_VARIABLES = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_
 
 
 def _set_parameters(setting: str) -> None:
-    """Let the C library keep freed memory, or return it, as `np2tf.core.settings.freed_memory` says."""
+    """Let the C library keep freed memory, or return it, as `np2tf.config.freed_memory` says."""
     import ctypes  # loaded only here, because most processes do without
 
     library = ctypes.CDLL(None)

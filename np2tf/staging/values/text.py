@@ -244,11 +244,11 @@ class ShownText:
         descriptions: the places where Python has asked for the text of a staged value, and got a description.
     """
 
-    text: tuple[str, int] | None = None
+    text: tuple[builtins.str, int] | None = None
     exact: set[bool] = field(default_factory=set)
     has_widened: bool = False
     mixed_kinds: set[bool] = field(default_factory=set)
-    descriptions: list[tuple[str, int]] = field(default_factory=list)
+    descriptions: list[tuple[builtins.str, int]] = field(default_factory=list)
 
     def make_text(self) -> None:
         """Record that text is made of staged values."""

@@ -18,7 +18,7 @@ import numpy as np
 import np2tf
 from np2tf import tnp
 
-np2tf.core.settings.tier = "compile"
+np2tf.config.tier = "compile"
 
 
 @np2tf.jit
@@ -29,13 +29,13 @@ def f(x):
 
 
 def in_child(n):
-    return np2tf.core.settings.jit, f(np.arange(n, dtype=float)).sum()
+    return np2tf.config.jit, f(np.arange(n, dtype=float)).sum()
 
 
 here = [f(np.arange(n, dtype=float)).sum() for n in (3, 5)]
 with multiprocessing.get_context("fork").Pool(2) as pool:
     there = pool.map(in_child, (3, 5))
-assert np2tf.core.settings.jit == "on"
+assert np2tf.config.jit == "on"
 assert f.trace_count == 2
 assert [jit for jit, _ in there] == ["off", "off"]
 np.testing.assert_allclose([total for _, total in there], here)

@@ -36,7 +36,7 @@ print(*found, in_heap())
     ("setting", "variables", "expected"),
     [
         ("", {}, f"False {HAS_MALLOPT}"),
-        ("np2tf.core.settings.freed_memory = 'returned'", {}, "False False"),
+        ("np2tf.config.freed_memory = 'returned'", {}, "False False"),
         ("", {"MALLOC_TRIM_THRESHOLD_": "131072"}, "False False"),
     ],
 )

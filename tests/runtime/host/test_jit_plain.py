@@ -551,7 +551,7 @@ def test_no_tensorflow_before_it_is_needed(tmp_path):
     m.Point(np.ones(2)).moved(np.zeros(2))
     assert np2tf.len is len and np2tf.cond(True, lambda: 1, lambda: 2) == 1
     assert not loaded(), [name for name in sys.modules if "tensorflow" in name][:3]
-    with np2tf.core.settings.using(tier="compile"):
+    with np2tf.config.using(tier="compile"):
         f(1, np.zeros(2))
     assert loaded()
     assert np2tf.len is not len

@@ -118,8 +118,8 @@ def run(folder: Path, before: str, after: str, module: str = MODULE) -> list[lis
     [
         ("", ALL),
         ("import tensorflow", []),
-        ("np2tf.core.settings.eager = 'tensorflow'", []),
-        ("np2tf.core.settings.floats = 'float32'", []),
+        ("np2tf.config.eager = 'tensorflow'", []),
+        ("np2tf.config.floats = 'float32'", []),
         ("np2tf.device_put([1.0])", []),
     ],
 )
@@ -139,7 +139,7 @@ def traced(x):
     return x + 1
 
 
-with np2tf.core.settings.using(tier="compile"):
+with np2tf.config.using(tier="compile"):
     np2tf.jit(traced)(numpy.ones(2))
 assert "tensorflow" in sys.modules
 assert os.environ["WITHIN"] == "[]", os.environ["WITHIN"]
@@ -164,7 +164,7 @@ def test_originals_run_again_after_np2tfs_own_import_of_tensorflow(
     assert run(tmp_path, "", COMPILES + after) == [ALL, ALL, remaining]
 
 
-@pytest.mark.parametrize("before", ["import tensorflow", "np2tf.core.settings.eager = 'tensorflow'"])
+@pytest.mark.parametrize("before", ["import tensorflow", "np2tf.config.eager = 'tensorflow'"])
 def test_none_where_there_may_be_tensors_already(tmp_path: Path, before: str):
     assert run(tmp_path, before, "") == [[], []]
 

@@ -53,7 +53,7 @@ def f(x):
         x[i] = s
     return s
 '''
-np2tf.core.settings.tier = "compile"
+np2tf.config.tier = "compile"
 space = {}
 exec(np2tf.convert(source).text, space)
 print(space["f"](np.linspace(0, 9, 2000)), space["f"].explain(np.linspace(0, 9, 2000)).runs)

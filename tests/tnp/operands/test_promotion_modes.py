@@ -1,4 +1,4 @@
-"""``np2tf.core.settings.promotion``: NumPy's rules, JAX's lattice, its safe part, and no promotion at all."""
+"""``np2tf.config.promotion``: NumPy's rules, JAX's lattice, its safe part, and no promotion at all."""
 
 from __future__ import annotations
 

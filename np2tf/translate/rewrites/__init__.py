@@ -1,1 +1,0 @@
-"""np2tf/translate/rewrites"""

@@ -1,0 +1,166 @@
+"""Translation of one file. Every failure becomes a diagnostic."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from np2tf.core.diagnostics import Diagnostic
+from np2tf.core.late import not_collecting
+from np2tf.translator.batch.outcome import Outcome, problem, reason_of
+from np2tf.translator.control.fates import Fate, fates
+from np2tf.translator.control.summaries import summarise
+from np2tf.translator.documents import SUFFIXES, UnsafeError, translated_page, with_doctests
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.linking.summary import ModuleSummary
+from np2tf.translator.notebooks import SUFFIX, NoPlaceError, Notebook
+from np2tf.translator.pipeline import Result, translate
+from np2tf.translator.rewrites.uses import uses
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.safety import unsafe
+from np2tf.translator.tree.source import Source, SourceError
+
+
+def translate_file(path: Path, root: Path, options: Options) -> Outcome:
+    """Translate one file. Every failure becomes a diagnostic of the outcome."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return Outcome(path, root, diagnostics=[problem("NP2TF906", path, error.strerror or str(error))])
+    return translate_bytes(data, path, root, options)
+
+
+def translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
+    """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    with not_collecting():
+        return _translate_bytes(data, path, root, options, is_safe)
+
+
+def _translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
+    if path.suffix == SUFFIX:
+        return _notebook(data, path, root, options, is_safe)
+    if options.docs and path.suffix in SUFFIXES:
+        return _page(data, path, root, options)
+    try:
+        source = Source.of(data, str(path))
+        return outcome_of(source, translate(source, options), data, path, root, options, is_safe)
+    except SourceError as error:
+        return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+    except UnsafeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
+    except (
+        Exception
+    ) as error:  # one file must not stop other files; the error is reported as a fault of np2tf
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+
+
+def outcome_of(
+    source: Source, result: Result, data: bytes, path: Path, root: Path, options: Options, is_safe: bool
+) -> Outcome:
+    """Return the outcome of a file that has been translated."""
+    new_data = source.bytes_of(result.text)
+    wrong = unsafe(source, result.text, result.touched_nodes, new_data) if is_safe else None
+    if wrong is not None:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+    if options.docs:
+        result = _with_doctests(source, result, options)
+        new_data = source.bytes_of(result.text)
+    fields = (result.diagnostics, result.facts, result.suppressed_findings)
+    return Outcome(path, root, source.original, result.text, new_data, *fields)
+
+
+def _with_doctests(source: Source, result: Result, options: Options) -> Result:
+    """Return a translation in which the doctests of the docstrings are also translated."""
+    text, further = with_doctests(source.original, result.text, source.path, options)
+    findings = sorted([*result.diagnostics, *further], key=lambda finding: (finding.line, finding.column))
+    return replace(result, text=text, changed=text != source.original, diagnostics=findings)
+
+
+def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
+    """Translate the blocks of code in a page; the rest of the page does not change."""
+    try:
+        text = data.decode("utf-8")
+        after, findings = translated_page(text, str(path), options)
+        return Outcome(path, root, text, after, after.encode("utf-8"), findings)
+    except UnicodeDecodeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF902", path, str(error))])
+    except SourceError as error:
+        return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+    except UnsafeError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
+    except Exception as error:  # as above
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+
+
+def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
+    """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
+    if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
+        refusal = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
+        return Outcome(path, root, data=data, diagnostics=[refusal])
+    notebook = None
+    try:
+        notebook = Notebook.of(data, str(path))
+        source = Source.of(notebook.text, str(path))
+        result = translate(source, options)
+        wrong = (
+            unsafe(source, result.text, result.touched_nodes, source.bytes_of(result.text))
+            if is_safe
+            else None
+        )
+        if wrong is not None:
+            return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+        after = notebook.with_program(result.text) if result.changed else notebook.data
+        fields = (
+            [notebook.in_cell(finding) for finding in result.diagnostics],
+            None,
+            [notebook.in_cell(finding) for finding in result.suppressed_findings],
+        )
+        return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *fields)
+    except SourceError as error:
+        findings = [error.diagnostic if notebook is None else notebook.in_cell(error.diagnostic)]
+        return Outcome(path, root, data=data, diagnostics=findings)
+    except NoPlaceError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF909", path, str(error))])
+    except Exception as error:  # as above
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+
+
+def is_module(path: Path) -> bool:
+    """Return whether other files can import a file: a notebook or a page is not a module."""
+    return path.suffix not in (SUFFIX, *SUFFIXES)
+
+
+def facts_of(outcome: Outcome, options: Options) -> Facts | None:
+    """Return the facts of a file, even if nothing in it can be translated; None if its translation has
+    failed.
+    """
+    if outcome.facts is not None or outcome.failed:
+        return outcome.facts
+    path = str(outcome.path)
+    try:
+        return Facts.of(Source.of(outcome.before, path).module, path, options.reexports)
+    except (SourceError, RecursionError):
+        return None
+
+
+def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
+    """Return the summary of a file for other files; None if its translation failed, or nothing in it can be
+    translated.
+    """
+    if outcome.facts is None or outcome.failed:
+        return None
+    return summarise(outcome.facts, outcome.before, str(outcome.path), options)
+
+
+def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
+    """Return the fates of a file's functions that have loops or compute with arrays."""
+    facts = facts_of(outcome, options) if "def " in outcome.before else None
+    return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
+
+
+def names_of(outcome: Outcome) -> Counter[str]:
+    """Return how often a file uses each NumPy name; modules themselves are not counted."""
+    if outcome.facts is None:
+        return Counter()
+    return Counter(use.qualified_name for use in uses(outcome.facts) if not use.is_module)

@@ -1,0 +1,167 @@
+"""The translation of modules that import one another, for `--target tf`: all of them, or none.
+
+A module that stays on NumPy must not get tensors, and a translated module must not get arrays. So if np2tf
+refuses a module, it also refuses the modules that import it or that it imports. A module without arrays is an
+exception: if neither it nor a module that it imports uses NumPy, it may stay as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from np2tf.core.diagnostics import Diagnostic, Report
+from np2tf.core.late import not_collecting
+from np2tf.translator.batch.one_file import outcome_of
+from np2tf.translator.batch.outcome import Outcome, problem, reason_of
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.pipeline import Result, result_of
+from np2tf.translator.rewrites.plan import Plan
+from np2tf.translator.sources.names_between_files import Reexport
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tensorflow.model import Program
+from np2tf.translator.tensorflow.module_plan import add_module, follow, is_translated, plan_module, refused
+from np2tf.translator.tree.nodes import forget
+from np2tf.translator.tree.source import Source, SourceError
+
+
+def translate_sources(
+    sources: Sequence[Source], roots: Sequence[str], reexports_of_sources: Sequence[Sequence[Reexport]]
+) -> list[Result]:
+    """Translate modules that import one another.
+
+    Args:
+        sources: the modules.
+        roots: for each module the folder that its file was found under.
+        reexports_of_sources: for each module the names of NumPy that it imports from other modules.
+
+    Returns:
+        For each module its translation, or the unchanged text with the reasons.
+    """
+    forget()
+    try:
+        return _translation(sources, roots, reexports_of_sources)
+    except RecursionError:
+        return [
+            Result(source.original, [Diagnostic("NP2TF903", source.path, 1, 1, ())]) for source in sources
+        ]
+
+
+def _translation(
+    sources: Sequence[Source], roots: Sequence[str], reexports_of_sources: Sequence[Sequence[Reexport]]
+) -> list[Result]:
+    files = [(source.path, root) for source, root in zip(sources, roots)]
+    foreign_files: frozenset[str] = frozenset()
+    while True:
+        program = Program(files, foreign_files)
+        # Facts hand out unused names, so that each attempt needs new facts.
+        for source, reexports in zip(sources, reexports_of_sources):
+            add_module(program, Facts.of(source.module, source.path, reexports), source.path)
+        follow(program)
+        reports = {source.path: Report.of(source.path, source.text) for source in sources}
+        refused_files = {
+            file for file, world in program.worlds.items() if refused(world, reports[file])
+        } - foreign_files
+        without_arrays = refused_files & _without_numpy(program)
+        if not without_arrays:
+            break
+        foreign_files |= without_arrays
+    causes = _causes(program, refused_files)
+    return [_result(source, program, reports[source.path], causes) for source in sources]
+
+
+def _result(source: Source, program: Program, report: Report, causes: Mapping[str, str]) -> Result:
+    file, facts = source.path, program.worlds[source.path].facts
+    if file in program.foreign_files:
+        return Result(source.original, facts=facts)
+    cause = causes.get(file)
+    if cause is not None and cause != file:
+        report.add("NP2TF610", 1, 1, other=cause)
+    if cause is not None:
+        return Result(source.original, list(report), facts=facts)
+    plan = Plan(facts.parents, facts.compiler_nodes)
+    plan_module(program.worlds[file], plan, report)
+    return result_of(source, facts, plan, report)
+
+
+def _without_numpy(program: Program) -> set[str]:
+    """Return the modules that neither use NumPy nor import a module that does."""
+    users = {
+        file
+        for file, world in program.worlds.items()
+        if world.facts.imports.imports_numpy and not is_translated(world.facts)
+    }
+    imports = program.imports
+    return {file for file in program.worlds if users.isdisjoint(_reachable(file, imports))}
+
+
+def _causes(program: Program, refused_files: Collection[str]) -> dict[str, str]:
+    """Return for each module that must stay as it is the refused module for which it must: often itself."""
+    exchanges: dict[str, set[str]] = {file: set() for file in program.worlds}
+    for file, imported_files in program.imports.items():
+        for imported_file in imported_files:
+            if program.foreign_files.isdisjoint((file, imported_file)):
+                exchanges[file].add(imported_file)
+                exchanges[imported_file].add(file)
+    causes = {file: file for file in refused_files}
+    for cause in sorted(refused_files):
+        for file in _reachable(cause, exchanges):
+            causes.setdefault(file, cause)
+    return causes
+
+
+def _reachable(file: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the files that edges lead to from a file, and the file itself."""
+    files, waiting_files = {file}, [file]
+    while waiting_files:
+        for neighbour in edges.get(waiting_files.pop(), ()):
+            if neighbour not in files:
+                files.add(neighbour)
+                waiting_files.append(neighbour)
+    return files
+
+
+def translate_program(
+    files: Sequence[tuple[bytes, Path, Path]], options: Sequence[Options], is_safe: bool = False
+) -> list[Outcome]:
+    """Translate files that import one another for `--target tf`.
+
+    Args:
+        files: the bytes, the path and the root of each file.
+        options: the options of each file.
+        is_safe: whether to have a second look at the translations. If one of them is wrong, the other files
+            stay unchanged, too.
+    """
+    try:
+        with not_collecting():
+            return _translate_program(files, options, is_safe)
+    except Exception as error:  # reported as a fault of np2tf
+        return [
+            Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+            for data, path, root in files
+        ]
+
+
+def _translate_program(
+    files: Sequence[tuple[bytes, Path, Path]], options: Sequence[Options], is_safe: bool
+) -> list[Outcome]:
+    sources: dict[Path, Source] = {}
+    outcomes: dict[Path, Outcome] = {}
+    for data, path, root in files:
+        try:
+            sources[path] = Source.of(data, str(path))
+        except SourceError as error:
+            outcomes[path] = Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+    modules = [(file, file_options) for file, file_options in zip(files, options) if file[1] in sources]
+    roots = [str(root) for (_, _, root), _ in modules]
+    reexports = [file_options.reexports for _, file_options in modules]
+    results = translate_sources(list(sources.values()), roots, reexports)
+    for ((data, path, root), file_options), result in zip(modules, results):
+        outcomes[path] = outcome_of(sources[path], result, data, path, root, file_options, is_safe)
+    wrong = next((outcome for outcome in outcomes.values() if outcome.crashed), None)
+    if wrong is not None:
+        for path, outcome in outcomes.items():
+            if outcome.changed:
+                cause = Diagnostic("NP2TF610", str(path), 1, 1, (("other", str(wrong.path)),))
+                outcomes[path] = Outcome(path, outcome.root, diagnostics=[cause])
+    return [outcomes[path] for _, path, _ in files]

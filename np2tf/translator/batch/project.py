@@ -1,0 +1,256 @@
+"""The fates and findings of all files of a project, in which each function is judged by its callees in other
+files too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from np2tf.core.diagnostics import Diagnostic, Report
+from np2tf.translator.batch.batch import translation_groups
+from np2tf.translator.batch.one_file import (
+    facts_of,
+    fates_of,
+    is_module,
+    names_of,
+    summary_of,
+    translate_bytes,
+    translate_file,
+)
+from np2tf.translator.batch.outcome import Outcome, problem, reason_of
+from np2tf.translator.control.fates import HOST, PLAIN, Fate
+from np2tf.translator.control.summaries import summarise
+from np2tf.translator.linking.acting_functions import LinkedProject
+from np2tf.translator.linking.summary import ModuleSummary
+from np2tf.translator.sources.names_between_files import Reexport, reexports_of
+from np2tf.translator.sources.options import Options
+
+_Task = tuple[Path, Path, Options, bytes | None]
+
+
+@dataclass(frozen=True)
+class _FileFacts:
+    """The facts that one file tells by itself."""
+
+    path: Path
+    outcome: Outcome
+    summary: ModuleSummary | None = None
+    fates: list[Fate] = field(default_factory=list)
+    names: Counter[str] = field(default_factory=Counter)
+
+
+def linked_report(project: LinkedProject, summary: ModuleSummary, text: str) -> Report:
+    """Report the jitted functions of a file whose calls run on the host because of a callee in another place.
+
+    Args:
+        project: the joined summaries of the project.
+        summary: the summary of the file.
+        text: the text of the file, whose comments may hide findings.
+    """
+    report = Report.of(summary.path, text)
+    for function in summary.functions.values():
+        why = project.why(summary.path, function.name) if function.is_staged else None
+        if why is not None:
+            name = function.name.rpartition(".")[2]
+            report.add("NP2TF402", *_place_of(text, function.line, name), name=name, reason=why)
+    return report
+
+
+def summary_of_plain(path: str, text: str, options: Options) -> ModuleSummary | None:
+    """Return the summary of a file in which nothing can be translated; None if it cannot be parsed."""
+    facts = facts_of(Outcome(Path(path), Path(path).parent, text), options)
+    return summarise(facts, text, path, options) if facts is not None else None
+
+
+class Project:
+    """The files of one command.
+
+    Args:
+        files: pairs of a file and the folder that it was found under.
+        with_fates: whether `fates` will be called.
+        options_of: returns the options for a file.
+        contents: the bytes of files that are not read, because they come from standard input.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[tuple[Path, Path]],
+        with_fates: bool = False,
+        options_of: Callable[[Path], Options] = lambda path: Options(),
+        contents: Mapping[Path, bytes] | None = None,
+    ) -> None:
+        self._files = files
+        self._contents = contents or {}
+        self._options_of = options_of
+        self._with_fates = with_fates
+        self._summaries: dict[str, ModuleSummary] = {}
+        self._fates: dict[Path, list[Fate]] = {}
+        #: With fates: how often each file uses each NumPy name.
+        self.names: dict[Path, Counter[str]] = {}
+        self._texts: dict[str, str] = {}
+        self._plain: dict[str, str] = {}
+        self._linked_project: LinkedProject | None = None
+
+    def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
+        """Yield each file's translation, in the order of the files.
+
+        Args:
+            jobs: the number of processes that translate files. This process joins their summaries.
+        """
+        files = [(path, self._data(position)) for position, (path, _) in enumerate(self._files)]
+        reexports = reexports_of(files)
+        tasks = [
+            (
+                path,
+                root,
+                _options_with(self._options_of(path), reexports.get(path, ())),
+                self._contents.get(path),
+            )
+            for path, root in self._files
+        ]
+        work = partial(_read_group, with_fates=self._with_fates)
+        from np2tf.translator.batch.workers import in_order
+
+        options_by_file = [(path, options) for path, _, options, _ in tasks]
+        positions = translation_groups(options_by_file, lambda position: files[position][1])
+        groups = [[tasks[position] for position in group] for group in positions]
+        facts_by_file: dict[Path, _FileFacts] = {}
+        with closing(in_order(work, _crash_results, groups, max(1, min(jobs, len(groups))))) as results:
+            for path, *_ in tasks:
+                while path not in facts_by_file:
+                    facts_by_file.update((facts.path, facts) for facts in next(results))
+                result = facts_by_file.pop(path)
+                if not result.outcome.failed:
+                    self.add(result.path, result.summary, result.outcome.before)
+                self._fates[result.path] = result.fates
+                self.names[result.path] = result.names
+                yield result.outcome
+
+    def _data(self, position: int) -> bytes:
+        """Return the bytes of a file; none if the file cannot be read, which its translation reports."""
+        path = self._files[position][0]
+        try:
+            return self._contents[path] if path in self._contents else path.read_bytes()
+        except OSError:
+            return b""
+
+    def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
+        """Record a file that was translated, or in which nothing can be translated.
+
+        Args:
+            path: the path of the file.
+            summary: its summary; None if nothing in it can be translated.
+            text: its text.
+        """
+        if summary is not None:
+            self._summaries[str(path)] = summary
+            if any(function.is_staged for function in summary.functions.values()):
+                self._texts[str(path)] = text
+        elif is_module(path):
+            self._plain[str(path)] = text
+
+    def findings(self) -> Iterator[Diagnostic]:
+        """Yield the findings about jitted functions whose calls run on the host because of a callee in
+        another place.
+        """
+        for report in self.reports():
+            yield from report
+
+    def reports(self) -> Iterator[Report]:
+        """Yield the reports with these findings, one for each file, including the findings that comments
+        hide.
+        """
+        project = self._link()
+        for path, text in self._texts.items():
+            yield linked_report(project, self._summaries[path], text)
+
+    def fates(self) -> Iterator[tuple[Path, Fate]]:
+        """Yield the fate of each function, in the order of the files. `outcomes` must have translated all of
+        them.
+        """
+        project = self._link()
+        for path, fates in self._fates.items():
+            for fate in fates:
+                why = project.why(str(path), fate.name) if fate.fate != PLAIN else None
+                by_callee = fate.fate != HOST or "which cannot be staged" in fate.reason
+                yield path, replace(fate, fate=HOST, reason=why) if why is not None and by_callee else fate
+
+    def _link(self) -> LinkedProject:
+        if self._linked_project is None:
+            files = [(str(path), str(root)) for path, root in self._files if is_module(path)]
+            summaries = list(self._summaries.values())
+            self._linked_project = LinkedProject(
+                files, summaries, self._summary_of_plain, self._deriving_from
+            )
+        return self._linked_project
+
+    def _summary_of_plain(self, path: str) -> ModuleSummary | None:
+        """Return the summary of a file in which nothing can be translated. It is made when a reference leads
+        to the file.
+        """
+        if path not in self._plain:
+            return None
+        return summary_of_plain(path, self._plain[path], self._options_of(Path(path)))
+
+    def _deriving_from(self, name: str) -> Iterator[str]:
+        """Yield the files without anything to translate that derive a class from a class of this name."""
+        head = re.compile(rf"^class \w+\([^)]*\b{name}\b", re.MULTILINE)
+        return (path for path, text in self._plain.items() if head.search(text))
+
+
+def _options_with(options: Options, reexports: tuple[Reexport, ...]) -> Options:
+    return replace(options, reexports=reexports) if reexports else options
+
+
+def _read_group(tasks: Sequence[_Task], with_fates: bool) -> list[_FileFacts]:
+    """Translate files that are translated together, and summarise them."""
+    if len(tasks) == 1:
+        return [_file_facts(_outcome(tasks[0]), tasks[0], with_fates)]
+    from np2tf.translator.batch.programs import translate_program
+
+    try:
+        files = [(path.read_bytes() if data is None else data, path, root) for path, root, _, data in tasks]
+    except OSError:  # The translation of the file alone reports it.
+        return [_file_facts(_outcome(task), task, with_fates) for task in tasks]
+    outcomes = translate_program(files, [options for _, _, options, _ in tasks])
+    return [_file_facts(outcome, task, with_fates) for outcome, task in zip(outcomes, tasks)]
+
+
+def _outcome(task: _Task) -> Outcome:
+    """Translate one file."""
+    path, root, options, data = task
+    if data is None:
+        return translate_file(path, root, options)
+    return translate_bytes(data, path, root, options)
+
+
+def _file_facts(outcome: Outcome, task: _Task, with_fates: bool) -> _FileFacts:
+    """Return the facts of a translated file.
+
+    The facts about its nodes are dropped: they take much more memory than the text. The summary stays.
+    """
+    options = task[2]
+    summary = summary_of(outcome, options)
+    fates = fates_of(outcome, options) if with_fates else []
+    names = names_of(outcome) if with_fates else Counter()
+    return _FileFacts(outcome.path, replace(outcome, facts=None), summary, fates, names)
+
+
+def _crash_results(tasks: Sequence[_Task], error: BaseException) -> list[_FileFacts]:
+    return [
+        _FileFacts(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
+        for path, root, *_ in tasks
+    ]
+
+
+def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:
+    """Return the place of a function's definition, and the place where its name ends."""
+    header = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")[line - 1]
+    match = re.match(rf"(\s*)[^#]*?\bdef\s+{re.escape(name)}\b", header)
+    return (line, len(match[1]) + 1, (line, match.end() + 1)) if match is not None else (line, 1, None)

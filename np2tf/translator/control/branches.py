@@ -1,0 +1,336 @@
+"""`assert` becomes `np2tf.cond(test, lambda: None, otherwise)`, where `otherwise` raises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.translator.control.construct import Judge, Lowers, SmallConstruct, StatementConstruct
+from np2tf.translator.control.jumps import jumps_in, leaves
+from np2tf.translator.control.layout import (
+    blank,
+    call,
+    code,
+    comment_of,
+    else_of,
+    footer_of,
+    has_comment,
+    helper,
+    line,
+    rebind_parameters,
+    rename_parameters,
+    return_statement,
+    statements_of,
+)
+from np2tf.translator.control.scope import CannotLower, Scope
+from np2tf.translator.facts.dataflow import NO_NAMES, Names, live_before, reads, step_of, writes
+from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.templates import Statement
+
+# -- assert  -------------------------------------------------------------------------------------------------
+
+
+def is_assert_lowered(judge: Judge, node: cst.Assert) -> bool:
+    """Return whether the test may be an array's value."""
+    return not judge.static.probably(node.test)
+
+
+def lower_assert(
+    lowering: Lowers, node: cst.Assert, scope: Scope, leading_lines: Sequence[cst.EmptyLine]
+) -> list[Statement]:
+    """Return the helper that raises, and the call of `np2tf.cond`."""
+    name = lowering.naming.name("otherwise")
+    message = f"({code(node.msg)})" if node.msg is not None else ""
+    arguments = [code(node.test), "lambda: None", name]
+    return [
+        helper(name, (), [line(f"raise AssertionError{message}")], leading_lines),
+        line(call("", "np2tf.cond", arguments, scope.depth, scope.width), blank()),
+    ]
+
+
+#: The row of `table.py`.
+ASSERT = {cst.Assert: SmallConstruct(is_assert_lowered, lower_assert)}
+
+
+# -- branch --------------------------------------------------------------------------------------------------
+# Lowers `if` to `names = np2tf.cond(test, then, otherwise, *operands)`; a branch with one expression is a
+# lambda.
+
+_SHORT = 40
+
+
+@dataclass
+class _Branch:
+    """One branch of an `if` while it is made into an argument of `np2tf.cond`."""
+
+    owner: cst.CSTNode | None
+    source: list[Statement]
+    statements: list[Statement]
+    own_names: Names
+    counters: Names
+    """The names that are plain numbers, for which `n += 1` is the same as `n = n + 1`."""
+    shared_names: list[str]
+    """The names that inner functions see when this branch calls them."""
+
+    @property
+    def leading_comments(self) -> Sequence[cst.EmptyLine]:
+        """The comments above an `else`."""
+        return self.owner.leading_lines if type(self.owner) is cst.Else else ()
+
+    @property
+    def header(self) -> cst.TrailingWhitespace | None:
+        """The comment behind the colon."""
+        return comment_of(self.owner.body) if isinstance(self.owner, (cst.If, cst.Else)) else None
+
+    @property
+    def has_comment(self) -> bool:
+        """True if the branch has a comment that a lambda would lose."""
+        inside = [*self.statements, *self.leading_comments, *footer_of(self.owner)]
+        return self.header is not None or any(has_comment(part) for part in inside)
+
+
+def is_if_lowered(judge: Judge, node: cst.If) -> bool:
+    """Return whether the test may be an array's value; CannotLower if the `if` must be lowered and cannot."""
+    if judge.static(node.test):
+        return False
+    if _stays(judge, node) and judge.static.probably(node.test):
+        return False  # a number from the caller: usually known while staging
+    if judge.reason(node) is not None and judge.is_setting(node.test):
+        return False  # if the test turns out to depend on an array, staging fails there
+    judge.check(node)
+    return True
+
+
+def _stays(judge: Judge, node: cst.If) -> bool:
+    """Return whether an `if` should stay Python: it cannot be lowered, ends a recursion, or may raise."""
+    if judge.reason(node) is not None or reads(node.test) & judge.counters:
+        return True
+    return any(type(part) is cst.Raise for part in walk(node))
+
+
+def lower_if(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+    """Return the helpers and the call for an `if`."""
+    sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
+    returns = bool(list(jumps_in([node])))
+    statements = [*sources[0], *sources[1]]
+    variables = lowering.closures.written_names(node, statements, scope)
+    if returns:
+        if not tail:
+            raise CannotLower("NP2TF303", node)  # it leaves a `with` block
+        late = sorted(scope.outer_names & set(variables))
+        if late:
+            reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
+            raise CannotLower("NP2TF301", node, kind="if", reason=reason)
+        _same_kind_of_return(node, sources)
+    shared_names = lowering.closures.shared_names(node, statements, variables, scope)
+    live |= lowering.closures.kept_names(statements, scope) | frozenset(shared_names)
+    after: Names = frozenset() if returns else live
+    goes_on = writes([part for source in sources if not _raises(source) for part in source])
+    outputs = (
+        []
+        if returns
+        else [name for name in variables if name in live and (name in goes_on or name in shared_names)]
+    )
+    lowering.closures.check_leaving(node, variables, outputs)
+    needed_names = NO_NAMES.union(*(_needed_names(source, variables, outputs, after) for source in sources))
+    operands = [name for name in variables if name in shared_names or name in needed_names]
+
+    branches = []
+    for owner, source in zip((node, node.orelse if type(node.orelse) is cst.Else else None), sources):
+        inner = scope.helper(source, operands)
+        body = _add_return(lowering.scope_body(source, after, inner, tail=returns), outputs)
+        closure_names = lowering.closures.shared_names(node, source, shared_names, scope)
+        branches.append(_Branch(owner, source, body, writes(source), scope.counters, closure_names))
+    values = [scope.value(name) for name in operands]
+    bindings = dict(zip(operands, values))
+    head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
+
+    if returns and not any(_returns_value(jump) for jump in jumps_in([node])):
+        head = ""
+    texts = [] if shared_names else [_as_lambda(branch, outputs, bindings) for branch in branches]
+    lambdas = [text for text in texts if text is not None]
+    if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < scope.width for text in lambdas):
+        text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth, scope.width)
+        nested = "np2tf.cond" in "".join(lambdas)
+        if not (nested and "\n" in text):
+            return [line(text, node.leading_lines)]
+    return _with_helpers(lowering, node, branches, outputs, (operands, values), head, scope)
+
+
+def _add_return(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
+    """Return a branch's body, with `return value` instead of a final assignment to its outputs."""
+    last = body[-1] if body else None
+    if not outputs or type(last) is not cst.SimpleStatementLine or len(last.body) != 1:
+        return body
+    only = last.body[0]
+    if type(only) is not cst.Assign or len(only.targets) != 1:
+        return body
+    if code(only.targets[0].target) != ", ".join(outputs):
+        return body
+    return [*body[:-1], last.with_changes(body=[cst.Return(only.value)])]
+
+
+def _ends_itself(branch: _Branch) -> bool:
+    """Return whether a branch's lowered body already ends in a return, or the branch raises."""
+    last = branch.statements[-1] if branch.statements else None
+    returns = type(last) is cst.SimpleStatementLine and type(last.body[-1]) is cst.Return
+    return returns or _raises(branch.source)
+
+
+def _raises(source: Sequence[Statement]) -> bool:
+    """Return whether every path through a branch ends in an exception."""
+    return leaves(source) and not list(jumps_in(source))
+
+
+def _needed_names(
+    source: Sequence[Statement], variables: Sequence[str], outputs: Sequence[str], after: Names
+) -> Names:
+    """Return the variables whose values before the `if` a branch needs."""
+    written_names = writes(source)
+    handed_on = NO_NAMES if _raises(source) else frozenset(outputs) - written_names
+    if written_names.isdisjoint(variables):
+        return handed_on
+    return handed_on | (written_names & live_before(source, after))
+
+
+def _returns_value(jump: cst.CSTNode) -> bool:
+    return type(jump) is cst.Return and jump.value is not None and code(jump.value) != "None"
+
+
+def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
+    """Check that both branches return a value or neither does: an array and None cannot be staged as one
+    value.
+
+    Raises:
+        CannotLower: if they differ.
+    """
+    value_flags = set()
+    for jump in jumps_in([node]):
+        value_flags.add(_returns_value(jump))
+    if not all(leaves(source) for source in sources):
+        value_flags.add(False)
+    if len(value_flags) > 1:
+        raise CannotLower("NP2TF304", node)
+
+
+def _as_lambda(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]) -> str | None:
+    """Return the branch as a lambda that reads the names around it; None if it is more than one
+    expression.
+    """
+    if branch.has_comment:
+        return None
+    if not branch.source:
+        values = [bindings.get(name, name) for name in outputs]
+        text = f"({', '.join(values)})" if len(values) > 1 else values[0] if values else "None"
+        return f"lambda: {text}"
+    if len(branch.statements) != 1:
+        return _several_values(branch, outputs, bindings)
+    if type(branch.statements[0]) is not cst.SimpleStatementLine or len(branch.statements[0].body) != 1:
+        return None
+    only = branch.statements[0].body[0]
+    if type(only) is cst.Expr and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
+        return f"lambda: {code(only.value)}"
+    if type(only) is cst.Return:
+        return f"lambda: {_parenthesize(only.value)}" if only.value is not None else "lambda: None"
+    name, value = _assignment(only, branch.counters, bindings)
+    return _values({name: value}, outputs, bindings) if name in outputs else None
+
+
+def _assignment(statement: cst.CSTNode, counters: Names, bindings: dict[str, str]) -> tuple[str, str]:
+    """Return the name and the value of an assignment; two empty strings for other statements."""
+    step = step_of(statement)
+    if step is not None and type(statement) is cst.AugAssign:
+        name = code(statement.target)
+        return (name, step) if name in counters and bindings.get(name, name) == name else ("", "")
+    if type(statement) is cst.Assign and len(statement.targets) == 1:
+        target = statement.targets[0].target
+        if type(target) is cst.Name:
+            return target.value, _parenthesize(statement.value)
+    return "", ""
+
+
+def _several_values(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]) -> str | None:
+    """Return a few assignments of short, independent values as one expression."""
+    values: dict[str, str] = {}
+    for statement in branch.statements:
+        if type(statement) is not cst.SimpleStatementLine or len(statement.body) != 1:
+            return None
+        only = statement.body[0]
+        name, value = _assignment(only, branch.counters, bindings)
+        if name not in outputs or name in values or reads(only) & values.keys() or _may_have_effects(only):
+            return None
+        values[name] = value
+    text = _values(values, outputs, bindings)
+    return text if len(text) <= _SHORT else None
+
+
+def _may_have_effects(node: cst.CSTNode) -> bool:
+    return any(type(part) in (cst.Call, cst.NamedExpr, cst.Await, cst.Yield) for part in walk(node))
+
+
+def _values(new_values: dict[str, str], outputs: Sequence[str], bindings: dict[str, str]) -> str:
+    values = [new_values.get(output) or bindings.get(output, output) for output in outputs]
+    return f"lambda: ({', '.join(values)})" if len(values) > 1 else f"lambda: {values[0]}"
+
+
+def _without_pass(body: list[Statement]) -> list[Statement]:
+    """Return a block's statements; none if the block is only `pass`."""
+    if len(body) == 1 and code(body[0]).strip() == "pass":
+        return []
+    return body
+
+
+def _parenthesize(value: cst.BaseExpression) -> str:
+    text = code(value)
+    bare = type(value) is cst.Tuple and not value.lpar
+    return f"({text})" if bare or (type(value) in (cst.NamedExpr, cst.Yield) and not value.lpar) else text
+
+
+def _with_helpers(
+    lowering: Lowers,
+    node: cst.If,
+    branches: Sequence[_Branch],
+    outputs: Sequence[str],
+    state: tuple[list[str], list[str]],
+    head: str,
+    scope: Scope,
+) -> list[Statement]:
+    operands, values = state
+    out: list[Statement] = []
+    callees = []
+    leading_lines = node.leading_lines
+    parts = [part for branch in branches for statement in branch.statements for part in walk(statement)]
+    inside = [part.name.value for part in parts if type(part) is cst.FunctionDef]
+    for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
+        short = None if branch.shared_names else _short_lambda(branch, outputs, operands)
+        if short is not None:
+            callees.append(short)
+            continue
+        callees.append(name)
+        footer = footer_of(branch.owner)
+        tail = [] if _ends_itself(branch) else return_statement(outputs, False, footer)
+        above = [*leading_lines, *branch.leading_comments] if not out else branch.leading_comments
+        params = rename_parameters(operands, branch.shared_names, lowering.naming)
+        first = rebind_parameters(operands, branch.shared_names, lowering.naming)
+        function = helper(name, params, [*first, *branch.statements, *tail], above, branch.header)
+        if not tail:
+            function = function.with_changes(body=function.body.with_changes(footer=footer))
+        out.append(function)
+    arguments = [code(node.test), *callees, *values]
+    top_lines = blank() if out else leading_lines
+    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth, scope.width), top_lines)]
+
+
+def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:
+    """Return a lambda for use beside a helper function: it takes the same operands, and must be short."""
+    text = _as_lambda(branch, outputs, {})
+    if text is None or len(text) > _SHORT or "np2tf." in text:
+        return None
+    params = ", ".join(operands)
+    return f"lambda {params}: {text.removeprefix('lambda: ')}" if params else text
+
+
+#: The row of `table.py`.
+IF = {cst.If: StatementConstruct(is_if_lowered, lower_if)}

@@ -1,0 +1,129 @@
+"""The fate of each function of a module that has a loop or computes with arrays, for the table of `np2tf
+check`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.core.diagnostics import Diagnostic
+from np2tf.translator.control.fitness import Fitness, is_taken
+from np2tf.translator.facts.array_work import ArrayWorks
+from np2tf.translator.facts.effects import Effects
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.nodes import children, walk
+
+#: The fates, in the order of the table.
+STAGED, CALLED, HOST, PLAIN = "staged", "staged where it is called", "host", "plain Python"
+_PARTS = (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
+_LOOPS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+#: Matches the place of a callee, and the reason why it cannot be staged.
+_PLACE = re.compile(r" \((?:[^()]*:|line )\d+\), which .*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """The fate of one function.
+
+    Attributes:
+        name: the qualified name within the module.
+        line: the line where the function begins.
+        loops: whether the function has a loop that computes with values that may be arrays.
+        fate: "staged" with `@np2tf.jit`, "staged where it is called" by staged code, "host", or "plain
+            Python" for a function with loops that shows neither arrays nor arithmetic.
+        asks: the number of calls and context managers that np2tf checks while tracing.
+        reason: the reason why the function stays on the host.
+    """
+
+    name: str
+    line: int
+    loops: bool
+    fate: str
+    asks: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        calls = "1 call" if self.asks == 1 else f"{self.asks} calls"
+        asks = f", and looks at {calls} while it is traced" if self.asks else ""
+        return f"{self.line}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
+
+
+def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterator[Fate]:
+    """Yield the fates of a module's functions that have loops or compute with arrays, in the order of the
+    source.
+
+    An inner function is part of the function around it.
+
+    Args:
+        is_translated: whether the module is translated; in an untranslated module no function is staged by
+            itself.
+    """
+    effects = Effects(facts)
+    fitness = Fitness.of(facts, options)
+    works = ArrayWorks(facts, effects)
+    for name, function in _functions(facts.module):
+        work = works.of(function)
+        about_arrays = work.loops or work.uses_arrays or work.repeats
+        if not about_arrays and not any(isinstance(node, _LOOPS) for node in walk(function.body)):
+            continue
+        line = facts.position(function)[0]
+        decision = fitness.fit.get(function)
+        if is_taken(function, facts):
+            yield _fate_elsewhere(name, line, function, facts)
+        elif not about_arrays:
+            yield Fate(name, line, True, PLAIN)
+        elif decision is None:
+            yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts))
+        else:
+            fate = STAGED if function in fitness.staged_functions and is_translated else CALLED
+            asks = len(decision.callees) + len(decision.contexts)
+            yield Fate(name, line, work.loops, fate, asks)
+
+
+def share(fates: Sequence[Fate], fate: str) -> tuple[int, str]:
+    """Return the number of functions with a fate, and their share of all functions."""
+    count = sum(entry.fate == fate for entry in fates)
+    return count, f"{100 * count / len(fates):.0f} %" if fates else ""
+
+
+def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
+    """Return the most frequent reasons why functions stay on the host, without the names in them."""
+    plain = (_PLACE.sub(", which cannot be staged", entry.reason) for entry in fates if entry.fate == HOST)
+    texts = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
+    return Counter(texts).most_common(limit)
+
+
+def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:
+    for child in children(node):
+        if type(child) is cst.FunctionDef:
+            yield prefix + child.name.value, child
+        elif type(child) is cst.ClassDef:
+            yield from _functions(child.body, f"{prefix}{child.name.value}.")
+        elif isinstance(child, (cst.BaseSuite, cst.BaseCompoundStatement, *_PARTS)):
+            yield from _functions(child, prefix)
+
+
+def _fate_elsewhere(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
+    """Return the fate of a function that is already jitted, or that another compiler reads."""
+    if function in facts.compiler_nodes:
+        return Fate(name, line, False, PLAIN, reason="another compiler reads it")
+    return Fate(name, line, True, STAGED)
+
+
+def _reason(function: cst.FunctionDef, fitness: Fitness, facts: Facts) -> str:
+    why = fitness.every_unfit.get(function)
+    if why is not None:
+        return Diagnostic(
+            why.code, "", 1, 1, tuple({"name": function.name.value, **why.words}.items())
+        ).message
+    if any(type(node) in (cst.Await, cst.Yield) for node in walk(function)):
+        return "it is a generator or coroutine"
+    if function.name.value.startswith("__"):
+        return "Python calls it at times of its own"
+    return "it is defined where a module is set up only sometimes, or in a class in a class"

@@ -1,0 +1,182 @@
+"""Functions and classes that another compiler reads, by its decorators. The translator leaves them
+unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TypeVar, cast
+
+import libcst as cst
+from libcst.metadata import CodeRange
+
+from np2tf.translator.facts.kinds import Kind, Kinds
+from np2tf.translator.facts.numpy_imports import Imports
+from np2tf.translator.facts.positions import Positions, told_by
+from np2tf.translator.facts.scopes import Instances, Scope, Scopes
+from np2tf.translator.sources.names_between_files import Reexport
+from np2tf.translator.tree.nodes import Parents, arrange, dotted_name, walk
+
+__all__ = [
+    "Facts",
+    "Imports",
+    "Instances",
+    "Kind",
+    "Kinds",
+    "Parents",
+    "Scope",
+    "Scopes",
+]
+
+
+# -- compilers -----------------------------------------------------------------------------------------------
+
+_COMPILERS = frozenset({"cupyx", "numba", "pythran", "taichi", "transonic", "triton", "warp"})
+#: Decorators of numba that packages re-export from modules of their own, with a fallback if numba is missing.
+_DECORATORS = frozenset({"cfunc", "guvectorize", "jitclass", "njit"})
+
+
+def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
+    """Return every node of the functions and classes that are given to a compiler of Python."""
+    nodes = list(walk(module))
+    compiler_names = {name for node in nodes if type(node) in _IMPORTS for name in _names(node)}
+    names = (node for node in nodes if type(node) is cst.Name)
+    if not compiler_names and not any(name.value in _DECORATORS for name in names):  # type: ignore[attr-defined]
+        return frozenset()
+
+    def compiles(node: cst.BaseExpression) -> bool:
+        names = _names_of(node)
+        return bool(names) and (names[0] in compiler_names or names[-1] in _DECORATORS)
+
+    argument_names = {
+        arg.value.value
+        for node in nodes
+        if isinstance(node, cst.Call) and compiles(node.func)
+        for arg in node.args
+        if isinstance(arg.value, cst.Name)
+    }
+    return frozenset(
+        inside
+        for node in nodes
+        if isinstance(node, (cst.FunctionDef, cst.ClassDef))
+        and (
+            node.name.value in argument_names
+            or any(compiles(decorator.decorator) for decorator in node.decorators)
+        )
+        for inside in walk(node)
+    )
+
+
+_IMPORTS = frozenset({cst.ImportFrom, cst.Import})
+
+
+def _names(node: cst.CSTNode) -> Iterator[str]:
+    """The names by which a statement imports a compiler or a part of it."""
+    if type(node) not in _IMPORTS:
+        return
+    names: Sequence[cst.ImportAlias] | cst.ImportStar = ()
+    if isinstance(node, cst.ImportFrom) and not node.relative and _is_compiler(node.module):
+        names = node.names
+    elif isinstance(node, cst.Import):
+        names = [alias for alias in node.names if _is_compiler(alias.name)]
+    if not isinstance(names, cst.ImportStar):
+        for alias in names:
+            yield (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
+
+
+def _is_compiler(name: cst.BaseExpression | None) -> bool:
+    return name is not None and (dotted_name(name) or "").split(".")[0] in _COMPILERS
+
+
+def _names_of(node: cst.BaseExpression) -> list[str]:
+    """Return the parts of a dotted decorator, such as `nb` and `njit` of `nb.njit` and
+    `nb.njit(cache=True)`.
+    """
+    while type(node) is cst.Call:
+        node = node.func
+    return (dotted_name(node) or "").split(".")
+
+
+# -- facts ---------------------------------------------------------------------------------------------------
+# Read-only analyses of one module, computed once.
+#
+# May import its own folders, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+
+
+@dataclass(eq=False)
+class Facts:
+    """The facts about one module that the rewrites may use."""
+
+    module: cst.Module
+    parents: Parents
+    scopes: Scopes
+    imports: Imports
+    kinds: Kinds
+    instances: Instances
+    compiler_nodes: frozenset[cst.CSTNode]
+    """Nodes that another compiler reads. The rewrites leave them unchanged."""
+    folders: frozenset[str]
+    """The names of the folders that the file is in. An import from one of these folders belongs to the same
+    program.
+    """
+    _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
+    _positions: Positions
+
+    @classmethod
+    def of(cls, module: cst.Module, path: str = "", reexports: Sequence[Reexport] = ()) -> Facts:
+        """Analyse a module.
+
+        Args:
+            module: the tree of the module.
+            path: the path of its file, if it is a file.
+            reexports: the names of NumPy that it imports from other files.
+        """
+        nodes, numbers = arrange(module)
+        by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
+        for node in nodes:
+            by_class.setdefault(type(node), []).append(node)
+        parents = Parents(nodes, numbers)
+        scopes = Scopes(module)
+        imports = Imports.of(module, scopes, parents, reexports)
+        attributes = cast("list[cst.Attribute]", by_class.get(cst.Attribute, []))
+        instances = Instances(attributes, scopes, parents)
+        kinds, compiler_nodes = Kinds(scopes, imports, parents), read_by_compilers(module)
+        folders = frozenset(PurePath(path).parts[:-1])
+        fields = (kinds, instances, compiler_nodes, folders, by_class, Positions(module, parents))
+        return cls(module, parents, scopes, imports, *fields)
+
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """Return every node of exactly this class, in source order."""
+        return cast("list[Node]", self._by_class.get(kind, []))
+
+    def fresh_name(self, where: cst.CSTNode, wanted_name: str) -> str:
+        """Return an unused name for a def, lambda or module `where`: `wanted_name`, or this with a number."""
+        return self.scopes.fresh_name(where, wanted_name)
+
+    def position(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Return the line and the column of a node, both from 1.
+
+        A call computes the positions of a whole statement, so only diagnostics call this method.
+        """
+        start = self._range(node).start
+        return start.line, start.column + 1
+
+    def place(self, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
+        """Return the line and the column where a node begins, and the (line, column) where its telling part
+        ends.
+
+        The telling part is the name of a function, the header of a loop. A diagnostic stores these positions.
+        """
+        end = self._range(told_by(node)).end
+        return *self.position(node), (end.line, end.column + 1)
+
+    def _range(self, node: cst.CSTNode) -> CodeRange:
+        return self._positions[node]
+
+    def code(self, node: cst.CSTNode) -> str:
+        """Return the source of a node on one line, for messages."""
+        return " ".join(self.module.code_for_node(node).split())

@@ -1,0 +1,1 @@
+"""np2tf/translator/rewrites"""

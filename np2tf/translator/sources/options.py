@@ -1,0 +1,46 @@
+"""The options of a translation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from np2tf.translator.sources.names_between_files import Reexport
+
+LINE_LENGTH = 99
+"""The default limit for the length of lines that the translator makes."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of `np2tf.convert`.
+
+    Attributes:
+        jit: decorate functions that are fit for staging with `@np2tf.jit`, and lower their control flow.
+        everything: stage every function that is fit for staging, even if staging it does not seem to pay;
+            used for files that staged code calls.
+        eager: also prepare the functions that are not fit for staging, for a transform that runs them
+            operation by operation: their calls reach translated functions.
+        line_length: the length from which calls of operators (`np2tf.cond(…)`) are broken into several lines.
+            Other lines keep the source's length.
+    """
+
+    jit: bool = True
+    """Decorate functions fit for staging with `@np2tf.jit`, and lower their control flow."""
+    everything: bool = False
+    """Stage every function that is fit for staging, even if staging it does not seem to pay."""
+    eager: bool = False
+    """Also prepare the functions that are not fit for staging, for transforms of eager code."""
+    line_length: int = LINE_LENGTH
+    """Longer calls of operators (`np2tf.cond(…)`) are broken into several lines. Other lines keep the
+    source's length.
+    """
+    docs: bool = False
+    """Also translate code in pages and docstrings."""
+    passed_on: tuple[str, ...] = ()
+    """The names of this file that other files of the project read, where NumPy's names stay bound; `*` means
+    all names.
+    """
+    reexports: tuple[Reexport, ...] = ()
+    """The names of NumPy that this file imports from other files of the project."""
+    target: str = "np2tf"
+    """What the translation runs on: `np2tf`, or `tf` for TensorFlow alone."""

@@ -1,0 +1,509 @@
+"""The attributes of arrays that are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import libcst as cst
+
+from np2tf.translator.facts.dataflow import bound_targets
+from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.model import Frame, is_shared, refuse_shared
+from np2tf.translator.tensorflow.objects import (
+    parameter_names,
+    property_functions,
+    read_attribute,
+    run_property,
+)
+from np2tf.translator.tensorflow.operations import (
+    arithmetic,
+    binary,
+    choose,
+    element_of,
+    holds_dtype,
+    show_in_text,
+)
+from np2tf.translator.tensorflow.other_calls import call
+from np2tf.translator.tensorflow.values import (
+    ARRAYS,
+    CONTAINERS,
+    NO_VALUE,
+    Value,
+    array,
+    broadcast_rank,
+    join,
+    list_value,
+    plain,
+    promote,
+    tuple_value,
+    union,
+    unknown,
+)
+from np2tf.translator.tree.nodes import walk
+
+# -- attributes ----------------------------------------------------------------------------------------------
+
+
+def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    up = frame.world.facts.parents[node]
+    by_number = type(up) is cst.Subscript and up.value is node and is_number(up.slice)
+    unpacked = type(up) is cst.Assign and type(up.targets[0].target) is cst.Tuple
+    if not by_number and not (unpacked and len(up.targets) == 1):  # type: ignore[union-attr]
+        frame.world.edit(node, edits.wrap_in("tuple"))
+    return Value(frozenset(["shape"]), rank=base.rank)
+
+
+def is_number(elements: Sequence[cst.SubscriptElement]) -> bool:
+    """Return whether the key in the brackets is a literal number."""
+    part = elements[0].slice
+    number = part.value if type(part) is cst.Index else None
+    if type(number) is cst.UnaryOperation and type(number.operator) is cst.Minus:
+        number = number.expression
+    return len(elements) == 1 and type(number) is cst.Integer
+
+
+def _size(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    helper = frame.world.helper("_size")
+    frame.world.edit(node, edits.tail(helper), "_size")
+    return plain("int")
+
+
+def _real(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    frame.world.edit(node, edits.tail(f"{frame.world.tnp}.{node.attr.value}"))
+    dtype = "float64" if base.dtype == "complex128" else base.dtype
+    return Value(base.kinds, dtype, base.rank, memory=base.memory, certain=base.certain)
+
+
+#: The attributes of arrays that are translated -> a function that plans the edit and returns the value.
+ARRAY_ATTRIBUTES: dict[str, Callable[[cst.Attribute, Value, Frame], Value]] = {
+    "shape": _shape,
+    "ndim": lambda node, base, frame: plain("int"),
+    "size": _size,
+    "T": lambda node, base, frame: base,
+    "real": _real,
+    "imag": _real,
+    "dtype": lambda node, base, frame: Value(frozenset(["dtype"]), base.dtype, certain=base.certain),
+}
+
+
+_DTYPE_ATTRIBUTES = {
+    "kind": "str",
+    "name": "str",
+    "char": "str",
+    "str": "str",
+    "itemsize": "int",
+    "num": "int",
+}
+
+
+def dtype_attribute(node: cst.Attribute, frame: Frame) -> Value:
+    """Return the value of an attribute of a dtype, which NumPy's dtype tells."""
+    world, name = frame.world, node.attr.value
+    if name not in _DTYPE_ATTRIBUTES:
+        return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
+    world.edit(node.value, edits.wrap_in(world.helper("_host")), "_host")
+    return plain(_DTYPE_ATTRIBUTES[name])
+
+
+def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame) -> Value:
+    """Return the value of a name of NumPy that is not called."""
+    world = frame.world
+    name = qualified_name.removeprefix("numpy").removeprefix(".")
+    up = world.facts.parents[node]
+    if isinstance(up, cst.Attribute) and up.value is node and name in ("", "linalg", "fft", "random"):
+        return plain("module")
+    if name in world.table.constants:
+        text = world.table.constants[name]
+        world.edit(node, edits.rename_to(text.replace("tnp", world.tnp)))
+        return plain("none") if text == "None" else plain("float")
+    if name in world.table.dtypes:
+        world.edit(node, edits.rename_to(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
+        return Value(frozenset(["dtype"]), world.table.dtypes[name])
+    return world.refuse(node, "NP2TF601", name=world.facts.code(node))
+
+
+def _dtype_name(dtype: str) -> str:
+    return "bool_" if dtype == "bool" else dtype
+
+
+# -- expressions ---------------------------------------------------------------------------------------------
+# Evaluates expressions to their possible values, and plans the edit of each expression.
+
+_LITERALS = {"None": "none", "True": "bool", "False": "bool"}
+_LIBRARIES = frozenset({"math", "cmath"})
+
+
+def evaluate(node: cst.CSTNode, frame: Frame) -> Value:
+    """Return the possible values of an expression, and plan its edit or refuse it."""
+    frame.world.forget(node)
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        return frame.world.refuse(node, "NP2TF603", what=_kind_in_words(node))
+    return handler(node, frame)
+
+
+def _kind_in_words(node: cst.CSTNode) -> str:
+    return {"Yield": "`yield`", "Await": "`await`", "Set": "a set", "SetComp": "a set comprehension"}.get(
+        type(node).__name__, type(node).__name__
+    )
+
+
+def _name(node: cst.Name, frame: Frame) -> Value:
+    name, world = node.value, frame.world
+    if name in _LITERALS:
+        return plain(_LITERALS[name])
+    qualified_name = world.facts.imports.numpy_name(node)
+    if qualified_name is not None:
+        return numpy_name(node, qualified_name, frame)
+    if is_shared(node, frame):
+        return frame.shared_names(name).get(name, NO_VALUE)
+    if name in frame.env:
+        return _read(node, frame.env[name], frame)
+    owner = world.facts.scopes.of(node).owner_of(name)
+    if owner is None:
+        if name in world.facts.imports.builtins:
+            return plain("function", "other")
+        return plain("str") if name in ("__name__", "__file__") else unknown(("global", name, world))
+    if not owner.is_module and owner.node in world.program.summaries:
+        value = world.program.summaries[owner.node].history.get(name)
+        outer = NO_VALUE if value is None else world.outer_value(value, ("outer", name, owner.node))
+        return _read(node, outer, frame)
+    return _read(node, world.read_global(name), frame)
+
+
+def _read(node: cst.Name | cst.Attribute, value: Value, frame: Frame) -> Value:
+    """Read a name. A function that is not called at once counts as a value."""
+    up = frame.world.facts.parents[node]
+    if value.functions and not (type(up) is cst.Call and up.func is node):
+        for function in value.functions:
+            summary = frame.world.summary(function)
+            frame.world.note_change(not summary.is_value)
+            summary.is_value = True
+    return value
+
+
+def _attribute(node: cst.Attribute, frame: Frame) -> Value:
+    world = frame.world
+    qualified_name = world.facts.imports.numpy_name(node)
+    if qualified_name is not None:
+        return numpy_name(node, qualified_name, frame)
+    base, name = evaluate(node.value, frame), node.attr.value
+    if base.is_undetermined:
+        return NO_VALUE
+    if base.may("object", "class") and not base.may("any"):
+        properties = [] if base.only("class") else property_functions(node, base, frame)
+        if properties:
+            return union(run_property(node, function, base, frame) for function in properties)
+        return _read(node, read_attribute(node, base, frame), frame)
+    if base.modules:
+        member = world.program.member(base, name) if len(base.modules) == 1 else None
+        if member is None or world.program.is_numpys(base, name):
+            return world.refuse(node, "NP2TF607", name=world.facts.code(node))
+        return _read(node, member, frame)
+    if base.only("module"):
+        return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
+    if base.only("dtype") and world.facts.imports.numpy_name(node.value) is None:
+        return dtype_attribute(node, frame)
+    if not base.may_be_array or not base.may(*ARRAYS):
+        return (
+            plain("other", "function")
+            if base.is_plain
+            else world.refuse(node, "NP2TF605", name=world.facts.code(node.value))
+        )
+    handler = ARRAY_ATTRIBUTES.get(name)
+    if handler is None:
+        return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
+    return handler(node, base, frame)
+
+
+def _library(node: cst.CSTNode, frame: Frame) -> str:
+    return (frame.world.facts.imports.imported_name(node) or "").split(".")[0]
+
+
+def _subscript(node: cst.Subscript, frame: Frame) -> Value:
+    base = evaluate(node.value, frame)
+    key = [key_part(element, frame) for element in node.slice]
+    if base.is_undetermined:
+        return NO_VALUE
+    if base.may("object", "class") and not base.may("any"):
+        return frame.world.refuse(node, "NP2TF603", what="a special method of objects")
+    if base.only("module", "function", "other", "dtype") or base.only("str"):
+        return plain("str") if base.only("str") else plain("other")
+    result: Value | None = None
+    if base.may("array", "any") or base.only("scalar"):
+        result = choose(base, node.slice, key, node)
+    if base.may("shape"):
+        result = join(result, plain("int", "shape") if not is_number(node.slice) else plain("int"))
+    if base.may("tuple", "list", "dict"):
+        result = join(result, _item(base, node, key))
+    if base.may("str"):
+        result = join(result, plain("str"))
+    return (result or unknown(*base.memory)).doubtful(base)
+
+
+def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
+    """Return the item of a tuple, list or dictionary that a key selects."""
+    part = node.slice[0].slice
+    if type(part) is cst.Slice:
+        return (
+            base
+            if base.items is None
+            else Value(frozenset(["tuple"]), item=element_of(base), memory=base.memory)
+        )
+    if base.items is not None and is_number(node.slice):
+        assert type(part) is cst.Index
+        number = int(cst.Module([]).code_for_node(part.value).replace(" ", ""))
+        if -len(base.items) <= number < len(base.items):
+            return base.items[number]
+    return element_of(base)
+
+
+def key_part(element: cst.SubscriptElement, frame: Frame) -> Value:
+    """Return the value of one part of a key."""
+    part = element.slice
+    if type(part) is cst.Index:
+        value = evaluate(part.value, frame)
+        return frame.world.refuse(part.value, "NP2TF603", what="`*` in an index") if part.star else value
+    assert type(part) is cst.Slice
+    for end in (part.lower, part.upper, part.step):
+        if end is not None:
+            evaluate(end, frame)
+    return plain("none")
+
+
+def _binary(node: cst.BinaryOperation, frame: Frame) -> Value:
+    left, right = evaluate(node.left, frame), evaluate(node.right, frame)
+    return binary(node, left, right, frame)
+
+
+def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
+    value = evaluate(node.expression, frame)
+    if type(node.operator) is cst.Not:
+        return plain("bool")
+    if type(node.operator) in (cst.Minus, cst.Plus) and value.dtype == "bool" and not value.only("bool"):
+        return frame.world.refuse(node, "NP2TF602", name="a sign", why="truth values have none")
+    if value.only("bool"):
+        return plain("int")
+    return arithmetic([value], node).doubtful(value)
+
+
+def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:
+    return union([evaluate(node.left, frame), evaluate(node.right, frame)])
+
+
+def _comparison(node: cst.Comparison, frame: Frame) -> Value:
+    world = frame.world
+    sides = [evaluate(node.left, frame)]
+    for target in node.comparisons:
+        side = evaluate(target.comparator, frame)
+        before, operator = sides[-1], target.operator
+        sides.append(side)
+        if type(operator) in (cst.Is, cst.IsNot):
+            if not (before.only("none") or side.only("none") or (before.is_plain and side.is_plain)):
+                world.refuse(node, "NP2TF606", what="`is`")
+        elif type(operator) in (cst.In, cst.NotIn) and not _may_be_in(before, side):
+            world.refuse(node, "NP2TF606", what="`in`")
+    if any(side.may("object", "class") and not side.may("any") for side in sides) and not all(
+        isinstance(target.operator, (cst.Is, cst.IsNot)) for target in node.comparisons
+    ):
+        return world.refuse(node, "NP2TF603", what="a special method of objects")
+    if any(map(holds_dtype, sides)) and not any(side.may("any") for side in sides):
+        for side_node, side in zip([node.left, *(t.comparator for t in node.comparisons)], sides):
+            if holds_dtype(side) and world.facts.imports.numpy_name(side_node) is None:
+                world.edit(side_node, edits.wrap_in(world.helper("_host")), "_host")
+    membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
+    on_arrays = any(side.may(*ARRAYS) for side in sides)
+    if membership or not on_arrays or any(side.only("dtype") for side in sides):
+        return plain("bool")
+    if any(side.only("none", "str", "dict", "function") for side in sides):
+        return world.refuse(node, "NP2TF606", what="a comparison with what is no number")
+    orders = not all(isinstance(t.operator, (cst.Equal, cst.NotEqual)) for t in node.comparisons)
+    if orders and promote(sides) == "bool":
+        return world.refuse(
+            node, "NP2TF602", name="a comparison", why="TensorFlow does not order truth values"
+        )
+    if any(side.only("list", "tuple") for side in sides) and any(side.may("array") for side in sides):
+        return world.refuse(node, "NP2TF602", name="a comparison", why="an array stands beside a list")
+    result = array("bool", broadcast_rank(sides), scalar=True)
+    if any(side.may("any") for side in sides) or len(sides) > 2:
+        result = join(result, plain("bool")) or result
+    return result.doubtful(*sides)
+
+
+def _may_be_in(value: Value, container: Value) -> bool:
+    """Return whether `in` is translated: it compares the value with the items, or looks up its hash."""
+    if value.is_plain and (container.is_plain or container.only("dict")):
+        return True
+    return not container.may("array", "dict", "other", "any")
+
+
+def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
+    items = []
+    for element in node.elements:
+        value = evaluate(element.value, frame)
+        if type(element) is cst.StarredElement:
+            inside = [evaluate(element.value, frame) for element in node.elements]
+            return list_value(
+                union(element_of(value) if value.may(*CONTAINERS) else value for value in inside), [node]
+            )
+        items.append(value)
+    if type(node) is cst.Tuple:
+        return tuple_value(items)
+    return list_value(union(items), [node]) if items else Value(frozenset(["list"]), memory=frozenset([node]))
+
+
+def _dict(node: cst.Dict, frame: Frame) -> Value:
+    item: Value | None = None
+    for element in node.elements:
+        if type(element) is cst.DictElement:
+            _refuse_tensor_key(element.key, frame)
+            item = join(item, evaluate(element.value, frame))
+        else:
+            item = join(item, element_of(evaluate(element.value, frame)))
+    memory = frozenset([node]) | (item.memory if item is not None else frozenset())
+    return Value(frozenset(["dict"]), item=item, memory=memory)
+
+
+def _refuse_tensor_key(node: cst.BaseExpression, frame: Frame) -> None:
+    """Refuse a tensor as a key of a dictionary: a NumPy scalar can be a key, a tensor cannot."""
+    if not evaluate(node, frame).is_plain:
+        frame.world.refuse(node, "NP2TF606", what="a dictionary's key")
+
+
+def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value:
+    inner = frame.inner()
+    memory = _loops(node.for_in, inner)
+    # A generator reads its iterable only when an item is requested.
+    later = memory if type(node) is cst.GeneratorExp else frozenset()
+    element = evaluate(node.elt, inner)
+    frame.take_back(inner, _loop_names(node.for_in))
+    return list_value(element, [node, *later])
+
+
+def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
+    inner = frame.inner()
+    _loops(node.for_in, inner)
+    _refuse_tensor_key(node.key, inner)
+    item = evaluate(node.value, inner)
+    frame.take_back(inner, _loop_names(node.for_in))
+    return Value(frozenset(["dict"]), item=item, memory=item.memory | {node})
+
+
+def _loop_names(loop: cst.CompFor | None) -> Iterator[str]:
+    """Yield the names that the loops of a comprehension bind."""
+    while loop is not None:
+        yield from bound_targets(loop.target)
+        loop = loop.inner_for_in
+
+
+def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
+    """Bind the names of the loops in a comprehension, and return the memory of their iterables."""
+    memory: frozenset[object] = frozenset()
+    while loop is not None:
+        iterable = evaluate(loop.iter, frame)
+        memory |= iterable.memory
+        bind_quietly(loop.target, element_of(iterable), frame)
+        for test in loop.ifs:
+            evaluate(test.test, frame)
+        if loop.asynchronous is not None:
+            frame.world.refuse(loop, "NP2TF603", what="`async for`")
+        loop = loop.inner_for_in
+    return memory
+
+
+def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
+    """Bind the names of a comprehension's target."""
+    if type(target) is cst.Name:
+        frame.env[target.value] = value
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for position, element in enumerate(target.elements):
+            item = value.items[position] if value.items and position < len(value.items) else element_of(value)
+            bind_quietly(element.value, item, frame)
+    else:
+        frame.world.refuse(target, "NP2TF603", what="such a target")
+
+
+def _conditional(node: cst.IfExp, frame: Frame) -> Value:
+    evaluate(node.test, frame)
+    return union([evaluate(node.body, frame), evaluate(node.orelse, frame)])
+
+
+def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
+    value = evaluate(node.value, frame)
+    assert type(node.target) is cst.Name
+    refuse_shared(node, node.target.value, value, frame)
+    frame.bind(node.target.value, value)
+    return value
+
+
+def _format(node: cst.FormattedString, frame: Frame) -> Value:
+    for part in node.parts:
+        if type(part) is not cst.FormattedStringExpression:
+            continue
+        value = evaluate(part.expression, frame)
+        if value.is_plain and not holds_dtype(value):
+            continue
+        if part.equal is not None:
+            frame.world.refuse(part.expression, "NP2TF606", what="`{…=}`")
+        elif part.conversion is not None or not (value.only(*ARRAYS) or part.format_spec):
+            show_in_text(part.expression, value, frame)
+    return plain("str")
+
+
+def _lambda(node: cst.Lambda, frame: Frame) -> Value:
+    inner = frame.inner()
+    params = node.params
+    for param in [*params.posonly_params, *params.params, *params.kwonly_params]:
+        inner.env[param.name.value] = unknown(("param", node, param.name.value), certain=False)
+        if param.default is not None:
+            evaluate(param.default, frame)
+    if type(params.star_arg) is cst.Param or params.star_kwarg is not None:
+        return frame.world.refuse(node, "NP2TF603", what="a lambda with `*`")
+    result = evaluate(node.body, inner)
+    frame.take_back(inner, parameter_names(node))
+    inner_nodes = set(walk(node.body))
+    if any(root not in inner_nodes for root in result.memory):
+        return frame.world.refuse(node, "NP2TF603", what="a lambda that returns memory of others")
+    return plain("function", "lambda")
+
+
+def _unpack(node: cst.StarredElement, frame: Frame) -> Value:
+    return evaluate(node.value, frame)
+
+
+def _plain(*kinds: str) -> Callable[[Any, Frame], Value]:
+    return lambda node, frame: plain(*kinds)
+
+
+def _call(node: cst.Call, frame: Frame) -> Value:
+    return call(node, frame, evaluate)
+
+
+_HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Subscript: _subscript,
+    cst.BinaryOperation: _binary,
+    cst.UnaryOperation: _unary,
+    cst.BooleanOperation: _boolean,
+    cst.Comparison: _comparison,
+    cst.Tuple: _tuple,
+    cst.List: _tuple,
+    cst.Dict: _dict,
+    cst.ListComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.DictComp: _dict_comprehension,
+    cst.IfExp: _conditional,
+    cst.NamedExpr: _walrus,
+    cst.FormattedString: _format,
+    cst.Lambda: _lambda,
+    cst.StarredElement: _unpack,
+    cst.Call: _call,
+    cst.Integer: _plain("int"),
+    cst.Float: _plain("float"),
+    cst.Imaginary: _plain("complex"),
+    cst.SimpleString: _plain("str"),
+    cst.ConcatenatedString: _plain("str"),
+    cst.Ellipsis: _plain("none"),
+}

@@ -1,0 +1,254 @@
+"""Follows the modules and their functions in rounds, until a round finds no new fact (a fixed point)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from np2tf.core.diagnostics import Report
+from np2tf.translator.facts.dataflow import (
+    NO_NAMES,
+    Jumps,
+    Names,
+    block,
+    free_names,
+    inner_blocks,
+    live_before,
+    live_when_left,
+    reads,
+)
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.rewrites.plan import Plan
+from np2tf.translator.rewrites.uses import quoted_annotations, uses
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tensorflow.array_writes import end_with_return, inline_call
+from np2tf.translator.tensorflow.graph_loops import plan_loops
+from np2tf.translator.tensorflow.head import left_over, passed_on, plan_annotations, plan_imports
+from np2tf.translator.tensorflow.model import Frame, Program, Summary, World, shared_names
+from np2tf.translator.tensorflow.objects import parameter_names
+from np2tf.translator.tensorflow.statements import run
+from np2tf.translator.tensorflow.values import Value, join, plain, unknown
+from np2tf.translator.tree.nodes import walk
+
+# -- functions -----------------------------------------------------------------------------------------------
+
+#: Modules settle in a few rounds; a module that does not settle is refused.
+_ROUNDS = 30
+
+
+def add_module(program: Program, facts: Facts, file: str) -> None:
+    """Add a module to a program that has not been followed."""
+    world = World(facts, program, file)
+    world.shared_owners = shared_names(facts)
+    world.on_inline_write = inline_call
+    program.worlds[file] = world
+
+
+def follow(program: Program) -> None:
+    """Follow the modules of a program until the facts about them do not change any more."""
+    for _ in range(_ROUNDS):
+        program.begin_round()
+        for world in program.worlds.values():
+            run(world.facts.module.body, Frame(world, None, {}, {}, NO_NAMES))
+        for summary in list(program.summaries.values()):
+            if isinstance(summary.node, cst.FunctionDef) and _is_known(summary):
+                _follow(summary, summary.node)
+        if not program.changed and not _open_up(program):
+            break
+    else:
+        for world in program.worlds.values():
+            world.refuse(world.facts.module, "NP2TF603", what="a module whose values do not settle")
+    cycle = program.import_in_cycle()
+    if cycle is not None:
+        file, node = cycle
+        program.worlds[file].refuse(node, "NP2TF603", what="modules that import one another")
+
+
+def _is_known(summary: Summary) -> bool:
+    """Return whether every parameter has a value from a call or from its default."""
+    return all(name in summary.parameters for name in parameter_names(summary.node))
+
+
+def _open_up(program: Program) -> bool:
+    """Let the parameters that no call in the program has set be anything: other programs may call the
+    function. Return whether there was such a parameter.
+    """
+    found = False
+    for summary in program.summaries.values():
+        function = summary.node
+        for name in parameter_names(function):
+            if name not in summary.parameters or (
+                summary.is_value and not summary.parameters[name].may("any")
+            ):
+                root = ("param", function, name)
+                value = summary.parameters.get(name)
+                summary.parameters[name] = join(value, unknown(root, certain=False)) or unknown(root)
+                found = True
+    if not found:  # All functions have been followed, so that no text sets these attributes.
+        for key in list(program.classes.unset_attributes()):
+            program.classes.learn(key, unknown(key, certain=False))
+            found = True
+    return found
+
+
+def _follow(summary: Summary, function: cst.FunctionDef) -> None:
+    world = summary.world
+    env: dict[str, Value] = {}
+    for name in parameter_names(function):
+        value = summary.parameters[name]
+        if value.may_be_array and not value.memory:
+            value = replace(value, memory=frozenset([("param", function, name)]))
+        env[name] = value
+    params = function.params
+    if type(params.star_arg) is cst.Param:
+        name = params.star_arg.name.value
+        env[name] = summary.parameters.get(name) or Value(
+            frozenset(["tuple"]), item=unknown(("param", function, name), certain=False)
+        )
+    if params.star_kwarg is not None:
+        item = unknown(("param", function, params.star_kwarg.name.value), certain=False)
+        env[params.star_kwarg.name.value] = Value(frozenset(["dict"]), item=item, memory=item.memory)
+    body = block(function.body)
+    frame = Frame(world, function, env, _live_behind(body), _read_by_others(body))
+    for name, value in env.items():
+        frame.bind(name, value)
+    world.forget(function.body)
+    is_reachable = run(body, frame)
+    if is_reachable:
+        result = join(summary.result, plain("none"))
+        world.note_change(result != summary.result)
+        summary.result = result
+    if summary.writes:
+        _finish_writer(summary, function, is_reachable, frame)
+
+
+def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, frame: Frame) -> None:
+    """Check a function that writes to its parameters, which only its known calls may call, and let it return
+    the written arrays.
+    """
+    world = frame.world
+    if summary.is_value or function.params.star_kwarg is not None:
+        world.refuse(function.body, "NP2TF608", name=function.name.value)
+    if not reached:
+        return
+    for name in summary.writes:
+        value = frame.env.get(name)
+        if value is None or value.memory != {("param", function, name)}:
+            world.refuse(function.body, "NP2TF604", name=name, other="memory of others")
+    end_with_return(summary, frame)
+
+
+def _read_by_others(body: Sequence[cst.CSTNode]) -> Names:
+    """Return the names that inner functions, lambdas and generators may read at any later time."""
+    names = NO_NAMES
+    for statement in body:
+        for node in walk(statement):
+            if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+                names |= free_names(node)
+            elif type(node) is cst.GeneratorExp:
+                names |= reads(node)
+    return names
+
+
+def _live_behind(body: Sequence[cst.CSTNode]) -> Mapping[cst.CSTNode, Names]:
+    """Return for each statement of a function the names that are read after it."""
+    live_names: dict[cst.CSTNode, Names] = {}
+
+    def visit(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps, always: Names) -> None:
+        """`always` has the names that the handlers around may read, which can begin after any statement."""
+        live = after
+        for node in reversed(statements):
+            live_names[node] = live | always
+            if type(node) is cst.SimpleStatementLine:
+                visit(node.body, live, jumps, always)
+            elif type(node) is cst.Try:
+                last = block(node.finalbody)
+                behind = live_before(last, live, jumps)
+                final_names = live_before(last, NO_NAMES, jumps) | always
+                handler_names = live_when_left(node, live, jumps)
+                visit(last, live, jumps, always)
+                visit(block(node.orelse), behind, jumps, final_names)
+                for handler in node.handlers:
+                    visit(block(handler.body), behind, jumps, final_names)
+                at_end = handler_names | live_before(block(node.orelse), behind, jumps)
+                visit(block(node.body), at_end, jumps, final_names | handler_names)
+            for inner_statements, behind, inner_jumps in inner_blocks(node, live, jumps):
+                visit(inner_statements, behind, inner_jumps, always)
+            live = live_before([node], live, jumps)
+
+    visit(body, NO_NAMES, Jumps(), NO_NAMES)
+    return live_names
+
+
+# -- plan ----------------------------------------------------------------------------------------------------
+# `--target tf`: plan the translation of whole modules, or report why a module is refused.
+
+
+def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
+    """Plan the translation of a module alone, if nothing in it is refused."""
+    program = Program()
+    add_module(program, facts, report.path)
+    follow(program)
+    (world,) = program.worlds.values()
+    if not refused(world, report):
+        plan_module(world, plan, report)
+
+
+def is_translated(facts: Facts) -> bool:
+    """Return whether a module uses TensorFlow, and of NumPy nothing but random generators."""
+    of_tensorflow = any(
+        alias.evaluated_name.split(".")[0] == "tensorflow" for alias in facts.nodes(cst.ImportAlias)
+    )
+    return of_tensorflow and all(
+        use.is_module or use.qualified_name.startswith("numpy.random.") for use in uses(facts)
+    )
+
+
+def refused(world: World, report: Report) -> bool:
+    """Report the reasons to refuse a module that has been followed, and return whether there is one."""
+    facts = world.facts
+    for alias in passed_on(facts):
+        report.add("NP2TF603", *facts.place(alias), what="a name of NumPy's that others may import from here")
+    for string, _ in quoted_annotations(facts, ""):
+        report.add("NP2TF603", *facts.place(string), what="an annotation in quotes that names NumPy")
+    if facts.compiler_nodes:
+        report.add(
+            "NP2TF603", *facts.place(next(iter(facts.compiler_nodes))), what="code for another compiler"
+        )
+    plan_annotations(world)
+    for node in left_over(world):
+        world.refuse(node, "NP2TF601", name=facts.code(node))
+    for name, text in {**facts.imports.ambiguous, **facts.imports.tests_for_none}.items():
+        report.add("NP2TF603", *facts.place(name), what=f"the name `{text}`, which is not always NumPy's")
+    for node, decision in world.decisions.items():
+        for code, words in decision.refusals:
+            report.add(code, *_place(facts, node), **words)
+    return len(list(report)) > 0
+
+
+def plan_module(world: World, plan: Plan, report: Report) -> None:
+    """Plan the edits of a module in which nothing is refused."""
+    plan_loops(world)
+    helpers: set[str] = set()
+    for node, decision in world.decisions.items():
+        helpers |= decision.helpers
+        for edit in decision.edits:
+            plan.add(node, edit)
+    _note_writers(world, report)
+    if world.facts.imports.imports_numpy or helpers or plan:
+        plan_imports(world, plan, helpers)
+
+
+def _place(facts: Facts, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
+    return (1, 1, (1, 1)) if type(node) is cst.Module else facts.place(node)
+
+
+def _note_writers(world: World, report: Report) -> None:
+    """Report the functions that return more than before: calls in other files must take the new result."""
+    for summary in world.summaries:
+        if summary.writes and isinstance(summary.node, cst.FunctionDef):
+            names = ", ".join(sorted(summary.writes))
+            place = world.facts.place(summary.node)
+            report.add("NP2TF609", *place, name=summary.node.name.value, parameters=names)

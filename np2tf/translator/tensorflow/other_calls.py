@@ -1,0 +1,407 @@
+"""Calls of builtins: most accept tensors like arrays; calls that would show the difference are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import libcst as cst
+
+from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.model import Evaluate, Frame
+from np2tf.translator.tensorflow.numpy_calls import (
+    arguments,
+    dtype_value,
+    is_generator_method,
+    is_random_name,
+    numpy_call,
+    random_call,
+    result,
+    target_of,
+)
+from np2tf.translator.tensorflow.objects import (
+    construct,
+    is_super,
+    module_call,
+    object_method,
+    put_into_attributes,
+    super_method,
+)
+from np2tf.translator.tensorflow.operations import arithmetic, element_of, show_in_text
+from np2tf.translator.tensorflow.values import (
+    ARRAYS,
+    CONTAINERS,
+    NO_VALUE,
+    NUMBERS,
+    Value,
+    array,
+    join,
+    list_value,
+    plain,
+    tuple_value,
+    union,
+    unknown,
+)
+from np2tf.translator.tree.nodes import dotted_name, words
+
+# -- builtin calls -------------------------------------------------------------------------------------------
+
+#: Builtins that read or change state that the source text does not show.
+_REFLECTION = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
+_TEXT_BUILTINS = words("print str repr format ascii")
+
+
+def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) -> Value:
+    """Return the value of a call of a builtin."""
+    world = frame.world
+    world.forget(node.func)
+    arguments = [evaluate(arg.value, frame) for arg in node.args]
+    if name in _REFLECTION:
+        return world.refuse(node, "NP2TF603", what=f"`{name}`")
+    if name in _TEXT_BUILTINS:
+        for arg, value in zip(node.args, arguments):
+            if arg.keyword is None or arg.keyword.value != "file":
+                show_in_text(arg.value, value, frame)
+        return plain("none") if name == "print" else plain("str")
+    if any(value.is_undetermined for value in arguments):
+        return NO_VALUE
+    if name == "isinstance" and len(arguments) == 2 and arguments[0].only("object", "none"):
+        return plain("bool")
+    if any(value.may("object", "class") and not value.may("any") for value in arguments):
+        return world.refuse(node, "NP2TF603", what=f"`{name}` of an object")
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        return handler(node, arguments, frame).doubtful(*arguments)
+    if all(value.is_plain for value in arguments):
+        return plain("other", "int", "str", "bool", "float")
+    return world.refuse(node, "NP2TF606", what=f"`{name}`")
+
+
+def _read_later(node: cst.CSTNode, arguments: list[Value]) -> list[object]:
+    """Return the memory of an iterator, which reads its operands only when an item is requested."""
+    return [node, *(root for value in arguments for root in value.memory)]
+
+
+def _zip(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    values = [element_of(value) for value, arg in zip(arguments, node.args) if arg.keyword is None]
+    return list_value(tuple_value(values), _read_later(node, arguments))
+
+
+def _enumerate(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
+        return plain("other")
+    return list_value(tuple_value([plain("int"), element_of(arguments[0])]), _read_later(node, arguments))
+
+
+def _sum(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
+        return plain("other")
+    element = element_of(arguments[0])
+    start = arguments[1] if len(arguments) > 1 else plain("int")
+    if element.is_plain and start.is_plain:
+        return join(plain("int"), element) or element
+    if element.may("list", "tuple") and not element.may("any"):
+        return frame.world.refuse(node, "NP2TF606", what="`sum` of lists")
+    return join(arithmetic([element, start], node), start) or element
+
+
+def _extreme(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    keywords = [arg for arg in node.args if arg.keyword is not None]
+    if keywords and not all(value.is_plain for value in arguments):
+        return frame.world.refuse(node, "NP2TF606", what="`min` and `max` with `key`")
+    if any(arg.star for arg in node.args):
+        return union(element_of(value) for value in arguments)
+    return element_of(arguments[0]) if len(arguments) == 1 else union(arguments)
+
+
+def _sort(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if len(node.args) > 1 and not all(value.is_plain for value in arguments):
+        return frame.world.refuse(node, "NP2TF606", what="`sorted` with `key`")
+    return list_value(element_of(arguments[0]), [node]) if arguments else plain("other")
+
+
+def _list(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
+        return Value(frozenset(["list"]), memory=frozenset([node]))
+    return list_value(element_of(arguments[0]), [node])
+
+
+def _tuple(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments:
+        return tuple_value([])
+    if arguments[0].only("tuple") and arguments[0].items is not None:
+        return arguments[0]
+    if arguments[0].only("shape"):
+        return arguments[0]
+    element = element_of(arguments[0])
+    return Value(frozenset(["tuple"]), item=element, memory=element.memory, certain=element.certain)
+
+
+def _round(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    if not arguments or all(value.is_plain for value in arguments):
+        return plain("int", "float")
+    world = frame.world
+    if not all(value.only("scalar", *NUMBERS) or value.may("any") for value in arguments):
+        return world.refuse(node, "NP2TF606", what="`round` of an array")
+    world.edit(node.func, edits.rename_to(world.helper("_python_round")), "_python_round")
+    return (
+        plain("int") if len(arguments) == 1 else join(array(None, 0), plain("int", "float")) or arguments[0]
+    )
+
+
+def _kind(*kinds: str) -> Callable[[cst.Call, list[Value], Frame], Value]:
+    return lambda node, arguments, frame: plain(*kinds)
+
+
+_HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
+    "float": _kind("float"),
+    "int": _kind("int"),
+    "bool": _kind("bool"),
+    "complex": _kind("complex"),
+    "len": _kind("int"),
+    "any": _kind("bool"),
+    "all": _kind("bool"),
+    "range": _kind("range"),
+    "abs": lambda node, arguments, frame: arithmetic(arguments, node),
+    "pow": lambda node, arguments, frame: arithmetic(arguments[:2], node, power=True),
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "sum": _sum,
+    "min": _extreme,
+    "max": _extreme,
+    "sorted": _sort,
+    "reversed": lambda node, arguments, frame: list_value(
+        element_of(arguments[0]), _read_later(node, arguments)
+    ),
+    "list": _list,
+    "tuple": _tuple,
+    "round": _round,
+}
+
+
+# -- methods -------------------------------------------------------------------------------------------------
+# Calls of methods: of arrays, of Python's containers and texts, and of libraries.
+
+_TEXTS = words("split rsplit splitlines partition rpartition")
+_COUNTS = words("find rfind index rindex count")
+#: Methods of arrays that take their arguments as any number of integers, or as one tuple.
+_SHAPE_METHODS = frozenset({"reshape", "transpose"})
+#: Methods that become a helper with the array as the first argument -> the name of the helper.
+_HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
+
+
+def method_call(node: cst.Call, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    """Return the value of `base.name(…)`, where `base` is no object of the program's classes."""
+    world, func = frame.world, node.func
+    assert isinstance(func, cst.Attribute)
+    name = func.attr.value
+    if base.is_undetermined:
+        for arg in node.args:
+            evaluate(arg.value, frame)
+        return NO_VALUE
+    if is_generator_method(base, name, frame):
+        return random_call(node, name, frame, evaluate, base)
+    is_array = base.only(*ARRAYS) or (base.may("any") and name != "copy")
+    if is_array and name in world.table.methods:
+        return _array_method(node, name, base, frame, evaluate)
+    if name == "copy" and base.only("any") and not node.args:
+        world.edit(node, edits.function_of(world.helper("_copy")), "_copy")
+        return unknown(node, certain=False)
+    if base.may(*ARRAYS):
+        for arg in node.args:
+            evaluate(arg.value, frame)
+        if base.only(*ARRAYS):
+            return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
+        return world.refuse(node, "NP2TF605", name=world.facts.code(func.value))
+    if base.only("list", "dict", "tuple"):
+        return _container_method(node, name, base, frame, evaluate)
+    values = [evaluate(arg.value, frame) for arg in node.args]
+    if base.only("dtype"):
+        return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
+    if base.only("str"):
+        return _text_method(node, name, values, frame)
+    if base.only("module"):
+        return _library_call(node, values, frame)
+    if all(value.is_plain for value in values) and base.is_plain:
+        return plain("other")
+    return world.refuse(node, "NP2TF607", name=world.facts.code(func))
+
+
+def _library_call(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
+    library = (frame.world.facts.imports.imported_name(node.func) or "").split(".")[0]
+    if library in ("math", "cmath"):
+        return plain("int", "float", "bool")
+    if all(value.is_plain for value in arguments):
+        return plain("other")
+    return frame.world.refuse(node, "NP2TF607", name=frame.world.facts.code(node.func))
+
+
+def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame) -> Value:
+    world = frame.world
+    if name == "format":
+        for arg, value in zip(node.args, arguments):
+            show_in_text(arg.value, value, frame)
+        return plain("str")
+    if not all(value.is_plain for value in arguments) and name != "join":
+        return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
+    if name in _TEXTS:
+        return list_value(plain("str"), [node])
+    return plain("int") if name in _COUNTS else plain("str", "bool", "other")
+
+
+def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    """Return the value of a method of a list, tuple or dictionary. An item that is put in shares the memory
+    of the container.
+    """
+    world = frame.world
+    values = [evaluate(arg.value, frame) for arg in node.args]
+    element = element_of(base)
+    if name in ("append", "insert", "extend", "setdefault", "update"):
+        new_element = values[-1] if values else plain("none")
+        new_element = element_of(new_element) if name in ("extend", "update") else new_element
+        put_into(node, base, new_element, frame)
+        return join(element, new_element) if name == "setdefault" and new_element else plain("none")  # type: ignore[return-value]
+    if name in ("get", "pop") and base.only("dict"):
+        return join(element, values[1] if len(values) > 1 else plain("none")) or element
+    if name in ("pop", "popitem"):
+        return element
+    if name == "items":
+        return list_value(tuple_value([plain("str", "int", "float"), element]), [node])
+    if name in ("values", "copy"):
+        return (
+            Value(base.kinds, item=element, memory=base.memory | {node})
+            if name == "copy"
+            else list_value(element, [node])
+        )
+    if name == "keys":
+        return list_value(plain("str", "int", "float"), [node])
+    if name in ("clear", "reverse") or (name == "sort" and not values):
+        return plain("none")
+    if base.is_plain and all(value.is_plain for value in values):
+        return plain("other")
+    return world.refuse(node, "NP2TF606", what=f"`{name}` of a container")
+
+
+def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> None:
+    """Put an item into a container: every name of the container may now hold the item."""
+    roots = base.memory
+    outside = [root for root in roots if isinstance(root, tuple) and root[0] != "attribute"]
+    put_into_attributes(base, element, frame)
+    if outside and (element.may_be_array or element.memory):
+        frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
+    for name, value in list(frame.env.items()):
+        if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):
+            new_value = replace(
+                value,
+                memory=value.memory | element.memory,
+                items=None,
+                item=join(element_of(value) if value.items else value.item, element),
+            )
+            frame.bind(name, new_value)
+
+
+def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    world, func = frame.world, node.func
+    assert type(func) is cst.Attribute
+    if name in _HELPERS:
+        return _own_method(node, name, base, frame, evaluate)
+    function = world.table.functions[name]
+    if name in _SHAPE_METHODS and len(node.args) > 1:
+        return _spread_method(node, name, base, frame, evaluate)
+    argument_values = arguments(node, function, (base, func.value), frame, evaluate)
+    if argument_values is None:
+        return array(None, None, [node], scalar=True)
+    target, helpers = target_of(function, argument_values, frame)
+    world.edit(node, edits.function_of(target), *helpers)
+    return result(function, argument_values, node, frame)
+
+
+def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    """`x.reshape(2, 3)` -> `tnp.reshape(x, (2, 3))`."""
+    world = frame.world
+    values = [evaluate(arg.value, frame) for arg in node.args]
+    if any(arg.star or arg.keyword is not None for arg in node.args):
+        return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of its arguments one is a keyword")
+
+    def edit(updated_node: cst.Call) -> cst.Call:
+        elements = [cst.Element(arg.value, comma=arg.comma) for arg in updated_node.args]
+        call_of_tuple = updated_node.with_changes(args=[cst.Arg(cst.Tuple(elements))])
+        return edits.function_of(f"{world.tnp}.{name}")(call_of_tuple)  # type: ignore[return-value]
+
+    world.edit(node, edit)
+    return array(base.dtype, len(node.args), base.memory | {node}).doubtful(base, *values)
+
+
+def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+    world = frame.world
+    dtype = None
+    if name == "astype":
+        value = dtype_value(node.args[0].value, frame, evaluate) if node.args else None
+        if value is None or len(node.args) != 1 or node.args[0].keyword is not None:
+            return world.refuse(node, "NP2TF602", name="ndarray.astype", why="this dtype is not translated")
+        dtype = value.dtype
+    elif node.args:
+        return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
+    helper = _HELPERS[name]
+    world.edit(node, edits.function_of(world.helper(helper)), helper)
+    if name == "astype":
+        rank = 0 if base.only("scalar") else base.rank
+        return array(dtype, rank, [node], scalar=True).doubtful(base)
+    if name == "flatten":
+        return array(base.dtype, 1, [node]).doubtful(base)
+    if name == "item":
+        return plain("int", "float", "bool", "complex")
+    inner = plain("int", "float", "bool", "complex")
+    return join(list_value(inner, [node]), list_value(list_value(inner, [node]), [node])) or unknown(node)
+
+
+# -- dispatch ------------------------------------------------------------------------------------------------
+# Calls: the kind of the called object decides which module of this folder follows the call.
+
+
+def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
+    """Return the value of a call."""
+    world, func = frame.world, node.func
+    world.called_functions.pop(node, None)
+    qualified_name = world.facts.imports.numpy_name(func)
+    if qualified_name is not None and is_random_name(qualified_name, frame):
+        return random_call(node, qualified_name.rpartition(".")[2], frame, evaluate)
+    if qualified_name is not None:
+        return numpy_call(node, qualified_name, frame, evaluate)
+    if isinstance(func, cst.Attribute) and is_super(func.value):
+        return super_method(node, func.attr.value, frame, evaluate)
+    if isinstance(func, cst.Attribute) and not is_member(func, frame, evaluate):
+        base = evaluate(func.value, frame)
+        if base.may("object", "class") and not base.may("any"):
+            return object_method(node, base, func.attr.value, frame, evaluate)
+        return method_call(node, base, frame, evaluate)
+    if isinstance(func, cst.Name) and _is_builtin(func, frame):
+        return builtin_call(node, func.value, frame, evaluate)
+    value = evaluate(func, frame)
+    if value.functions and not value.may("any", "lambda"):
+        return module_call(node, value.functions, frame, evaluate)
+    if value.only("class"):
+        return construct(node, value, frame, evaluate)
+    if value.only("object", "none") and value.may("object"):
+        return object_method(node, value, "__call__", frame, evaluate)
+    arguments = [evaluate(arg.value, frame) for arg in node.args]
+    if value.is_undetermined:
+        return NO_VALUE
+    if all(value.is_plain for value in arguments) and value.only("function", "other"):
+        return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
+    path = world.facts.imports.imported_name(func) or ""
+    if path.split(".")[0] in ("math", "cmath"):
+        return plain("int", "float", "bool")
+    return world.refuse(node, "NP2TF607", name=world.facts.code(func))
+
+
+def is_member(func: cst.CSTNode, frame: Frame, evaluate: Evaluate) -> bool:
+    """Return whether an expression is an attribute of a module of the program."""
+    if not isinstance(func, cst.Attribute) or dotted_name(func.value) is None:
+        return False
+    return bool(evaluate(func.value, frame).modules)
+
+
+def _is_builtin(func: cst.Name, frame: Frame) -> bool:
+    unbound = frame.world.facts.scopes.of(func).owner_of(func.value) is None
+    return unbound and func.value not in frame.env

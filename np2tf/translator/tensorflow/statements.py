@@ -1,0 +1,588 @@
+"""Follows imports: names from the modules of the program, and from the standard library.
+
+The standard library is known to leave arrays unchanged; other libraries are not, so np2tf refuses them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import libcst as cst
+
+from np2tf.translator.facts.dataflow import block
+from np2tf.translator.tensorflow import array_writes
+from np2tf.translator.tensorflow.expressions import evaluate
+from np2tf.translator.tensorflow.model import Frame, Passage, Turns, merge, refuse_shared
+from np2tf.translator.tensorflow.objects import exchange_attributes, follow_class, key_of, set_attribute
+from np2tf.translator.tensorflow.operations import element_of
+from np2tf.translator.tensorflow.values import ARRAYS, Value, join, list_value, plain
+from np2tf.translator.tree.nodes import dotted_name, walk, words
+from np2tf.translator.tree.templates import Statement
+from np2tf.translator.tree.templates import statement as made_statement
+
+# -- imported names ------------------------------------------------------------------------------------------
+
+_NUMBERS = frozenset({"pi", "e", "inf", "tau", "nan"})
+
+
+def follow_import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
+    """Bind the names that a statement imports."""
+    world = frame.world
+    if isinstance(node.names, cst.ImportStar):
+        world.refuse(node, "NP2TF607", name="*")
+        return
+    of_numpy = {alias for statement in world.facts.imports.statements for alias in statement.aliases}
+    for alias in node.names:
+        if alias in of_numpy:
+            _record_origin(node, alias, frame)
+            continue
+        world.forget(alias)
+        value = _plain_import(alias, frame) if isinstance(node, cst.Import) else _member(node, alias, frame)
+        bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
+        if value is None:
+            module = "" if isinstance(node, cst.Import) else _module_name(node)
+            value = world.refuse(alias, "NP2TF607", name=module or alias.evaluated_name)
+        frame.bind(bound_name, value)
+
+
+def _plain_import(alias: cst.ImportAlias, frame: Frame) -> Value | None:
+    """`import a.b` binds `a`, and `import a.b as c` binds `a.b`. None if the module is not known."""
+    world, name = frame.world, alias.evaluated_name
+    module = world.program.module(name, world.file)
+    if module is not None:
+        world.program.record_import(world.file, module, alias)
+    if module is not None and alias.asname is None and "." in name:
+        return world.program.module(name.split(".")[0], world.file)
+    if module is not None:
+        return module
+    return plain("module") if _is_standard(name) else None
+
+
+def _member(node: cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> Value | None:
+    """`from module import name`. None if the module or the name is not known."""
+    world, name = frame.world, alias.evaluated_name
+    module_name = _module_name(node)
+    submodule = world.program.module(_module_below(module_name, name), world.file)
+    module = world.program.module(module_name, world.file)
+    if module is not None:
+        member = world.program.member(module, name)
+        is_module = member is not None and bool(member.modules)
+        world.program.record_import(world.file, member if member is not None and is_module else module, alias)
+        return member
+    if submodule is not None:  # from a folder without an `__init__.py`
+        world.program.record_import(world.file, submodule, alias)
+        return submodule
+    if not _is_standard(module_name):
+        return None
+    is_number = module_name in ("math", "cmath") and name in _NUMBERS
+    return plain("float") if is_number else plain("function", "other")
+
+
+def _record_origin(node: cst.Import | cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> None:
+    """Record the module of the program from which a file imports a name of NumPy's."""
+    world = frame.world
+    if isinstance(node, cst.ImportFrom) and alias in world.facts.imports.of_other_files:
+        module = world.program.module(_module_name(node), world.file)
+        if module is not None:
+            world.program.record_import(world.file, module, alias)
+
+
+def _module_below(module: str, name: str) -> str:
+    return module + name if module.endswith(".") else f"{module}.{name}"
+
+
+def _module_name(node: cst.ImportFrom) -> str:
+    return "." * len(node.relative) + (dotted_name(node.module) or "")
+
+
+def _is_standard(module: str) -> bool:
+    return module.split(".")[0] in sys.stdlib_module_names
+
+
+# -- guarded blocks ------------------------------------------------------------------------------------------
+# Follows `try`, `with` and `match`, which decide whether the statements inside run, and to their end.
+
+Run = Callable[[Sequence[cst.CSTNode], Frame], bool]
+Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
+
+#: Exceptions that no operation of TensorFlow raises: their handlers catch the same exceptions as on NumPy.
+_NEVER_OF_TENSORFLOW = words(
+    """
+    AssertionError EOFError FileExistsError FileNotFoundError ImportError IsADirectoryError KeyError
+    KeyboardInterrupt ModuleNotFoundError NameError NotADirectoryError OSError IOError PermissionError
+    StopIteration TimeoutError UnicodeDecodeError UnicodeEncodeError ZeroDivisionError
+    """
+)
+#: Context managers that pass on every exception.
+_MANAGERS = words(
+    """
+    contextlib.nullcontext contextlib.redirect_stdout contextlib.redirect_stderr io.StringIO io.BytesIO
+    gzip.open tempfile.TemporaryDirectory tempfile.TemporaryFile tempfile.NamedTemporaryFile zipfile.ZipFile
+    """
+)
+
+
+def follow_try(node: cst.Try, frame: Frame, run: Run, bind: Bind) -> bool:
+    """Follow a `try`: a handler may begin after any statement of the body."""
+    outer = frame.breaks, frame.continues
+    states: list[dict[str, Value]] = [dict(frame.env)]
+    frame.breaks, frame.continues = [], []
+    frame.raise_states.append(states)
+    falls = run(block(node.body), frame)
+    frame.raise_states.pop()
+    left = merge(*states) or {}
+    every: list[dict[str, Value]] = [*states]
+    if falls and node.orelse is not None:
+        falls = run(block(node.orelse), frame)
+        every.append(dict(frame.env))
+    ends = [dict(frame.env)] if falls else []
+    for handler in node.handlers:
+        frame.env = dict(left)
+        _handler(handler, block(node.body), frame, bind)
+        if run(block(handler.body), frame):
+            ends.append(dict(frame.env))
+        every.append(dict(frame.env))
+    ends, jumps = [*ends], (frame.breaks, frame.continues)
+    frame.breaks, frame.continues = outer
+    after = merge(*ends)
+    if node.finalbody is None:
+        outer[0].extend(jumps[0])
+        outer[1].extend(jumps[1])
+        frame.env = after if after is not None else left
+        return after is not None
+    return _finally(node, (after, merge(*every, *jumps[0], *jumps[1]) or left), jumps, frame, run)
+
+
+def _finally(
+    node: cst.Try,
+    states: tuple[dict[str, Value] | None, dict[str, Value]],
+    jumps: tuple[list[dict[str, Value]], list[dict[str, Value]]],
+    frame: Frame,
+    run: Run,
+) -> bool:
+    """Follow the `finally` block of a `try`, which runs however the other blocks end."""
+    assert node.finalbody is not None
+    body = block(node.finalbody)
+    leaves = (cst.Return, cst.Break, cst.Continue)
+    if any(isinstance(inner_node, leaves) for statement in body for inner_node in walk(statement)):
+        frame.world.refuse(node, "NP2TF603", what="`finally` that drops an exception")
+        return True
+    returns = any(type(inner_node) is cst.Return for inner_node in walk(node))
+    after, state_of_all_ways = states
+    was_returned = frame.is_returned
+    frame.is_returned = was_returned or returns
+    for envs, target in zip(jumps, (frame.breaks, frame.continues)):
+        for env in envs:
+            frame.env = dict(env)
+            run(body, frame)
+            target.append(dict(frame.env))
+    is_reachable = True
+    if after is not None:
+        frame.env = dict(after)
+        is_reachable = run(body, frame)
+    behind = frame.env
+    frame.env = dict(state_of_all_ways)  # The last run decides, so it starts from the names of all paths.
+    run(body, frame)
+    frame.env = behind
+    frame.is_returned = was_returned
+    return is_reachable and after is not None
+
+
+def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Frame, bind: Bind) -> None:
+    """Bind a handler's name. If the handler could catch an error of TensorFlow, let it check the error."""
+    world = frame.world
+    world.forget(handler)
+    if handler.type is not None:
+        evaluate(handler.type, frame)
+    if handler.name is not None:
+        bind(handler.name.name, plain("other"), frame, handler)
+    if _catches_only_its_own(handler.type):
+        return
+    if _names_index_error(handler.type) and _chooses_of_arrays(body, frame):
+        world.refuse(handler, "NP2TF603", what="a handler of indices out of bounds")
+    if type(handler.body) is not cst.IndentedBlock:
+        world.refuse(handler, "NP2TF603", what="a handler on one line")
+        return
+    asname = handler.name.name if handler.name is not None else None
+    name = asname.value if type(asname) is cst.Name else world.name("error", handler, frame)
+    look = made_statement(world.helper("_own_error") + "({error})", error=name)
+
+    def edit(updated_node: cst.ExceptHandler) -> cst.ExceptHandler:
+        body = updated_node.body.with_changes(body=[look, *updated_node.body.body])
+        kind = updated_node.type if updated_node.type is not None else cst.Name("BaseException")
+        return updated_node.with_changes(
+            body=body,
+            type=kind,
+            name=cst.AsName(cst.Name(name)),
+            whitespace_after_except=cst.SimpleWhitespace(" "),
+        )
+
+    world.edit(handler, edit, "_own_error")
+
+
+def _names_index_error(node: cst.BaseExpression | None) -> bool:
+    parts = [element.value for element in node.elements] if type(node) is cst.Tuple else [node]
+    return any(type(part) is cst.Name and part.value in ("IndexError", "LookupError") for part in parts)
+
+
+def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
+    """Return whether statements index a value that may be an array."""
+    return any(
+        type(inner_node) is cst.Subscript and evaluate(inner_node.value, frame).may(*ARRAYS)
+        for statement in body
+        for inner_node in walk(statement)
+    )
+
+
+def _catches_only_its_own(node: cst.BaseExpression | None) -> bool:
+    """Return whether TensorFlow raises none of the exceptions that a handler names."""
+    if type(node) is cst.Tuple:
+        return all(_catches_only_its_own(element.value) for element in node.elements)
+    return type(node) is cst.Name and node.value in _NEVER_OF_TENSORFLOW
+
+
+def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
+    """Follow a `with` whose managers pass on every exception. `np.errstate` has no meaning for TensorFlow."""
+    world = frame.world
+    if node.asynchronous is not None:
+        world.refuse(node, "NP2TF603", what="`async with`")
+        return True
+    quiet = [_is_quiet(item, frame) for item in node.items]
+    if all(quiet) and type(node.body) is cst.IndentedBlock:
+        for item in node.items:
+            world.edit(item.item.func, lambda updated_node: updated_node)  # type: ignore[attr-defined]
+        world.edit(node, _body_alone)
+        return run(block(node.body), frame)
+    for item in node.items:
+        evaluate(item.item, frame)
+        func = item.item.func if type(item.item) is cst.Call else None
+        name = world.facts.imports.imported_name(func) if func is not None else None
+        is_open = type(func) is cst.Name and func.value == "open"
+        if (name or "") not in _MANAGERS and not (is_open and name is None):
+            manager_name = dotted_name(func) if func is not None else None
+            world.refuse(item.item, "NP2TF603", what=f"`with {manager_name or '…'}`")
+        if item.asname is not None:
+            bind(item.asname.name, plain("other"), frame, node)
+    return run(block(node.body), frame)
+
+
+def _is_quiet(item: cst.WithItem, frame: Frame) -> bool:
+    """Return whether a manager is `np.errstate` that only says which warnings are shown."""
+    call = item.item
+    if type(call) is not cst.Call or item.asname is not None:
+        return False
+    if frame.world.facts.imports.numpy_name(call.func) != "numpy.errstate":
+        return False
+    return all(
+        arg.keyword is not None
+        and type(arg.value) is cst.SimpleString
+        and arg.value.evaluated_value in ("ignore", "warn")
+        for arg in call.args
+    )
+
+
+def _body_alone(updated_node: cst.With) -> cst.FlattenSentinel[Statement]:
+    """Replace a `with` by its statements."""
+    first, *statements_behind = cast("Sequence[Statement]", updated_node.body.body)
+    return cst.FlattenSentinel(
+        [
+            first.with_changes(leading_lines=[*updated_node.leading_lines, *first.leading_lines]),
+            *statements_behind,
+        ]
+    )
+
+
+def follow_match(node: cst.Match, frame: Frame, run: Run, bind: Bind) -> bool:
+    """Follow a `match` of a value that contains no array."""
+    subject = evaluate(node.subject, frame)
+    if not subject.is_plain:
+        frame.world.refuse(node.subject, "NP2TF603", what="`match` of what may be an array")
+    before, ends, is_complete = dict(frame.env), [], False
+    for case in node.cases:
+        frame.env = dict(before)
+        for part in walk(case.pattern):
+            if isinstance(part, cst.MatchValue):
+                evaluate(part.value, frame)
+            elif isinstance(part, (cst.MatchAs, cst.MatchStar)) and part.name is not None:
+                bind(part.name, plain("other", "int", "float", "str"), frame, node)
+            elif isinstance(part, (cst.MatchClass, cst.MatchMapping)):
+                frame.world.refuse(part, "NP2TF603", what="`match` with a class or a mapping")
+        if case.guard is not None:
+            evaluate(case.guard, frame)
+        is_default = isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None
+        is_complete |= is_default and case.guard is None
+        if run(block(case.body), frame):
+            ends.append(dict(frame.env))
+    after = merge(*ends, *([] if is_complete else [before]))
+    frame.env = after if after is not None else before
+    return after is not None
+
+
+# -- statements ----------------------------------------------------------------------------------------------
+# Follows the statements of a function, and the values of its names from statement to statement.
+
+Env = dict[str, Value]
+#: The values of a loop's names settle in fewer rounds.
+_ROUNDS = 12
+_REFUSALS: dict[type[cst.CSTNode], str] = {
+    cst.TryStar: "`except*`",
+    cst.TypeAlias: "a type alias",
+}
+
+
+def run(statements: Sequence[cst.CSTNode], frame: Frame) -> bool:
+    """Follow statements, and return whether their end can be reached."""
+    is_reachable = True
+    for statement in statements:
+        if not is_reachable:
+            # Unreachable statements are followed as well; otherwise they would stay untranslated.
+            run_statement(statement, frame)
+            continue
+        is_reachable = run_statement(statement, frame)
+    return is_reachable
+
+
+def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
+    """Follow one statement."""
+    frame.world.forget(node)
+    if type(node) is cst.SimpleStatementLine:
+        return run(node.body, frame)
+    if isinstance(node, cst.BaseSmallStatement):
+        frame.statement = node
+        for states in frame.raise_states:
+            states.append(dict(frame.env))
+    refusal = _REFUSALS.get(type(node))
+    if refusal is not None:
+        frame.world.refuse(node, "NP2TF603", what=refusal)
+        return True
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        frame.world.refuse(node, "NP2TF603", what=type(node).__name__)
+        return True
+    reached = handler(node, frame) is not False
+    if isinstance(node, cst.BaseSmallStatement):
+        for states in frame.raise_states:
+            states.append(dict(frame.env))
+    return reached
+
+
+def _assign(node: cst.Assign, frame: Frame) -> None:
+    if _exchange(node, frame):
+        return
+    value = array_writes.value_of(node, node.value, frame)
+    if array_writes.in_parts(node, value, frame, bind):
+        return
+    for target in node.targets:
+        bind(target.target, value, frame, node)
+
+
+def _exchange(node: cst.Assign, frame: Frame) -> bool:
+    """Follow an assignment that exchanges attributes; return whether it is one."""
+    target, value = node.targets[0].target, node.value
+    if not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple) or len(node.targets) > 1:
+        return False
+    places = [element.value for element in target.elements]
+    if not all(isinstance(place, cst.Attribute) and dotted_name(place) is not None for place in places):
+        return False
+    names = [dotted_name(element.value) for element in value.elements]
+    if sorted(map(str, names)) != sorted(str(dotted_name(place)) for place in places):
+        return False
+    bases = [evaluate(place.value, frame) for place in places]  # type: ignore[attr-defined]
+    keys = [key_of(base, place.attr.value, frame) for base, place in zip(bases, places)]  # type: ignore[attr-defined]
+    if not all(base.only("object") for base in bases) or len({*keys, None}) <= len(keys):
+        return False
+    values = [evaluate(element.value, frame) for element in value.elements]
+    exchange_attributes([key for key in keys if key is not None], values, frame)
+    return True
+
+
+def _annotated_assignment(node: cst.AnnAssign, frame: Frame) -> None:
+    if node.value is not None:
+        bind(node.target, array_writes.value_of(node, node.value, frame), frame, node)
+
+
+def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
+    """Bind an assignment target to a value."""
+    if isinstance(target, cst.Name):
+        owner = frame.world.facts.scopes.of(target).owner_of(target.value)
+        is_shared = (frame.function, target.value) in frame.world.shared_owners
+        is_own = owner is None or frame.function is None or owner.node is frame.function
+        if not is_own and not is_shared:
+            frame.world.refuse(target, "NP2TF603", what="a name of an outer scope that is bound")
+        refuse_shared(target, target.value, value, frame)
+        frame.bind(target.value, value)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        starred = any(isinstance(element, cst.StarredElement) for element in target.elements)
+        for position, element in enumerate(target.elements):
+            fits = value.items is not None and len(value.items) == len(target.elements) and not starred
+            item = value.items[position] if fits and value.items is not None else element_of(value)
+            if isinstance(element, cst.StarredElement):
+                item = list_value(item, [element])
+            bind(element.value, item, frame, statement)
+    elif isinstance(target, cst.Subscript):
+        array_writes.store(target, value, frame, statement)
+    elif isinstance(target, cst.Attribute):
+        base = evaluate(target.value, frame)
+        key = key_of(base, target.attr.value, frame) if base.only("object") else None
+        if key is not None and not frame.world.program.classes.methods(*key):
+            set_attribute(key, value, frame)
+        elif base.is_undetermined:
+            return
+        elif base.modules or not base.is_plain or not value.is_plain:
+            frame.world.refuse(target, "NP2TF603", what="an attribute that is written")
+    else:
+        frame.world.refuse(target, "NP2TF603", what="such a target")
+
+
+def _expression(node: cst.Expr, frame: Frame) -> None:
+    if type(node.value) is cst.Call and array_writes.writing_statement(node, node.value, frame):
+        return
+    array_writes.value_of(node, node.value, frame)
+
+
+def _return(node: cst.Return, frame: Frame) -> bool:
+    value = plain("none") if node.value is None else array_writes.value_of(node, node.value, frame)
+    summary = frame.summary
+    if summary is not None:
+        result = join(summary.result, value)
+        frame.world.note_change(result != summary.result)
+        summary.result = result
+        summary.returns_value |= node.value is not None
+        array_writes.return_writes(node, frame)
+    return False
+
+
+def _if(node: cst.If, frame: Frame) -> bool:
+    test_value = evaluate(node.test, frame)
+    before = dict(frame.env)
+    frame.world.passages[node] = Passage(frame, before, test_value)
+    first = run(block(node.body), frame)
+    after_first: Env | None = frame.env if first else None
+    frame.env = before
+    second = run(block(node.orelse), frame)
+    after = merge(after_first, frame.env if second else None)
+    frame.env = after if after is not None else frame.env
+    return first or second
+
+
+def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
+    """Follow a loop: repeat its body until the values of the names do not change any more."""
+    iterable = evaluate(node.iter, frame) if isinstance(node, cst.For) else None
+    iterable_name = f"<iterated {id(node)}>"
+    if iterable is not None:
+        frame.env[iterable_name] = iterable
+    endless = isinstance(node, cst.While) and isinstance(node.test, cst.Name) and node.test.value == "True"
+    breaks: list[Env] = []
+    entry: Env = dict(frame.env)
+    head, turns, test_value = entry, Turns(node), plain("bool")
+    for _ in range(_ROUNDS):
+        frame.env = dict(head)
+        if isinstance(node, cst.While):
+            test_value = evaluate(node.test, frame)
+        elif iterable is not None:
+            bind(node.target, element_of(iterable), frame, node)
+        outer = frame.breaks, frame.continues
+        frame.breaks, frame.continues = [], []
+        falls = run(block(node.body), frame)
+        back = turns.head(entry, *([frame.env] if falls else []), *frame.continues)
+        breaks = frame.breaks
+        frame.breaks, frame.continues = outer
+        if back == head:
+            break
+        head = back
+    else:
+        frame.world.refuse(node, "NP2TF603", what="a loop whose values do not settle")
+    frame.world.passages[node] = Passage(frame, head, iterable if iterable is not None else test_value)
+    frame.env = dict(head)
+    is_reachable = not endless
+    if node.orelse is not None and is_reachable:
+        is_reachable = run(block(node.orelse), frame)
+    after = merge(frame.env if is_reachable else None, *breaks)
+    frame.env = after if after is not None else frame.env
+    frame.env.pop(iterable_name, None)
+    return after is not None
+
+
+def _break(node: cst.Break, frame: Frame) -> bool:
+    frame.breaks.append(dict(frame.env))
+    return False
+
+
+def _continue(node: cst.Continue, frame: Frame) -> bool:
+    frame.continues.append(dict(frame.env))
+    return False
+
+
+def _raise(node: cst.Raise, frame: Frame) -> bool:
+    if node.exc is not None:
+        evaluate(node.exc, frame)
+    if node.cause is not None and type(node.cause) is cst.From:
+        evaluate(node.cause.item, frame)
+    return False
+
+
+def _assert(node: cst.Assert, frame: Frame) -> None:
+    evaluate(node.test, frame)
+    if node.msg is not None:
+        evaluate(node.msg, frame)
+
+
+def _delete(node: cst.Del, frame: Frame) -> None:
+    if type(node.target) is not cst.Name:
+        frame.world.refuse(node, "NP2TF603", what="`del` of a part")
+
+
+def _function(node: cst.FunctionDef, frame: Frame) -> None:
+    """Bind the name of a function definition; `functions` follows its statements."""
+    world = frame.world
+    if node.decorators or node.asynchronous is not None:
+        world.refuse(node, "NP2TF603", what="a decorated or asynchronous function")
+    learn_defaults(node, frame)
+    if (frame.function, node.name.value) in world.shared_owners:
+        world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
+    frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
+
+
+def learn_defaults(node: cst.FunctionDef, frame: Frame) -> None:
+    """Add the defaults of a function's parameters to their possible values."""
+    world, summary, params = frame.world, frame.world.summary(node), node.params
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if param.default is not None:
+            default = evaluate(param.default, frame)
+            if default.memory:
+                world.refuse(param.default, "NP2TF603", what="an array or container as a default")
+            value = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
+            world.learn(summary.parameters, param.name.value, value)
+
+
+def _pass(node: cst.CSTNode, frame: Frame) -> None:
+    """Follow a statement that binds no name."""
+
+
+_HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
+    cst.Assign: _assign,
+    cst.AnnAssign: _annotated_assignment,
+    cst.AugAssign: array_writes.augmented_assignment,
+    cst.Expr: _expression,
+    cst.Return: _return,
+    cst.If: _if,
+    cst.While: _loop,
+    cst.For: _loop,
+    cst.Break: _break,
+    cst.Continue: _continue,
+    cst.Raise: _raise,
+    cst.Assert: _assert,
+    cst.Del: _delete,
+    cst.FunctionDef: _function,
+    cst.ClassDef: lambda node, frame: follow_class(node, frame, evaluate, learn_defaults),
+    cst.Import: follow_import,
+    cst.ImportFrom: follow_import,
+    cst.Pass: _pass,
+    cst.Global: _pass,
+    cst.Nonlocal: _pass,
+    cst.Try: lambda node, frame: follow_try(node, frame, run, bind),
+    cst.With: lambda node, frame: follow_with(node, frame, run, bind),
+    cst.Match: lambda node, frame: follow_match(node, frame, run, bind),
+}
