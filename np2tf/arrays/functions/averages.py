@@ -73,25 +73,7 @@ def average(
     *,
     keepdims: Any = False,
 ) -> Any:
-    """Return the weighted average over axes.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        weights: array of weights in the shape of `a` or of the axes; None weighs all elements equally.
-        returned: whether to return the sum of weights as well.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array, or a pair of the averages and the sums of weights.
-
-    Raises:
-        TypeError: the weights have another shape than `a`, and no axis is given.
-        ValueError: the shape of the weights does not fit the axes.
-        ZeroDivisionError: a sum of weights is 0.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.average.html.
-    """
+    """Return the weighted average over axes."""
     refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank_of(a))
     if weights is None:
@@ -219,53 +201,14 @@ def cov(
     *,
     dtype: DType = None,
 ) -> ndarray:
-    """Return the covariance matrix of variables.
-
-    Args:
-        m: array of at most two axes, the observations; each row is a variable.
-        y: further variables in the same form.
-        rowvar: False makes each column a variable.
-        bias: whether to divide by the number of observations, and not by one less.
-        ddof: the number to subtract from the number of observations; None leaves the choice to `bias`.
-        fweights: vector of integers, how often each observation counts.
-        aweights: vector of numbers, the weight of each observation.
-        dtype: the dtype of the result; None is NumPy's choice.
-
-    Returns:
-        An array (n, n) for n variables; without axes for one variable.
-
-    Raises:
-        ValueError: there are more than two axes, `ddof` is not whole, or a weight is negative.
-        TypeError: `fweights` are not whole numbers.
-        RuntimeError: the number of weights does not fit.
-        StagingError: a weight is known only at run time, or code is staged for XLA, and the number of
-            observations is.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.cov.html.
-    """
+    """Return the covariance matrix of variables."""
     # Of one variable it is an array of no axes, not a number.
     return tensor_array(_covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype))
 
 
 @op(np.corrcoef)
 def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: DType = None) -> tf.Tensor:
-    """Return the correlation coefficients of variables.
-
-    Args:
-        x: array of at most two axes, the observations; each row is a variable.
-        y: further variables in the same form.
-        rowvar: False makes each column a variable.
-        dtype: the dtype of the result; None is NumPy's choice.
-
-    Returns:
-        An array (n, n) for n variables; a number for one variable.
-
-    Raises:
-        ValueError: there are more than two axes.
-        StagingError: code is staged for XLA, and the number of observations is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html.
-    """
+    """Return the correlation coefficients of variables."""
     c = _covariance(x, y, rowvar, False, None, None, None, dtype)
     if rank_of(c) == 0:
         _warn_of_new_nans(c, c / c, "divide")

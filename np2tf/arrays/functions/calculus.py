@@ -44,23 +44,7 @@ def _boundary(value: Any, a: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.diff)
 def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any = None) -> tf.Tensor:
-    """Return the n-th differences along an axis.
-
-    Args:
-        a: array of any dtype with at least one axis.
-        n: how often to take differences.
-        axis: the axis.
-        prepend: array to put before `a` along the axis.
-        append: array to put behind `a` along the axis.
-
-    Returns:
-        An array in the dtype of `a`, shorter along the axis by `n`; booleans stay booleans.
-
-    Raises:
-        ValueError: `n` is negative, or `a` has no axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.diff.html.
-    """
+    """Return the n-th differences along an axis."""
     if n == 0:
         return a
     if n < 0:
@@ -175,24 +159,7 @@ def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtyp
 
 @op(np.gradient)
 def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
-    """Return the gradient of a sampled function, by central differences.
-
-    Args:
-        *args: the array of samples, and then the distances: none, one number, or a number or the coordinates
-            for each axis.
-        axis: the axis or axes; None is all of them.
-        edge_order: 1 or 2, the order of the differences at the edges.
-
-    Returns:
-        An array in the shape of the samples; for several axes a tuple of arrays.
-
-    Raises:
-        TypeError: the number of distances does not fit, or the samples are booleans.
-        ValueError: an axis is too short, or the arguments do not fit.
-        StagingError: code is staged for XLA, and the length of an axis is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.gradient.html.
-    """
+    """Return the gradient of a sampled function, by central differences."""
     f = as_tensor(args[0])
     axes = normalize_axes(axis, rank_of(f))
     steps = _spacings(f, axes, args[1:])
@@ -212,19 +179,7 @@ def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
 
 @op(np.trapezoid)
 def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1) -> tf.Tensor:
-    """Return integrals along an axis by the trapezoidal rule.
-
-    Args:
-        y: array of samples.
-        x: array of coordinates; None for samples at the distance `dx`.
-        dx: the distance of the samples.
-        axis: the axis to integrate along.
-
-    Returns:
-        An array without the axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html.
-    """
+    """Return integrals along an axis by the trapezoidal rule."""
     along = normalize_axis(axis, rank_of(y))
     steps = dx
     if x is not None:
@@ -249,26 +204,7 @@ def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1
 def interp(
     x: Array, xp: Array, fp: Array, left: Any = None, right: Any = None, period: Any = None
 ) -> tf.Tensor:
-    """Interpolate linearly between points.
-
-    Args:
-        x: array of numbers at which to interpolate.
-        xp: increasing array (n,) of the coordinates of the points.
-        fp: array (n,) of the values at the points.
-        left: the value below the first point; None is the value at the first point.
-        right: the value above the last point; None is the value at the last point.
-        period: the period of the function; None for functions without a period.
-
-    Returns:
-        An array of float64 in the shape of `x`.
-
-    Raises:
-        TypeError: `x` is complex.
-        ValueError: there are no points, the lengths differ, or the period is 0.
-        StagingError: the points are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.interp.html.
-    """
+    """Interpolate linearly between points."""
     if COMPLEX[1] in (fp.dtype, xp.dtype) or COMPLEX[0] in (fp.dtype, xp.dtype):
         raise NoGraphFormError("interpolation of complex numbers")
     if x.dtype in COMPLEX:

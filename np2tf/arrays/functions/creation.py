@@ -88,22 +88,7 @@ __all__ = [
 
 @op(np.astype)
 def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    """Return an array in another dtype.
-
-    Args:
-        x: array of any dtype and shape.
-        dtype: the new dtype.
-        copy: False returns `x` itself if its dtype does not change.
-        device: None or "cpu".
-
-    Returns:
-        An array in the shape of `x`, of the new dtype.
-
-    Raises:
-        TypeError: `x` is not an array.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
-    """
+    """Return an array in another dtype."""
     if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
     result: ndarray = _astype_method(as_view(x), dtype, copy=copy)
@@ -396,18 +381,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 
 @op(np.copy)
 def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
-    """Return a copy of an array.
-
-    Args:
-        a: array of any dtype and shape.
-        order: the memory order: "C", "F", "A" or "K".
-        subok: whether a subclass of np.ndarray is kept.
-
-    Returns:
-        An array in the shape and dtype of `a`, with memory of its own.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.copy.html.
-    """
+    """Return a copy of an array."""
     return _copy_array(a, order)
 
 
@@ -540,23 +514,7 @@ def _lengths(shape: tuple[Any, ...]) -> Any:
 def zeros(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """Return a new array of zeros.
-
-    Args:
-        shape: the lengths of the axes; a length may be known only at run time.
-        dtype: the dtype; None is float64.
-        order: "C" or "F".
-        device: None or "cpu".
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array of the given shape and dtype.
-
-    Raises:
-        ValueError: a length is negative.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.zeros.html.
-    """
+    """Return a new array of zeros."""
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -564,23 +522,7 @@ def zeros(
 def empty(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """Return a new array, which np2tf fills with zeros.
-
-    Args:
-        shape: the lengths of the axes; a length may be known only at run time.
-        dtype: the dtype; None is float64.
-        order: "C" or "F".
-        device: None or "cpu".
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array of the given shape and dtype.
-
-    Raises:
-        ValueError: a length is negative.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.empty.html.
-    """
+    """Return a new array, which np2tf fills with zeros."""
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -588,23 +530,7 @@ def empty(
 def ones(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """Return a new array of ones.
-
-    Args:
-        shape: the lengths of the axes; a length may be known only at run time.
-        dtype: the dtype; None is float64.
-        order: "C" or "F".
-        device: None or "cpu".
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array of the given shape and dtype.
-
-    Raises:
-        ValueError: a length is negative.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ones.html.
-    """
+    """Return a new array of ones."""
     return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
 
 
@@ -618,24 +544,7 @@ def full(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
-    """Return a new array filled with one value.
-
-    Args:
-        shape: the lengths of the axes; a length may be known only at run time.
-        fill_value: number, or array that broadcasts to the shape.
-        dtype: the dtype; None is that of `fill_value`.
-        order: "C" or "F".
-        device: None or "cpu".
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array of the given shape and dtype.
-
-    Raises:
-        ValueError: a length is negative.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.full.html.
-    """
+    """Return a new array filled with one value."""
     value = as_tensor(fill_value, dtype)
     return fill(shape, value, order)
 
@@ -679,24 +588,7 @@ def zeros_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """Return a new array of zeros, like another array.
-
-    Args:
-        a: array of any dtype and shape.
-        dtype: the dtype; None is that of `a`.
-        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
-        subok: whether a subclass of np.ndarray is kept.
-        shape: the lengths of the axes; None is the shape of `a`.
-        device: None or "cpu".
-
-    Returns:
-        An array in the shape and dtype of `a`, unless others are given.
-
-    Raises:
-        StagingError: `a` is in another byte order.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html.
-    """
+    """Return a new array of zeros, like another array."""
     return _fill_like(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
 
 
@@ -711,24 +603,7 @@ def empty_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """Return a new array like another array, which np2tf fills with zeros.
-
-    Args:
-        prototype: array of any dtype and shape.
-        dtype: the dtype; None is that of `prototype`.
-        order: the memory order: "C", "F", "A", or "K" for the order of `prototype`.
-        subok: whether a subclass of np.ndarray is kept.
-        shape: the lengths of the axes; None is the shape of `prototype`.
-        device: None or "cpu".
-
-    Returns:
-        An array in the shape and dtype of `prototype`, unless others are given.
-
-    Raises:
-        StagingError: `prototype` is in another byte order.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html.
-    """
+    """Return a new array like another array, which np2tf fills with zeros."""
     return _fill_like(
         prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
     )
@@ -744,24 +619,7 @@ def ones_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """Return a new array of ones, like another array.
-
-    Args:
-        a: array of any dtype and shape.
-        dtype: the dtype; None is that of `a`.
-        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
-        subok: whether a subclass of np.ndarray is kept.
-        shape: the lengths of the axes; None is the shape of `a`.
-        device: None or "cpu".
-
-    Returns:
-        An array in the shape and dtype of `a`, unless others are given.
-
-    Raises:
-        StagingError: `a` is in another byte order.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html.
-    """
+    """Return a new array of ones, like another array."""
     return _fill_like(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
 
 
@@ -776,24 +634,6 @@ def full_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """Return a new array filled with one value, like another array.
-
-    Args:
-        a: array of any dtype and shape.
-        fill_value: number, or array that broadcasts to the shape.
-        dtype: the dtype; None is that of `a`.
-        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
-        subok: whether a subclass of np.ndarray is kept.
-        shape: the lengths of the axes; None is the shape of `a`.
-        device: None or "cpu".
-
-    Returns:
-        An array in the shape and dtype of `a`, unless others are given.
-
-    Raises:
-        StagingError: `a` is in another byte order.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.full_like.html.
-    """
+    """Return a new array filled with one value, like another array."""
     value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
     return _fill_like(a, _shape_like(a, shape), value, order)

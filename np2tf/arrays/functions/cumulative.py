@@ -46,40 +46,13 @@ def _accumulate_tensor(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.cumsum, method=True)
 def cumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """Return the running sums along an axis.
-
-    Args:
-        a: array of numbers.
-        axis: the axis to work along; None is the flattened array.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array in the shape of `a`, or of one axis if `axis` is None.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html.
-    """
+    """Return the running sums along an axis."""
     return accumulate_axis("sum", *flatten_for_axis(a, axis), dtype)
 
 
 @op(np.cumprod, method=True)
 def cumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """Return the running products along an axis.
-
-    Args:
-        a: array of numbers.
-        axis: the axis to work along; None is the flattened array.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array in the shape of `a`, or of one axis if `axis` is None.
-
-    Raises:
-        StagingError: the numbers are complex, and the length of the axis is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html.
-    """
+    """Return the running products along an axis."""
     return accumulate_axis("prod", *flatten_for_axis(a, axis), dtype)
 
 
@@ -90,40 +63,13 @@ def _replace_nan(a: tf.Tensor, identity: int) -> tf.Tensor:
 
 @op(np.nancumsum)
 def nancumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """Return the running sums along an axis, with NaN counted as 0.
-
-    Args:
-        a: array of numbers.
-        axis: the axis to work along; None is the flattened array.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array in the shape of `a`, or of one axis if `axis` is None.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nancumsum.html.
-    """
+    """Return the running sums along an axis, with NaN counted as 0."""
     return accumulate_axis("sum", *flatten_for_axis(_replace_nan(a, 0), axis), dtype)
 
 
 @op(np.nancumprod)
 def nancumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """Return the running products along an axis, with NaN counted as 1.
-
-    Args:
-        a: array of numbers.
-        axis: the axis to work along; None is the flattened array.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array in the shape of `a`, or of one axis if `axis` is None.
-
-    Raises:
-        StagingError: the numbers are complex, and the length of the axis is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nancumprod.html.
-    """
+    """Return the running products along an axis, with NaN counted as 1."""
     return accumulate_axis("prod", *flatten_for_axis(_replace_nan(a, 1), axis), dtype)
 
 

@@ -203,26 +203,7 @@ def einsum(
     casting: Any = "safe",
     optimize: Any = False,
 ) -> Any:
-    """Return sums of products over axes that share a label.
-
-    Args:
-        *operands: the subscripts and the arrays, or arrays and lists of labels in turn.
-        out: array to write the result into; None makes a new array.
-        dtype: the dtype of the result; None is NumPy's choice.
-        order: the memory order of the result: "C", "F", "A" or "K".
-        casting: the rule of casting to `dtype`.
-        optimize: ignored: it changes only NumPy's speed.
-
-    Returns:
-        An array; a view if one operand only has its axes reordered or its diagonals taken.
-
-    Raises:
-        ValueError: the subscripts do not fit the operands.
-        TypeError: the rule does not allow a cast.
-        StagingError: a case that only NumPy handles, such as a diagonal that broadcasts.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.einsum.html.
-    """
+    """Return sums of products over axes that share a label."""
     if not operands:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(operands[0], str):

@@ -56,21 +56,7 @@ def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
 
 @op(np.fft.fftfreq)
 def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
-    """Return the frequencies of `fft` for `n` samples.
-
-    Args:
-        n: the number of samples.
-        d: the distance of the samples.
-        device: None or "cpu".
-
-    Returns:
-        An array (n,) of float64.
-
-    Raises:
-        ValueError: `n` is negative.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftfreq.html.
-    """
+    """Return the frequencies of `fft` for `n` samples."""
     if n < 0:
         raise ValueError("negative dimensions are not allowed")
     half = (n - 1) // 2 + 1
@@ -79,18 +65,7 @@ def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
 
 @op(np.fft.rfftfreq)
 def rfftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
-    """Return the frequencies of `rfft` for `n` samples.
-
-    Args:
-        n: the number of samples.
-        d: the distance of the samples.
-        device: None or "cpu".
-
-    Returns:
-        An array (n // 2 + 1,) of float64.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfftfreq.html.
-    """
+    """Return the frequencies of `rfft` for `n` samples."""
     return _frequencies(np.arange(n // 2 + 1), n, d)
 
 
@@ -107,33 +82,13 @@ def _shift(x: tf.Tensor, axes: Any, sign: int) -> tf.Tensor:
 
 @op(np.fft.fftshift)
 def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """Shift the zero frequency to the middle.
-
-    Args:
-        x: array of any dtype and shape.
-        axes: the axis or axes to shift; None is all of them.
-
-    Returns:
-        An array in the shape and dtype of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftshift.html.
-    """
+    """Shift the zero frequency to the middle."""
     return _shift(x, axes, 1)
 
 
 @op(np.fft.ifftshift)
 def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """Undo `fftshift`.
-
-    Args:
-        x: array of any dtype and shape.
-        axes: the axis or axes to shift; None is all of them.
-
-    Returns:
-        An array in the shape and dtype of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifftshift.html.
-    """
+    """Undo `fftshift`."""
     return _shift(x, axes, -1)
 
 
@@ -301,141 +256,37 @@ def conjugate(x: tf.Tensor) -> tf.Tensor:
 
 @op(np.fft.fft)
 def fft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform along an axis.
-
-    Args:
-        a: array of numbers with at least one axis.
-        n: the length of the transform: `a` is cropped or padded with zeros; None keeps the length.
-        axis: the axis.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        ValueError: the length is below 1, or `norm` is unknown.
-        StagingError: `n` is given, and the length of the axis is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fft.html.
-    """
+    """Return the discrete Fourier transform along an axis."""
     return complex_transform(a, n, axis, norm, inverse=False)
 
 
 @op(np.fft.ifft)
 def ifft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `fft`.
-
-    Args:
-        a: array of numbers with at least one axis.
-        n: the length of the transform: `a` is cropped or padded with zeros; None keeps the length.
-        axis: the axis.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        ValueError: the length is below 1, or `norm` is unknown.
-        StagingError: `n` is given, and the length of the axis is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifft.html.
-    """
+    """Return the inverse of `fft`."""
     return complex_transform(a, n, axis, norm, inverse=True)
 
 
 @op(np.fft.rfft)
 def rfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the first half of the transform of real numbers. The other half is its mirror image.
-
-    Args:
-        a: array of real numbers with at least one axis.
-        n: the length of the transform: `a` is cropped or padded with zeros; None keeps the length.
-        axis: the axis.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers with length n // 2 + 1 along the axis.
-
-    Raises:
-        TypeError: `a` is complex.
-        ValueError: the length is below 1, or `norm` is unknown.
-        StagingError: `n` is given, and the length of the axis is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfft.html.
-    """
+    """Return the first half of the transform of real numbers. The other half is its mirror image."""
     return real_transform(a, n, axis, norm)
 
 
 @op(np.fft.irfft)
 def irfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `rfft`.
-
-    Args:
-        a: array of numbers with at least one axis.
-        n: the length of the result; None is `2 * (m - 1)` for the length m of the axis.
-        axis: the axis.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: the length is below 1, or `norm` is unknown.
-        StagingError: the length of the axis is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.irfft.html.
-    """
+    """Return the inverse of `rfft`."""
     return real_inverse(a, n, axis, norm)
 
 
 @op(np.fft.hfft)
 def hfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the transform of a signal whose spectrum is real.
-
-    Args:
-        a: array of numbers with at least one axis, the first half of the signal.
-        n: the length of the result; None is `2 * (m - 1)` for the length m of the axis.
-        axis: the axis.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: the length is below 1, or `norm` is unknown.
-        StagingError: the length of the axis is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.hfft.html.
-    """
+    """Return the transform of a signal whose spectrum is real."""
     return real_inverse(conjugate(a), n, axis, opposite(norm))
 
 
 @op(np.fft.ihfft)
 def ihfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `hfft`.
-
-    Args:
-        a: array of real numbers with at least one axis.
-        n: the length of the transform: `a` is cropped or padded with zeros; None keeps the length.
-        axis: the axis.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers with length n // 2 + 1 along the axis.
-
-    Raises:
-        TypeError: `a` is complex.
-        ValueError: the length is below 1, or `norm` is unknown.
-        StagingError: `n` is given, and the length of the axis is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ihfft.html.
-    """
+    """Return the inverse of `hfft`."""
     return tf.math.conj(real_transform(a, n, axis, opposite(norm)))
 
 
@@ -515,47 +366,13 @@ def _real_inverse(x: tf.Tensor, s: Any, axes: Any, norm: Any) -> tf.Tensor:
 
 @op(np.fft.fftn)
 def fftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform along several axes.
-
-    Args:
-        a: array of numbers.
-        s: the length of the result along each axis; None keeps the lengths of `a`.
-        axes: the axes; None is all of them, or the last `len(s)` axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftn.html.
-    """
+    """Return the discrete Fourier transform along several axes."""
     return _complex(a, s, axes, norm, inverse=False)
 
 
 @op(np.fft.ifftn)
 def ifftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `fftn`.
-
-    Args:
-        a: array of numbers.
-        s: the length of the result along each axis; None keeps the lengths of `a`.
-        axes: the axes; None is all of them, or the last `len(s)` axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifftn.html.
-    """
+    """Return the inverse of `fftn`."""
     return _complex(a, s, axes, norm, inverse=True)
 
 
@@ -564,93 +381,25 @@ def rfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any
     """Return the discrete Fourier transform of real numbers along several axes.
 
     The result has only the first half along the last of the axes: the other half is its mirror image.
-
-    Args:
-        a: array of real numbers.
-        s: the length of the transform along each axis; None keeps the lengths of `a`.
-        axes: the axes; None is all of them, or the last `len(s)` axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        TypeError: `a` is complex.
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfftn.html.
     """
     return _real(a, s, axes, norm)
 
 
 @op(np.fft.irfftn)
 def irfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `rfftn`.
-
-    Args:
-        a: array of numbers.
-        s: the length of the result along each axis; None is `2 * (n - 1)` along the last of the axes.
-        axes: the axes; None is all of them, or the last `len(s)` axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.irfftn.html.
-    """
+    """Return the inverse of `rfftn`."""
     return _real_inverse(a, s, axes, norm)
 
 
 @op(np.fft.fft2)
 def fft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform along two axes.
-
-    Args:
-        a: array of numbers with at least two axes.
-        s: the length of the result along each axis; None keeps the lengths of `a`.
-        axes: the two axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fft2.html.
-    """
+    """Return the discrete Fourier transform along two axes."""
     return _complex(a, s, axes, norm, inverse=False)
 
 
 @op(np.fft.ifft2)
 def ifft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `fft2`.
-
-    Args:
-        a: array of numbers with at least two axes.
-        s: the length of the result along each axis; None keeps the lengths of `a`.
-        axes: the two axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifft2.html.
-    """
+    """Return the inverse of `fft2`."""
     return _complex(a, s, axes, norm, inverse=True)
 
 
@@ -659,45 +408,11 @@ def rfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: An
     """Return the discrete Fourier transform of real numbers along two axes.
 
     The result has only the first half along the second axis: the other half is its mirror image.
-
-    Args:
-        a: array of real numbers with at least two axes.
-        s: the length of the transform along each axis; None keeps the lengths of `a`.
-        axes: the two axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of complex numbers.
-
-    Raises:
-        TypeError: `a` is complex.
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfft2.html.
     """
     return _real(a, s, axes, norm)
 
 
 @op(np.fft.irfft2)
 def irfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `rfft2`.
-
-    Args:
-        a: array of numbers with at least two axes.
-        s: the length of the result along each axis; None is `2 * (n - 1)` along the second axis.
-        axes: the two axes.
-        norm: "backward", "ortho" or "forward": which direction is scaled.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: there are not as many lengths as axes, a length is below 1, or `norm` is unknown.
-        StagingError: an axis is named twice, or a length is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fft.irfft2.html.
-    """
+    """Return the inverse of `rfft2`."""
     return _real_inverse(a, s, axes, norm)

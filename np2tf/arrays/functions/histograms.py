@@ -146,24 +146,7 @@ def _flat(a: tf.Tensor) -> tf.Tensor:
 
 @op(np.histogram_bin_edges)
 def histogram_bin_edges(a: Array, bins: Any = 10, range: Any = None, weights: Any = None) -> tf.Tensor:
-    """Return the edges of the bins of a histogram.
-
-    Args:
-        a: array of real numbers.
-        bins: the number of bins of equal width, or the edges.
-        range: pair of the first and the last edge; None is the range of the numbers.
-        weights: ignored.
-
-    Returns:
-        An array of one more element than there are bins.
-
-    Raises:
-        TypeError: `bins` is neither a number, a rule nor edges.
-        ValueError: the number of bins, the range or the edges are not allowed.
-        StagingError: the number of bins depends on the data, or the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.histogram_bin_edges.html.
-    """
+    """Return the edges of the bins of a histogram."""
     number = _number_of(bins)
     return _given_edges(bins) if number is None else _even_edges(*_ends(_flat(a), range), number)
 
@@ -205,25 +188,7 @@ def _counts(places: tf.Tensor, weights: tf.Tensor | None, bins: Any) -> tf.Tenso
 def histogram(
     a: Array, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return a histogram.
-
-    Args:
-        a: array of real numbers.
-        bins: the number of bins of equal width, or the edges.
-        range: pair of the first and the last edge; None is the range of the numbers.
-        density: whether to return densities, and not counts.
-        weights: array of weights in the shape of `a`.
-
-    Returns:
-        The counts (n,) and the edges (n + 1,).
-
-    Raises:
-        TypeError: `bins` is neither a number, a rule nor edges.
-        ValueError: the number of bins, the range, the edges or the weights are not allowed.
-        StagingError: the number of bins depends on the data, or the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.histogram.html.
-    """
+    """Return a histogram."""
     if weights is not None:
         if not weights.shape.is_compatible_with(a.shape):
             raise ValueError("weights should have the same shape as a.")
@@ -251,22 +216,7 @@ def histogram(
 
 @op(np.bincount)
 def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> tf.Tensor:
-    """Return how often each number from 0 on occurs.
-
-    Args:
-        x: array (n,) of integers that are not negative.
-        weights: array (n,) of weights, which are added in the place of counting.
-        minlength: the least length of the result.
-
-    Returns:
-        An array of int64, or of float64 with weights.
-
-    Raises:
-        TypeError: `x` is not of integers, or the weights are complex.
-        ValueError: `x` does not have one axis or has negative elements, or the lengths differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.bincount.html.
-    """
+    """Return how often each number from 0 on occurs."""
     if rank_of(x) != 1:
         raise ValueError(
             "object of too small depth for desired array"
@@ -307,22 +257,7 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
 
 @op(np.digitize)
 def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
-    """Return the number of the bin for each element.
-
-    Args:
-        x: array of real numbers.
-        bins: increasing or decreasing array (n,) of edges.
-        right: whether bins include their right edge, and not their left edge.
-
-    Returns:
-        An array of int64 in the shape of `x`.
-
-    Raises:
-        TypeError: `x` is complex.
-        ValueError: `bins` does not have one axis, or is neither increasing nor decreasing.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.digitize.html.
-    """
+    """Return the number of the bin for each element."""
     if x.dtype in COMPLEX:
         raise TypeError("x may not be complex")
     if rank_of(bins) != 1:
@@ -405,25 +340,7 @@ def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """Return a histogram of points of several dimensions.
-
-    Args:
-        sample: array (n, d) of points, or sequence of d arrays of coordinates.
-        bins: the number of bins, for all or for each dimension, or the edges for each dimension.
-        range: sequence of pairs of the first and the last edge for each dimension.
-        density: whether to return densities, and not counts.
-        weights: array (n,) of weights.
-
-    Returns:
-        An array of float64 with d axes, and a list of the edges of each dimension.
-
-    Raises:
-        TypeError: bins are neither numbers nor edges, or the weights are complex.
-        ValueError: the bins or the range do not fit.
-        StagingError: the number of dimensions is unknown, or the points are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html.
-    """
+    """Return a histogram of points of several dimensions."""
     columns = _columns(sample)
     bin_counts = _bins_per_dimension(bins, len(columns))
     ranges = (None,) * len(columns) if range is None else range
@@ -460,25 +377,7 @@ def _density(histogram: tf.Tensor, edges: list[tf.Tensor]) -> tf.Tensor:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Return a histogram of points in a plane.
-
-    Args:
-        x: array (n,) of first coordinates.
-        y: array (n,) of second coordinates.
-        bins: the number of bins or the edges, for both or for each dimension.
-        range: pair of pairs of the first and the last edge.
-        density: whether to return densities, and not counts.
-        weights: array (n,) of weights.
-
-    Returns:
-        An array of float64 with two axes, and the edges of both dimensions.
-
-    Raises:
-        TypeError: bins are neither numbers nor edges, or the weights are complex.
-        ValueError: the lengths differ, or the bins or the range do not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html.
-    """
+    """Return a histogram of points in a plane."""
     first, second = as_tensor(x), as_tensor(y)
     if not first.shape.is_compatible_with(second.shape):
         raise ValueError("x and y must have the same length.")

@@ -40,19 +40,7 @@ __all__ = [
 
 @op(np.ix_)
 def ix_(*args: Any) -> tuple[ndarray, ...]:
-    """Return index arrays that select the cross product of sequences.
-
-    Args:
-        *args: vectors of integers or booleans.
-
-    Returns:
-        A tuple of arrays, each with length other than 1 along its own axis only.
-
-    Raises:
-        ValueError: an argument does not have one axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ix_.html.
-    """
+    """Return index arrays that select the cross product of sequences."""
     index_arrays = []
     for k, arg in enumerate(args):
         index = as_tensor(arg)
@@ -70,22 +58,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 
 @op(np.unravel_index)
 def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
-    """Convert positions in the flattened array to positions along the axes.
-
-    Args:
-        indices: array of integers.
-        shape: the lengths of the axes.
-        order: "C" or "F".
-
-    Returns:
-        A tuple of one array of int64 for each axis.
-
-    Raises:
-        TypeError: `indices` is not of integers.
-        ValueError: a position is out of bounds.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html.
-    """
+    """Convert positions in the flattened array to positions along the axes."""
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -108,23 +81,7 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
 
 @op(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
-    """Convert positions along the axes to positions in the flattened array.
-
-    Args:
-        multi_index: sequence of one array of integers for each axis.
-        dims: the lengths of the axes.
-        mode: "raise", "wrap" or "clip" for positions out of bounds, or one of these for each axis.
-        order: "C" or "F".
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        TypeError: an index is not of integers.
-        ValueError: a position is out of bounds, or the arguments do not fit each other.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html.
-    """
+    """Convert positions along the axes to positions in the flattened array."""
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))

@@ -84,24 +84,7 @@ def join_tensors(tensors: list[tf.Tensor], axis: int) -> ndarray:
 def concatenate(
     arrays: Operands, /, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Join arrays along an existing axis.
-
-    Args:
-        arrays: sequence of arrays whose shapes agree except along the axis.
-        axis: the axis to work along; None is the flattened array.
-        out: array to write the result into; None makes a new array.
-        dtype: the dtype of the result; None is NumPy's choice.
-        casting: the rule of casting to `dtype`.
-
-    Returns:
-        An array of the common dtype; its length along the axis is the sum of the arrays' lengths.
-
-    Raises:
-        ValueError: there are no arrays, an array has no axes, or the shapes do not fit.
-        TypeError: the rule does not allow a cast.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html.
-    """
+    """Join arrays along an existing axis."""
     if isinstance(arrays, StackableSequence) and axis is not None:
         return joined_rows(arrays, axis, dtype)
     tensors = to_common_dtype(arrays, dtype, casting)
@@ -117,24 +100,7 @@ concat = concatenate
 def stack(
     arrays: Operands, axis: Int = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
-    """Join arrays of one shape along a new axis.
-
-    Args:
-        arrays: sequence of arrays of the same shape.
-        axis: the place of the new axis.
-        out: array to write the result into; None makes a new array.
-        dtype: the dtype of the result; None is NumPy's choice.
-        casting: the rule of casting to `dtype`.
-
-    Returns:
-        An array of the common dtype, with one axis more than the arrays.
-
-    Raises:
-        ValueError: there are no arrays, or their shapes differ.
-        TypeError: the rule does not allow a cast.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.stack.html.
-    """
+    """Join arrays of one shape along a new axis."""
     if isinstance(arrays, StackableSequence):
         return stacked_rows(arrays, axis, dtype)
     if not arrays:
@@ -230,20 +196,7 @@ column_stack = _make_stack(np.column_stack, _column, 1)
 
 @op(np.block)
 def block(arrays: Any) -> ndarray:
-    """Join nested lists of blocks into one array.
-
-    Args:
-        arrays: nested lists of arrays; the innermost lists are joined along the last axis.
-
-    Returns:
-        An array of the common dtype.
-
-    Raises:
-        TypeError: a sequence is a tuple.
-        ValueError: a list is empty, the depths differ, or the shapes do not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.block.html.
-    """
+    """Join nested lists of blocks into one array."""
     depth = _depth(arrays)
     leaves = list(blocks_within(arrays))
     tensors = dict(zip(map(id, leaves), to_common_dtype(leaves), strict=True))
@@ -279,21 +232,7 @@ def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) ->
 
 @op(np.append)
 def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
-    """Join values to the end of an array.
-
-    Args:
-        arr: array of any dtype and shape.
-        values: array of values; with an axis, in a fitting shape.
-        axis: the axis to work along; None is the flattened array.
-
-    Returns:
-        An array of the common dtype; without an axis it has one axis.
-
-    Raises:
-        ValueError: the shapes do not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.append.html.
-    """
+    """Join values to the end of an array."""
     tensors = to_common_dtype([arr, as_tensor(values)])
     if axis is None:
         return join_tensors([tf.reshape(tensor, [-1]) for tensor in tensors], 0)

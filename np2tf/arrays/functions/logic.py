@@ -105,23 +105,7 @@ def _is_near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor
 def isclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """Return which elements of two arrays are equal within a tolerance.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers, to which the relative tolerance applies.
-        rtol: the relative tolerance.
-        atol: the absolute tolerance.
-        equal_nan: whether NaN equals NaN.
-
-    Returns:
-        An array of booleans in the common shape.
-
-    Raises:
-        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isclose.html.
-    """
+    """Return which elements of two arrays are equal within a tolerance."""
     return _close(a, b, rtol, atol, equal_nan)
 
 
@@ -133,40 +117,13 @@ def _reduce_all(x: tf.Tensor) -> tf.Tensor:
 def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """Return whether all elements of two arrays are equal within a tolerance.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers, to which the relative tolerance applies.
-        rtol: the relative tolerance.
-        atol: the absolute tolerance.
-        equal_nan: whether NaN equals NaN.
-
-    Returns:
-        A bool, which is staged in staged code.
-
-    Raises:
-        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.allclose.html.
-    """
+    """Return whether all elements of two arrays are equal within a tolerance."""
     return _answer(_reduce_all(_close(a, b, rtol, atol, equal_nan)))
 
 
 @op(np.array_equal)
 def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
-    """Return whether two arrays have the same shape and equal elements.
-
-    Args:
-        a1: array of any dtype and shape.
-        a2: array of any dtype and shape.
-        equal_nan: whether NaN equals NaN.
-
-    Returns:
-        A bool, which is staged in staged code.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html.
-    """
+    """Return whether two arrays have the same shape and equal elements."""
     if not a1.shape.is_compatible_with(a2.shape):
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
@@ -193,17 +150,7 @@ def _is_same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
 
 @op(np.array_equiv)
 def array_equiv(a1: Array, a2: Array) -> Any:
-    """Return whether two arrays are equal after broadcasting.
-
-    Args:
-        a1: array of any dtype and shape.
-        a2: array of any dtype and shape.
-
-    Returns:
-        A bool, which is staged in staged code.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html.
-    """
+    """Return whether two arrays are equal after broadcasting."""
     try:
         tf.broadcast_static_shape(a1.shape, a2.shape)
     except ValueError:
@@ -217,16 +164,7 @@ def array_equiv(a1: Array, a2: Array) -> Any:
 
 @op(np.iscomplex)
 def iscomplex(x: Array) -> tf.Tensor:
-    """Return which elements have an imaginary part other than 0.
-
-    Args:
-        x: array of numbers.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html.
-    """
+    """Return which elements have an imaginary part other than 0."""
     if x.dtype not in COMPLEX:
         return tf.fill(tf.shape(x), False)
     imaginary = tf.math.imag(x)
@@ -235,16 +173,7 @@ def iscomplex(x: Array) -> tf.Tensor:
 
 @op(np.isreal)
 def isreal(x: Array) -> tf.Tensor:
-    """Return which elements have the imaginary part 0.
-
-    Args:
-        x: array of numbers.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isreal.html.
-    """
+    """Return which elements have the imaginary part 0."""
     return ~iscomplex.__wrapped__(x)  # type: ignore[attr-defined]
 
 
@@ -260,39 +189,13 @@ def _infinite(x: tf.Tensor, sign: int, name: str) -> tf.Tensor:
 
 @op(np.isposinf)
 def isposinf(x: Array, out: Any = None) -> tf.Tensor:
-    """Return which elements are positive infinity.
-
-    Args:
-        x: array of real numbers.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    Raises:
-        TypeError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html.
-    """
+    """Return which elements are positive infinity."""
     return _infinite(x, 1, "isposinf")
 
 
 @op(np.isneginf)
 def isneginf(x: Array, out: Any = None) -> tf.Tensor:
-    """Return which elements are negative infinity.
-
-    Args:
-        x: array of real numbers.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of booleans in the shape of `x`.
-
-    Raises:
-        TypeError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html.
-    """
+    """Return which elements are negative infinity."""
     return _infinite(x, -1, "isneginf")
 
 

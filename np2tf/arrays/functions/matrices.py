@@ -40,22 +40,7 @@ def eye(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
-    """Return a matrix with ones on a diagonal and zeros elsewhere.
-
-    Args:
-        N: the number of rows.
-        M: the number of columns; None is `N`.
-        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-        dtype: the dtype; None is float64.
-        order: "C" or "F".
-        device: None or "cpu".
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array (N, M).
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.eye.html.
-    """
+    """Return a matrix with ones on a diagonal and zeros elsewhere."""
     rows = N[0]
     columns = rows if M is None else shape_of(M)[0]
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
@@ -67,37 +52,13 @@ def eye(
 
 @op(np.identity)
 def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
-    """Return a unit matrix.
-
-    Args:
-        n: the number of rows and of columns.
-        dtype: the dtype; None is float64.
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array (n, n).
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.identity.html.
-    """
+    """Return a unit matrix."""
     return eye(n, dtype=dtype or _FLOAT)
 
 
 @op(np.tri)
 def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
-    """Return a matrix with ones at and below a diagonal.
-
-    Args:
-        N: the number of rows.
-        M: the number of columns; None is `N`.
-        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-        dtype: the dtype; None is float64.
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array (N, M).
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.tri.html.
-    """
+    """Return a matrix with ones at and below a diagonal."""
     columns = N[0] if M is None else shape_of(M)[0]
     return tensor_array(tf.cast(lower(N[0], columns, k), tf_dtype(dtype or float)))
 
@@ -112,39 +73,13 @@ def _triangle(m: tf.Tensor, k: int) -> tf.Tensor:
 
 @op(np.tril)
 def tril(m: Array, k: Int = 0) -> ndarray:
-    """Return matrices with zeros above a diagonal.
-
-    Args:
-        m: array (..., m, n) of any dtype.
-        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-
-    Returns:
-        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
-
-    Raises:
-        TypeError: `m` has no axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.tril.html.
-    """
+    """Return matrices with zeros above a diagonal."""
     return tensor_array(tf.where(_triangle(m, k), m, tf.zeros((), m.dtype)))
 
 
 @op(np.triu)
 def triu(m: Array, k: Int = 0) -> ndarray:
-    """Return matrices with zeros below a diagonal.
-
-    Args:
-        m: array (..., m, n) of any dtype.
-        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-
-    Returns:
-        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
-
-    Raises:
-        TypeError: `m` has no axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.triu.html.
-    """
+    """Return matrices with zeros below a diagonal."""
     return tensor_array(tf.where(_triangle(m, k - 1), tf.zeros((), m.dtype), m))
 
 
@@ -156,20 +91,7 @@ def _diagonal_matrix(v: tf.Tensor, k: int) -> ndarray:
 
 @op(np.diag)
 def diag(v: Any, k: Int = 0) -> Any:
-    """Return the diagonal of a matrix as a view, or a matrix with a vector on a diagonal.
-
-    Args:
-        v: array (n,) or (m, n) of any dtype.
-        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-
-    Returns:
-        For a vector an array (n + abs(k), n + abs(k)), for a matrix a view of one axis.
-
-    Raises:
-        ValueError: `v` has neither one nor two axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.diag.html.
-    """
+    """Return the diagonal of a matrix as a view, or a matrix with a vector on a diagonal."""
     from np2tf.arrays.functions.parts import diagonal
 
     tensor = Array.__metadata__[0](v)  # type: ignore[attr-defined]
@@ -182,37 +104,13 @@ def diag(v: Any, k: Int = 0) -> Any:
 
 @op(np.diagflat)
 def diagflat(v: Array, k: Int = 0) -> ndarray:
-    """Return a matrix with the flattened input on a diagonal.
-
-    Args:
-        v: array of any dtype and shape.
-        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-
-    Returns:
-        An array (n + abs(k), n + abs(k)), where n is the number of elements of `v`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.diagflat.html.
-    """
+    """Return a matrix with the flattened input on a diagonal."""
     return _diagonal_matrix(tf.reshape(v, [-1]), k)
 
 
 @op(np.vander)
 def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
-    """Return the Vandermonde matrix of a vector.
-
-    Args:
-        x: array (m,) of numbers.
-        N: the number of columns; None is m.
-        increasing: whether the powers increase from left to right.
-
-    Returns:
-        An array (m, N).
-
-    Raises:
-        ValueError: `x` does not have one axis, or `N` is negative.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.vander.html.
-    """
+    """Return the Vandermonde matrix of a vector."""
     if x.shape.rank != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     count = x.shape[0] if N is None else operator.index(N)

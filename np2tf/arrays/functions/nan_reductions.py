@@ -59,22 +59,7 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the sum over axes, with NaN counted as 0.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of numbers in the shape of `a` without the reduced axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nansum.html.
-    """
+    """Return the sum over axes, with NaN counted as 0."""
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, _mask(a, where))
 
 
@@ -88,22 +73,7 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the product over axes, with NaN counted as 1.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of numbers in the shape of `a` without the reduced axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html.
-    """
+    """Return the product over axes, with NaN counted as 1."""
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, _mask(a, where))
 
 
@@ -117,24 +87,7 @@ def nanmean(
     *,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the mean over axes of the elements that are not NaN.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of numbers in the shape of `a` without the reduced axes.
-
-    Raises:
-        TypeError: `a` is of floats or complex numbers, and `dtype` is not.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html.
-    """
+    """Return the mean over axes of the elements that are not NaN."""
     inexact = a.dtype.is_floating or a.dtype.is_complex
     if inexact and dtype is not None and dtype.kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
@@ -168,28 +121,7 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """Return the variance over axes of the elements that are not NaN.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        ddof: the number to subtract from the number of elements in the divisor.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-        mean: the mean, with reduced axes of length 1; None computes it.
-        correction: another name of `ddof`.
-
-    Returns:
-        An array of real numbers in the shape of `a` without the reduced axes.
-
-    Raises:
-        ValueError: both `ddof` and `correction` are given.
-        StagingError: `a` is complex, and `dtype` is not.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html.
-    """
+    """Return the variance over axes of the elements that are not NaN."""
     variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(variance, _result_of_variance(a, dtype))
 
@@ -207,28 +139,7 @@ def nanstd(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """Return the standard deviation over axes of the elements that are not NaN.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        ddof: the number to subtract from the number of elements in the divisor.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-        mean: the mean, with reduced axes of length 1; None computes it.
-        correction: another name of `ddof`.
-
-    Returns:
-        An array of real numbers in the shape of `a` without the reduced axes.
-
-    Raises:
-        ValueError: both `ddof` and `correction` are given.
-        StagingError: `a` is complex, and `dtype` is not.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html.
-    """
+    """Return the standard deviation over axes of the elements that are not NaN."""
     variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(variance), _result_of_variance(a, dtype))
 
@@ -260,25 +171,7 @@ def nanmax(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the maximum over axes of the elements that are not NaN.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array in the dtype of `a`, in its shape without the reduced axes.
-
-    Raises:
-        ValueError: there are no elements.
-        StagingError: `initial` or `where` is given.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html.
-    """
+    """Return the maximum over axes of the elements that are not NaN."""
     return _extreme("maximum", a, axis, keepdims, initial, where)
 
 
@@ -291,25 +184,7 @@ def nanmin(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the minimum over axes of the elements that are not NaN.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array in the dtype of `a`, in its shape without the reduced axes.
-
-    Raises:
-        ValueError: there are no elements.
-        StagingError: `initial` or `where` is given.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html.
-    """
+    """Return the minimum over axes of the elements that are not NaN."""
     return _extreme("minimum", a, axis, keepdims, initial, where)
 
 
@@ -334,43 +209,11 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
 
 @op(np.nanargmax)
 def nanargmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """Return the index of the largest element that is not NaN, along an axis.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis to work along; None is the flattened array.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        ValueError: there are no elements, or a slice holds NaN only.
-        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html.
-    """
+    """Return the index of the largest element that is not NaN, along an axis."""
     return _position("argmax", a, axis, keepdims)
 
 
 @op(np.nanargmin)
 def nanargmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """Return the index of the smallest element that is not NaN, along an axis.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis to work along; None is the flattened array.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        ValueError: there are no elements, or a slice holds NaN only.
-        StagingError: only run time can tell whether a slice holds NaN only, or the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html.
-    """
+    """Return the index of the smallest element that is not NaN, along an axis."""
     return _position("argmin", a, axis, keepdims)

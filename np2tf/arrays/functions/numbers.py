@@ -62,57 +62,19 @@ def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
 
 @op(np.round, method=True)
 def round(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
-    """Round to a number of decimals; halves are rounded to even.
-
-    Args:
-        a: array of numbers.
-        decimals: the number of decimals; negative numbers round to tens, hundreds and so on.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of the shape and dtype of `a`; float16 for booleans.
-
-    Raises:
-        StagingError: `a` is of booleans, and `decimals` is not 0.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.round.html.
-    """
+    """Round to a number of decimals; halves are rounded to even."""
     return _round(a, decimals)
 
 
 @op(np.around)
 def around(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
-    """Round to a number of decimals, as `round` does.
-
-    Args:
-        a: array of numbers.
-        decimals: the number of decimals; negative numbers round to tens, hundreds and so on.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of the shape and dtype of `a`; float16 for booleans.
-
-    Raises:
-        StagingError: `a` is of booleans, and `decimals` is not 0.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.around.html.
-    """
+    """Round to a number of decimals, as `round` does."""
     return _round(a, decimals)
 
 
 @op(np.fix)
 def fix(x: Array, out: Any = None) -> tf.Tensor:
-    """Round towards 0.
-
-    Args:
-        x: array of real numbers.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of the shape and dtype of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fix.html.
-    """
+    """Round towards 0."""
     if x.dtype.is_integer or x.dtype == tf.bool:
         return x
     return tf.where(x < constant(0, x), tf.math.ceil(x), tf.floor(x))
@@ -149,25 +111,7 @@ def clip(
     min: Operand = np._NoValue,
     max: Operand = np._NoValue,
 ) -> tf.Tensor:
-    """Limit the elements of an array to an interval.
-
-    Args:
-        a: array of numbers.
-        a_min: array of lower limits; None is no limit.
-        a_max: array of upper limits; None is no limit.
-        out: array to write the result into; None makes a new array.
-        min: another name of `a_min`.
-        max: another name of `a_max`.
-
-    Returns:
-        An array in the common shape and dtype.
-
-    Raises:
-        TypeError: only one of `a_min` and `a_max` is given.
-        ValueError: both names of a limit are given.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.clip.html.
-    """
+    """Limit the elements of an array to an interval."""
     if (a_min is np._NoValue) != (a_max is np._NoValue):
         raise TypeError("clip() missing 1 required positional argument")
     limits = [a_min, a_max]
@@ -191,10 +135,7 @@ attach("clip", _clip_method)
 def _nan_to_num(
     x: Array, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> tf.Tensor:
-    """Replace NaN and infinities by numbers, in a new array.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html.
-    """
+    """Replace NaN and infinities by numbers, in a new array."""
     if x.dtype in COMPLEX:
         return apply_to_parts(lambda part: _replace_special(part, nan, posinf, neginf))(x)
     return _replace_special(x, nan, posinf, neginf) if x.dtype.is_floating else x
@@ -245,20 +186,7 @@ OPS[np.nan_to_num] = nan_to_num
 
 @op(np.real_if_close)
 def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
-    """Return the real parts of complex numbers if all imaginary parts are close to 0, else the numbers.
-
-    Args:
-        a: array of numbers.
-        tol: the tolerance, in units of the machine precision; up to 1, an absolute tolerance.
-
-    Returns:
-        An array in the shape of `a`: of real numbers, or `a` itself.
-
-    Raises:
-        StagingError: the imaginary parts are known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.real_if_close.html.
-    """
+    """Return the real parts of complex numbers if all imaginary parts are close to 0, else the numbers."""
     if a.dtype not in COMPLEX:
         return a
     parts = tf.get_static_value(tf.math.imag(a))
@@ -270,17 +198,7 @@ def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
 
 @op(np.angle)
 def angle(z: Array, deg: bool = False) -> tf.Tensor:
-    """Return the angles of complex numbers in the plane.
-
-    Args:
-        z: array of numbers.
-        deg: whether to return degrees, and not radians.
-
-    Returns:
-        An array of floats in the shape of `z`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.angle.html.
-    """
+    """Return the angles of complex numbers in the plane."""
     parts = (tf.math.imag(z), tf.math.real(z)) if z.dtype in COMPLEX else (0, z)
     result = ufuncs.arctan2.compute(parts)
     return result * constant(180 / math.pi, result) if deg else result
@@ -288,19 +206,7 @@ def angle(z: Array, deg: bool = False) -> tf.Tensor:
 
 @op(np.i0)
 def i0(x: Array) -> tf.Tensor:
-    """Return the modified Bessel function of the first kind of order 0.
-
-    Args:
-        x: array of real numbers.
-
-    Returns:
-        An array of floats in the shape of `x`.
-
-    Raises:
-        TypeError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.i0.html.
-    """
+    """Return the modified Bessel function of the first kind of order 0."""
     if x.dtype in COMPLEX:
         raise TypeError("i0 not supported for complex values")
     return bessel_i0(x if x.dtype.is_floating else cast(x, np.float64))
@@ -308,16 +214,7 @@ def i0(x: Array) -> tf.Tensor:
 
 @op(np.sinc)
 def sinc(x: Array) -> tf.Tensor:
-    """Return ``sin(pi * x) / (pi * x)``, and 1 for 0.
-
-    Args:
-        x: array of numbers.
-
-    Returns:
-        An array of floats or complex numbers in the shape of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.sinc.html.
-    """
+    """Return ``sin(pi * x) / (pi * x)``, and 1 for 0."""
     x = cast(x, inexact_type(x))
     return sine_quotient(x * constant(math.pi, x))
 
@@ -349,22 +246,7 @@ def imag(val: Any) -> Any:
 @op(np.unwrap)
 @promote_in_any_mode
 def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
-    """Remove jumps of more than half a period from a sequence of phases.
-
-    Args:
-        p: array of floats.
-        discont: the smallest jump to remove; None is half a period.
-        axis: the axis of the sequences.
-        period: the period.
-
-    Returns:
-        An array of floats in the shape of `p`.
-
-    Raises:
-        StagingError: the phases and the period are integers.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html.
-    """
+    """Remove jumps of more than half a period from a sequence of phases."""
     along = normalize_axis(axis, rank_of(p))
     steps = difference_along(p, along)
     dtype = result_type(steps, period)

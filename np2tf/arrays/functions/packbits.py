@@ -53,22 +53,7 @@ def _regroup_axes(a: tf.Tensor, *last: Any) -> tf.Tensor:
 
 @op(np.packbits)
 def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
-    """Pack booleans into the bits of bytes.
-
-    Args:
-        a: array of integers or booleans.
-        axis: the axis to work along; None is the flattened array.
-        bitorder: "big" or "little".
-
-    Returns:
-        An array of uint8, an eighth as long along the axis.
-
-    Raises:
-        TypeError: `a` is not of integers or booleans.
-        ValueError: there is no such order of bits.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.packbits.html.
-    """
+    """Pack booleans into the bits of bytes."""
     if not (a.dtype.is_integer or a.dtype == tf.bool):
         raise TypeError("Expected an input array of integer or boolean data type")
     shifts = _shifts(bitorder)
@@ -83,23 +68,7 @@ def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
 
 @op(np.unpackbits)
 def unpackbits(a: Array, /, axis: Axis = None, count: OptionalInt = None, bitorder: str = "big") -> ndarray:
-    """Unpack the bits of bytes.
-
-    Args:
-        a: array of uint8.
-        axis: the axis to work along; None is the flattened array.
-        count: the number of bits; a negative number leaves out bits at the end, None is all bits.
-        bitorder: "big" or "little".
-
-    Returns:
-        An array of uint8 with zeros and ones.
-
-    Raises:
-        TypeError: `a` is not of uint8.
-        ValueError: there is no such order of bits, or fewer bits than `-count`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unpackbits.html.
-    """
+    """Unpack the bits of bytes."""
     if a.dtype != tf.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     shifts = _shifts(bitorder)

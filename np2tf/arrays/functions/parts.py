@@ -43,22 +43,7 @@ __all__ = [
 
 @view(np.diagonal, method=True)
 def diagonal(a: View, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> ndarray:
-    """Return diagonals as a read-only view.
-
-    Args:
-        a: array of any dtype with at least two axes.
-        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-        axis1: the first axis of the matrices.
-        axis2: the second axis of the matrices.
-
-    Returns:
-        A view without the two axes, and with the diagonal as a new last axis.
-
-    Raises:
-        ValueError: `a` has fewer than two axes, or both axes are the same.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.diagonal.html.
-    """
+    """Return diagonals as a read-only view."""
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
@@ -77,17 +62,7 @@ def _cut(a: ndarray, axis: int, piece: slice | int) -> ndarray:
 
 @view(np.flip)
 def flip(m: View, axis: Axis = None) -> ndarray:
-    """Return a view with reversed axes.
-
-    Args:
-        m: array of any dtype and shape.
-        axis: the axis or axes; None is all of them.
-
-    Returns:
-        A view in the shape and dtype of `m`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.flip.html.
-    """
+    """Return a view with reversed axes."""
     axes = range(m.ndim) if axis is None else normalize_axis_tuple(axis, m.ndim)
     if m.ndim == 0:
         return tensor_scalar(m.tensor)
@@ -97,19 +72,7 @@ def flip(m: View, axis: Axis = None) -> ndarray:
 
 @view(np.fliplr)
 def fliplr(m: View) -> ndarray:
-    """Return a view with the second axis reversed.
-
-    Args:
-        m: array of any dtype with at least two axes.
-
-    Returns:
-        A view in the shape and dtype of `m`.
-
-    Raises:
-        ValueError: `m` has fewer than two axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fliplr.html.
-    """
+    """Return a view with the second axis reversed."""
     if m.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
@@ -117,19 +80,7 @@ def fliplr(m: View) -> ndarray:
 
 @view(np.flipud)
 def flipud(m: View) -> ndarray:
-    """Return a view with the first axis reversed.
-
-    Args:
-        m: array of any dtype with at least one axis.
-
-    Returns:
-        A view in the shape and dtype of `m`.
-
-    Raises:
-        ValueError: `m` has no axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.flipud.html.
-    """
+    """Return a view with the first axis reversed."""
     if m.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
@@ -137,21 +88,7 @@ def flipud(m: View) -> ndarray:
 
 @view(np.rot90)
 def rot90(m: View, k: Int = 1, axes: Any = (0, 1)) -> ndarray:
-    """Return a view that is rotated by multiples of 90 degrees.
-
-    Args:
-        m: array of any dtype with at least two axes.
-        k: the number of quarter turns, from the first axis towards the second axis.
-        axes: the two axes of the plane.
-
-    Returns:
-        A view in the dtype of `m`; an odd number of turns exchanges the lengths of the two axes.
-
-    Raises:
-        ValueError: the axes are not two different axes of `m`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.rot90.html.
-    """
+    """Return a view that is rotated by multiples of 90 degrees."""
     axes = tuple(axes)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
@@ -191,23 +128,7 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
 
 @view(np.array_split)
 def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
-    """Return views of sections, which may have different lengths.
-
-    Args:
-        ary: array of any dtype with at least one axis.
-        indices_or_sections: the number of sections, or the indices of the cuts.
-        axis: the axis to split.
-
-    Returns:
-        A list of views.
-
-    Raises:
-        IndexError: there is no such axis.
-        ValueError: the number of sections is not positive.
-        StagingError: code is staged for XLA, and the length of the axis is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.array_split.html.
-    """
+    """Return views of sections, which may have different lengths."""
     if not -ary.ndim <= axis < ary.ndim:
         raise IndexError("tuple index out of range")
     if hasattr(indices_or_sections, "__len__"):
@@ -220,21 +141,7 @@ def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndar
 
 @view(np.split)
 def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
-    """Return views of sections of equal lengths, or between given indices.
-
-    Args:
-        ary: array of any dtype with at least one axis.
-        indices_or_sections: the number of sections, or the indices of the cuts.
-        axis: the axis to split.
-
-    Returns:
-        A list of views.
-
-    Raises:
-        ValueError: the sections would not have equal lengths.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.split.html.
-    """
+    """Return views of sections of equal lengths, or between given indices."""
     if not hasattr(indices_or_sections, "__len__"):
         remainder = ary.shape[axis] % int(indices_or_sections)
         unequal = ValueError("array split does not result in an equal division")
@@ -248,20 +155,7 @@ def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
 
 @view(np.hsplit)
 def hsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
-    """Return views of sections along the second axis; along the first axis of a vector.
-
-    Args:
-        ary: array of any dtype with at least one axis.
-        indices_or_sections: the number of sections, or the indices of the cuts.
-
-    Returns:
-        A list of views.
-
-    Raises:
-        ValueError: `ary` has no axes, or the sections would not have equal lengths.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.hsplit.html.
-    """
+    """Return views of sections along the second axis; along the first axis of a vector."""
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
@@ -269,20 +163,7 @@ def hsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 
 @view(np.vsplit)
 def vsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
-    """Return views of sections along the first axis.
-
-    Args:
-        ary: array of any dtype with at least two axes.
-        indices_or_sections: the number of sections, or the indices of the cuts.
-
-    Returns:
-        A list of views.
-
-    Raises:
-        ValueError: `ary` has fewer than two axes, or the sections would not have equal lengths.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.vsplit.html.
-    """
+    """Return views of sections along the first axis."""
     if ary.ndim < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(ary, indices_or_sections, 0)
@@ -290,20 +171,7 @@ def vsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 
 @view(np.dsplit)
 def dsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
-    """Return views of sections along the third axis.
-
-    Args:
-        ary: array of any dtype with at least three axes.
-        indices_or_sections: the number of sections, or the indices of the cuts.
-
-    Returns:
-        A list of views.
-
-    Raises:
-        ValueError: `ary` has fewer than three axes, or the sections would not have equal lengths.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.dsplit.html.
-    """
+    """Return views of sections along the third axis."""
     if ary.ndim < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(ary, indices_or_sections, 2)
@@ -311,20 +179,7 @@ def dsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 
 @view(np.unstack)
 def unstack(x: View, /, *, axis: Int = 0) -> tuple[ndarray, ...]:
-    """Return views of the items along an axis.
-
-    Args:
-        x: array of any dtype with at least one axis.
-        axis: the axis.
-
-    Returns:
-        A tuple of views without the axis.
-
-    Raises:
-        ValueError: `x` has no axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unstack.html.
-    """
+    """Return views of the items along an axis."""
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     return tuple(moveaxis(x, axis, 0))
@@ -338,24 +193,7 @@ def unstack(x: View, /, *, axis: Int = 0) -> tuple[ndarray, ...]:
 def sliding_window_view(
     x: View, window_shape: Shape, axis: Axis = None, *, subok: bool = False, writeable: bool = False
 ) -> ndarray:
-    """Return a view of the windows that slide over an array.
-
-    Args:
-        x: array of any dtype and shape.
-        window_shape: the length of the window along each axis.
-        axis: the axis or axes; None is all of them.
-        subok: whether a subclass of np.ndarray is kept.
-        writeable: whether the view can be written to. Of an element that is written in several windows, the
-            last one counts.
-
-    Returns:
-        An array with the axes of the windows added at the end.
-
-    Raises:
-        ValueError: a window is longer than its axis or negative, or the number of lengths does not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html.
-    """
+    """Return a view of the windows that slide over an array."""
     shape = x.tensor.shape
     rank = rank_of(x.tensor)
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, allow_duplicate=True)

@@ -57,21 +57,7 @@ def coefficients(p: Any, number: bool = False) -> tf.Tensor:
 
 @op(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
-    """Return the values of a polynomial, by Horner's scheme.
-
-    Args:
-        p: coefficients (n,), the highest power first.
-        x: array of numbers.
-
-    Returns:
-        An array in the shape of `x`.
-
-    Raises:
-        TypeError: `p` is a number.
-        StagingError: an operand is a poly1d, or the degree is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polyval.html.
-    """
+    """Return the values of a polynomial, by Horner's scheme."""
     polynomial = coefficients(p)
     if isinstance(x, np.poly1d):
         raise NoGraphFormError("poly1d objects are NumPy's")
@@ -94,21 +80,7 @@ def _order(m: int, subject: str) -> int:
 @op(np.polyder)
 @promote_in_any_mode
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
-    """Return the derivative of a polynomial.
-
-    Args:
-        p: coefficients (n,), the highest power first.
-        m: the order of the derivative.
-
-    Returns:
-        An array of coefficients.
-
-    Raises:
-        ValueError: `m` is negative.
-        StagingError: `p` is a poly1d, or the degree is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polyder.html.
-    """
+    """Return the derivative of a polynomial."""
     polynomial = coefficients(p)
     for _ in range(_order(m, "derivative")):
         powers = np.arange(max(polynomial.shape[0] - 1, 0), 0, -1)
@@ -120,22 +92,7 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 @op(np.polyint)
 @promote_in_any_mode
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
-    """Return the antiderivative of a polynomial.
-
-    Args:
-        p: coefficients (n,), the highest power first.
-        m: the order of the antiderivative.
-        k: integration constants: None for zeros, one number, or `m` numbers.
-
-    Returns:
-        An array of coefficients.
-
-    Raises:
-        ValueError: `m` is negative, or the number of constants does not fit.
-        StagingError: `p` is a poly1d, or the degree is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polyint.html.
-    """
+    """Return the antiderivative of a polynomial."""
     _order(m, "integral")
     polynomial = coefficients(p)
     constants = np.zeros(m) if k is None else np.atleast_1d(to_numpy(k))
@@ -165,39 +122,13 @@ def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor
 
 @op(np.polyadd)
 def polyadd(a1: Any, a2: Any) -> tf.Tensor:
-    """Return the sum of two polynomials.
-
-    Args:
-        a1: coefficients (n,), the highest power first, or a number.
-        a2: coefficients (m,), or a number.
-
-    Returns:
-        An array (max(n, m),) of coefficients.
-
-    Raises:
-        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polyadd.html.
-    """
+    """Return the sum of two polynomials."""
     return _termwise(tf.add, a1, a2)
 
 
 @op(np.polysub)
 def polysub(a1: Any, a2: Any) -> tf.Tensor:
-    """Return the difference of two polynomials.
-
-    Args:
-        a1: coefficients (n,), the highest power first, or a number.
-        a2: coefficients (m,), or a number.
-
-    Returns:
-        An array (max(n, m),) of coefficients.
-
-    Raises:
-        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polysub.html.
-    """
+    """Return the difference of two polynomials."""
     return _termwise(tf.subtract, a1, a2)
 
 
@@ -211,20 +142,7 @@ def _drop_leading_zeros(p: Any) -> tf.Tensor:
 
 @op(np.polymul)
 def polymul(a1: Any, a2: Any) -> tf.Tensor:
-    """Return the product of two polynomials, each without its leading zeros.
-
-    Args:
-        a1: coefficients (n,), the highest power first, or a number.
-        a2: coefficients (m,), or a number.
-
-    Returns:
-        An array of coefficients.
-
-    Raises:
-        StagingError: an operand is a poly1d, or zero, or its coefficients are known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polymul.html.
-    """
+    """Return the product of two polynomials, each without its leading zeros."""
     operands = promote(_drop_leading_zeros(a1), _drop_leading_zeros(a2))
     if any(x.shape[0] == 0 for x in operands):
         raise NoGraphFormError("a polynomial without coefficients")
@@ -249,18 +167,6 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
     """Return quotient and remainder of two polynomials.
 
     The remainder has no leading coefficients near zero.
-
-    Args:
-        u: coefficients (n,) of the numerator, the highest power first, or a number.
-        v: coefficients (m,) of the divisor, or a number.
-
-    Returns:
-        The coefficients of the quotient and of the remainder.
-
-    Raises:
-        StagingError: an operand is a poly1d, or a degree is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polydiv.html.
     """
     numerator, divisor = _real(u), _real(v)
     scale = tf.ones((), divisor.dtype) / divisor[0]
@@ -279,19 +185,7 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
 
 @op(np.poly)
 def poly(seq_of_zeros: Any) -> tf.Tensor:
-    """Return the coefficients of the polynomial with given roots.
-
-    Args:
-        seq_of_zeros: array (n,) of real roots.
-
-    Returns:
-        An array (n + 1,) of floats, the highest power first.
-
-    Raises:
-        StagingError: the roots are complex or none, or the operand is a matrix.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.poly.html.
-    """
+    """Return the coefficients of the polynomial with given roots."""
     roots = coefficients(seq_of_zeros)
     if rank_of(roots) != 1 or roots.dtype.is_complex or roots.shape[0] == 0:
         # Of a matrix: by its eigenvalues. Complex roots in conjugate pairs give real coefficients.
@@ -335,22 +229,7 @@ def _values(x: tf.Tensor, c: tf.Tensor, spread: bool) -> tf.Tensor:
 
 @op(polynomial.polyval)
 def power_series_values(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
-    """Evaluate polynomials at points.
-
-    Args:
-        x: array of numbers.
-        c: array (n, ...) of coefficients, the lowest power first.
-        tensor: whether to evaluate every polynomial of `c` at every point; False broadcasts `x` with `c`.
-
-    Returns:
-        An array of the common dtype: for `tensor`, with the axes of the polynomials and then of the points.
-
-    Raises:
-        IndexError: there are no coefficients.
-        StagingError: the degree is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval.html.
-    """
+    """Evaluate polynomials at points."""
     return _values(x, c, spread=tensor)
 
 
@@ -366,20 +245,7 @@ if hasattr(polynomial, "polyvalnd"):
 
     @op(polynomial.polyvalnd)
     def polyvalnd(pts: Any, c: Array) -> Any:
-        """Evaluate polynomials of several variables at points.
-
-        Args:
-            pts: sequence of one array of coordinates for each variable, all of the same shape.
-            c: array of coefficients with one axis for each variable in front, the lowest powers first.
-
-        Returns:
-            An array of the common dtype, with the axes of the polynomials and then of the points.
-
-        Raises:
-            ValueError: the shapes of the coordinates differ.
-
-        See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyvalnd.html.
-        """
+        """Evaluate polynomials of several variables at points."""
         return _spread_over_points(c, *map(as_tensor, pts))
 
 
@@ -391,75 +257,23 @@ def _spread_over_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
 
 @op(polynomial.polyval2d)
 def polyval2d(x: Array, y: Array, c: Array) -> Any:
-    """Evaluate polynomials of two variables at points.
-
-    Args:
-        x: array of first coordinates.
-        y: array of second coordinates, in the same shape.
-        c: array (n, m, ...) of coefficients, the lowest powers first.
-
-    Returns:
-        An array of the common dtype, with the axes of the polynomials and then of the points.
-
-    Raises:
-        ValueError: the shapes of the coordinates differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval2d.html.
-    """
+    """Evaluate polynomials of two variables at points."""
     return _spread_over_points(c, x, y)
 
 
 @op(polynomial.polyval3d)
 def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
-    """Evaluate polynomials of three variables at points.
-
-    Args:
-        x: array of first coordinates.
-        y: array of second coordinates, in the same shape.
-        z: array of third coordinates, in the same shape.
-        c: array (n, m, l, ...) of coefficients, the lowest powers first.
-
-    Returns:
-        An array of the common dtype, with the axes of the polynomials and then of the points.
-
-    Raises:
-        ValueError: the shapes of the coordinates differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval3d.html.
-    """
+    """Evaluate polynomials of three variables at points."""
     return _spread_over_points(c, x, y, z)
 
 
 @op(polynomial.polygrid2d)
 def polygrid2d(x: Array, y: Array, c: Array) -> Any:
-    """Evaluate polynomials of two variables on a grid.
-
-    Args:
-        x: array of first coordinates.
-        y: array of second coordinates.
-        c: array (n, m, ...) of coefficients, the lowest powers first.
-
-    Returns:
-        An array whose last axes are the axes of `x` and of `y`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid2d.html.
-    """
+    """Evaluate polynomials of two variables on a grid."""
     return _spread_over_grid(c, x, y)
 
 
 @op(polynomial.polygrid3d)
 def polygrid3d(x: Array, y: Array, z: Array, c: Array) -> Any:
-    """Evaluate polynomials of three variables on a grid.
-
-    Args:
-        x: array of first coordinates.
-        y: array of second coordinates.
-        z: array of third coordinates.
-        c: array (n, m, l, ...) of coefficients, the lowest powers first.
-
-    Returns:
-        An array whose last axes are the axes of `x`, of `y` and of `z`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid3d.html.
-    """
+    """Evaluate polynomials of three variables on a grid."""
     return _spread_over_grid(c, x, y, z)

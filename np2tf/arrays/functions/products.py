@@ -77,21 +77,7 @@ def _check_aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None
 
 @op(np.dot, method=True)
 def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
-    """Return the sums of products over the last axis of `a` and the last but one axis of `b`.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of the common dtype, with the other axes of `a` and then of `b`.
-
-    Raises:
-        ValueError: the lengths of the axes differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.dot.html.
-    """
+    """Return the sums of products over the last axis of `a` and the last but one axis of `b`."""
     rank_a, rank_b = rank_of(a), rank_of(b)
     if rank_a == 0 or rank_b == 0:
         return multiply(a, b)
@@ -105,20 +91,7 @@ def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
 
 @op(np.vdot)
 def vdot(a: Array, b: Array, /) -> tf.Tensor:
-    """Return the inner product of two flattened arrays, with the first array conjugated.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers with as many elements.
-
-    Returns:
-        A number of the common dtype.
-
-    Raises:
-        ValueError: the numbers of elements differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.vdot.html.
-    """
+    """Return the inner product of two flattened arrays, with the first array conjugated."""
     a, b = promote(tf.reshape(a, [-1]), tf.reshape(b, [-1]))
     if a.shape.is_fully_defined() and b.shape.is_fully_defined() and a.shape != b.shape:
         raise ValueError("vectors have different lengths")
@@ -127,20 +100,7 @@ def vdot(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.inner)
 def inner(a: Array, b: Array, /) -> tf.Tensor:
-    """Return the sums of products over the last axes.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers.
-
-    Returns:
-        An array of the common dtype, with the other axes of `a` and then of `b`.
-
-    Raises:
-        ValueError: the lengths of the last axes differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.inner.html.
-    """
+    """Return the sums of products over the last axes."""
     if rank_of(a) == 0 or rank_of(b) == 0:
         return multiply(a, b)
     a, b = promote(a, b)
@@ -150,18 +110,7 @@ def inner(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.outer)
 def outer(a: Array, b: Array, out: Any = None) -> tf.Tensor:
-    """Return the products of all pairs of elements of two flattened arrays.
-
-    Args:
-        a: array of numbers with n elements.
-        b: array of numbers with m elements.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array (n, m).
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.outer.html.
-    """
+    """Return the products of all pairs of elements of two flattened arrays."""
     return multiply(tf.reshape(a, [-1, 1]), tf.reshape(b, [1, -1]))
 
 
@@ -190,22 +139,7 @@ def contract_axes(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
 
 @op(np.tensordot)
 def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
-    """Return the sums of products over pairs of axes.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers.
-        axes: the number of last axes of `a` and first axes of `b`, or a pair of sequences of axes.
-
-    Returns:
-        An array of the common dtype, with the other axes of `a` and then of `b`.
-
-    Raises:
-        ValueError: the lengths of the axes differ.
-        IndexError: there is no such axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html.
-    """
+    """Return the sums of products over pairs of axes."""
     return tensor_array(contract_axes(a, b, axes))
 
 
@@ -225,17 +159,7 @@ def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
 
 @op(np.kron)
 def kron(a: Operand, b: Operand) -> Any:
-    """Return the Kronecker product of two arrays.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers.
-
-    Returns:
-        An array of the common dtype whose lengths are the products of the operands' lengths.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
-    """
+    """Return the Kronecker product of two arrays."""
     left, right = promote(a, b)
     rank = max(left.shape.rank, right.shape.rank)
     left = left[(None,) * (rank - left.shape.rank) + (...,)]
@@ -251,23 +175,7 @@ def kron(a: Operand, b: Operand) -> Any:
 
 @op(np.trace, method=True)
 def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
-    """Return sums along diagonals.
-
-    Args:
-        a: array of numbers with at least two axes.
-        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-        axis1: the first axis of the matrices.
-        axis2: the second axis of the matrices.
-        dtype: the dtype of the result; None is NumPy's choice.
-
-    Returns:
-        An array of numbers in the shape of `a` without the two axes.
-
-    Raises:
-        ValueError: `a` has fewer than two axes, or both axes are the same.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
-    """
+    """Return sums along diagonals."""
     diagonals = diagonal(tensor_array(a), offset, axis1, axis2).tensor
     if dtype is None:
         dtype = np.add.reduce(np.empty(1, diagonals.dtype.as_numpy_dtype)).dtype
@@ -294,24 +202,7 @@ def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
 def cross(
     a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: OptionalInt = None
 ) -> tf.Tensor:
-    """Return the cross products of vectors.
-
-    Args:
-        a: array of vectors of two or three components.
-        b: array of vectors of two or three components.
-        axisa: the axis of the vectors in `a`.
-        axisb: the axis of the vectors in `b`.
-        axisc: the axis of the vectors in the result.
-        axis: one axis for all three.
-
-    Returns:
-        An array of vectors; of numbers if all vectors have two components.
-
-    Raises:
-        ValueError: an operand has no axes, or the vectors do not have two or three components.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.cross.html.
-    """
+    """Return the cross products of vectors."""
     if axis is not None:
         axisa = axisb = axisc = axis
     if rank_of(a) == 0 or rank_of(b) == 0:
@@ -397,22 +288,7 @@ def _refuse_number(x: tf.Tensor) -> None:
 
 @op(np.correlate)
 def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
-    """Return the cross-correlation of two sequences.
-
-    Args:
-        a: array (n,) of numbers.
-        v: array (m,) of numbers.
-        mode: "valid", "same" or "full".
-
-    Returns:
-        An array of one axis; with mode "full" of length n + m - 1.
-
-    Raises:
-        ValueError: an operand does not have one axis or is empty, or the mode is unknown.
-        StagingError: code is staged for XLA, and a length is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.correlate.html.
-    """
+    """Return the cross-correlation of two sequences."""
     _refuse_number(a)
     _refuse_number(v)
     a = _row(a, "correlate", "first array argument cannot be empty")
@@ -428,22 +304,7 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
 
 @op(np.convolve)
 def convolve(a: Array, v: Array, mode: str = "full") -> tf.Tensor:
-    """Return the convolution of two sequences.
-
-    Args:
-        a: array (n,) of numbers, or a number.
-        v: array (m,) of numbers, or a number.
-        mode: "full", "same" or "valid".
-
-    Returns:
-        An array of one axis; with mode "full" of length n + m - 1.
-
-    Raises:
-        ValueError: an operand has several axes or is empty, or the mode is unknown.
-        StagingError: code is staged for XLA, and a length is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.convolve.html.
-    """
+    """Return the convolution of two sequences."""
     a, v = _row(a, "convolve", "a cannot be empty"), _row(v, "convolve", "v cannot be empty")
     a, v = _promote_pair(a, v)
     longer, shorter, _ = _by_length(a, v)

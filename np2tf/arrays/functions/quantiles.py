@@ -276,29 +276,7 @@ def quantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """Return quantiles over axes.
-
-    Args:
-        a: array of real numbers.
-        q: quantile or array of quantiles in [0, 1], known while staging.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        method: the method of interpolation, such as "linear" or "nearest".
-        keepdims: whether the reduced axes remain with length 1.
-        weights: must be None.
-
-    Returns:
-        An array with the axes of `q` in front of the remaining axes.
-
-    Raises:
-        TypeError: the numbers are complex.
-        ValueError: a quantile is out of range, or the method is unknown.
-        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
-            for XLA, and the length is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.quantile.html.
-    """
+    """Return quantiles over axes."""
     refuse_weights(weights)
     return quantiles_of_rows(a, *quantile_fractions(q, 1), axis, method, keepdims)
 
@@ -315,29 +293,7 @@ def percentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """Return percentiles over axes.
-
-    Args:
-        a: array of real numbers.
-        q: percentile or array of percentiles in [0, 100], known while staging.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        method: the method of interpolation, such as "linear" or "nearest".
-        keepdims: whether the reduced axes remain with length 1.
-        weights: must be None.
-
-    Returns:
-        An array with the axes of `q` in front of the remaining axes.
-
-    Raises:
-        TypeError: the numbers are complex.
-        ValueError: a percentile is out of range, or the method is unknown.
-        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
-            for XLA, and the length is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.percentile.html.
-    """
+    """Return percentiles over axes."""
     refuse_weights(weights)
     return quantiles_of_rows(a, *quantile_fractions(q, 100), axis, method, keepdims)
 
@@ -365,24 +321,7 @@ def mean_of_two(low: tf.Tensor, high: tf.Tensor, dtype: np.dtype[Any]) -> tf.Ten
 def median(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """Return medians over axes. The median of no numbers is NaN.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of floats; NaN where a number is NaN.
-
-    Raises:
-        StagingError: the numbers are complex, or code is staged for XLA, and the number of elements is known
-            only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.median.html.
-    """
+    """Return medians over axes. The median of no numbers is NaN."""
     if a.dtype in COMPLEX:
         raise NoGraphFormError("the median of complex numbers")
     refuse_extended(a)
@@ -459,29 +398,7 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """Return quantiles over axes of the elements that are not NaN.
-
-    Args:
-        a: array of real numbers.
-        q: quantile or array of quantiles in [0, 1], known while staging.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        method: the method of interpolation; with floats only "linear".
-        keepdims: whether the reduced axes remain with length 1.
-        weights: must be None.
-
-    Returns:
-        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
-
-    Raises:
-        TypeError: the numbers are complex.
-        ValueError: a quantile is out of range.
-        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
-            for XLA, and the length is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html.
-    """
+    """Return quantiles over axes of the elements that are not NaN."""
     refuse_weights(weights)
     return _quantiles_without_nan(a, *quantile_fractions(q, 1), axis, method, keepdims)
 
@@ -498,29 +415,7 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """Return percentiles over axes of the elements that are not NaN.
-
-    Args:
-        a: array of real numbers.
-        q: percentile or array of percentiles in [0, 100], known while staging.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        method: the method of interpolation; with floats only "linear".
-        keepdims: whether the reduced axes remain with length 1.
-        weights: must be None.
-
-    Returns:
-        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
-
-    Raises:
-        TypeError: the numbers are complex.
-        ValueError: a percentile is out of range.
-        StagingError: there are no numbers, only NumPy handles the method or the weights, or code is staged
-            for XLA, and the length is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html.
-    """
+    """Return percentiles over axes of the elements that are not NaN."""
     refuse_weights(weights)
     return _quantiles_without_nan(a, *quantile_fractions(q, 100), axis, method, keepdims)
 
@@ -529,23 +424,7 @@ def nanpercentile(
 def nanmedian(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """Return medians over axes of the elements that are not NaN.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        overwrite_input: ignored.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of floats; NaN where all elements are NaN.
-
-    Raises:
-        StagingError: the numbers are complex, or there are none.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html.
-    """
+    """Return medians over axes of the elements that are not NaN."""
     if not a.dtype.is_floating:
         return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
     sorted_rows, last, axes = _sort_rows_without_nan(a, axis)

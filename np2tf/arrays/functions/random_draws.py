@@ -1,4 +1,6 @@
-"""Random draws whose arguments or results are tensors: recorded while staging, a call back in other graphs."""
+"""Random draws whose arguments or results are tensors: recorded while staging, a call back in other
+graphs.
+"""
 
 from __future__ import annotations
 

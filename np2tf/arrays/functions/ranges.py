@@ -65,25 +65,7 @@ def arange(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
-    """Return evenly spaced numbers with a given step.
-
-    Args:
-        start: the first number; with one argument only, this is `stop`, and `start` is 0.
-        stop: the end, which is not included.
-        step: the distance of the numbers; None is 1.
-        dtype: the dtype of the result; None is NumPy's choice.
-        device: None or "cpu".
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array of one axis.
-
-    Raises:
-        TypeError: `stop` is missing.
-        ZeroDivisionError: the step is 0.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.arange.html.
-    """
+    """Return evenly spaced numbers with a given step."""
     start, stop, step = (_static_value(value) for value in (start, stop, step))
     if start is None and stop is None:
         raise TypeError("arange() requires stop to be specified.")
@@ -161,27 +143,7 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """Return a given number of evenly spaced numbers.
-
-    Args:
-        start: number or array, the first numbers.
-        stop: number or array, the last numbers.
-        num: how many numbers.
-        endpoint: whether `stop` is included.
-        retstep: whether to return the distance of the numbers as well.
-        dtype: the dtype; None is a floating-point or complex dtype.
-        axis: the axis of the result along which the numbers run.
-        device: None or "cpu".
-
-    Returns:
-        An array of the common shape of `start` and `stop` with one more axis; with `retstep`, also the step.
-
-    Raises:
-        ValueError: `num` is negative.
-        StagingError: code is staged for XLA, and `num` is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linspace.html.
-    """
+    """Return a given number of evenly spaced numbers."""
     if _is_staged_count(num):
         return _staged_linspace(start, stop, as_tensor(num, np.int64), endpoint, retstep, dtype, axis)
     num = num if type(num) is int else operator.index(num)
@@ -262,26 +224,7 @@ def logspace(
     dtype: DType = None,
     axis: Int = 0,
 ) -> ndarray:
-    """Return numbers whose logarithms are evenly spaced between given exponents.
-
-    Args:
-        start: number or array, the first exponents.
-        stop: number or array, the last exponents.
-        num: how many numbers.
-        endpoint: whether `stop` is included.
-        base: the base of the logarithms.
-        dtype: the dtype; None is a floating-point or complex dtype.
-        axis: the axis of the result along which the numbers run.
-
-    Returns:
-        An array of the common shape of `start` and `stop` with one more axis.
-
-    Raises:
-        ValueError: `num` is negative.
-        StagingError: `base` is an array or known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.logspace.html.
-    """
+    """Return numbers whose logarithms are evenly spaced between given exponents."""
     if _is_known(start, stop, base) and num <= SMALL:
         return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
     if not _is_known(base):
@@ -295,25 +238,7 @@ def logspace(
 def geomspace(
     start: Operand, stop: Operand, num: Int = 50, endpoint: bool = True, dtype: DType = None, axis: Int = 0
 ) -> ndarray:
-    """Return a geometric progression between two numbers.
-
-    Args:
-        start: number or array, the first numbers.
-        stop: number or array, the last numbers.
-        num: how many numbers.
-        endpoint: whether `stop` is included.
-        dtype: the dtype; None is a floating-point dtype.
-        axis: the axis of the result along which the numbers run.
-
-    Returns:
-        An array of the common shape of `start` and `stop` with one more axis.
-
-    Raises:
-        ValueError: a limit is known to be 0, or `num` is negative.
-        StagingError: the limits are complex, or `axis` is not 0, and the limits are not constants.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.geomspace.html.
-    """
+    """Return a geometric progression between two numbers."""
     if _is_known(start, stop) and num <= SMALL:
         return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
     result = inexact_type(start, stop)
@@ -346,22 +271,7 @@ _INT = np.dtype(int)
 
 @op(np.meshgrid)
 def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """Return coordinate arrays made of coordinate vectors.
-
-    Args:
-        *xi: arrays of any dtype, which are flattened.
-        copy: ignored: the results are always new arrays.
-        sparse: whether the arrays keep length 1 along the other axes.
-        indexing: "xy" or "ij": which of the first two vectors runs along the first axis.
-
-    Returns:
-        A tuple of one array for each vector.
-
-    Raises:
-        ValueError: `indexing` is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.meshgrid.html.
-    """
+    """Return coordinate arrays made of coordinate vectors."""
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     rank = len(xi)
@@ -380,21 +290,7 @@ def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str 
 
 @op(np.indices)
 def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
-    """Return the indices of a grid.
-
-    Args:
-        dimensions: the lengths of the axes.
-        dtype: the dtype of the indices.
-        sparse: whether the arrays keep length 1 along the other axes.
-
-    Returns:
-        An array (number of axes, *dimensions); with `sparse` a tuple of one array for each axis.
-
-    Raises:
-        StagingError: the dtype is bool.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.indices.html.
-    """
+    """Return the indices of a grid."""
     dimensions = shape_of(tuple(dimensions))
     rank = len(dimensions)
     target_dtype = tf_dtype(dtype or float)

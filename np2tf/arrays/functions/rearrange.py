@@ -56,22 +56,7 @@ def static_value(value: Any) -> Any:
 
 @op(np.repeat, method=True)
 def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
-    """Repeat each element along an axis.
-
-    Args:
-        a: array of any dtype and shape.
-        repeats: number, or array of numbers for the places along the axis.
-        axis: the axis to work along; None is the flattened array.
-
-    Returns:
-        An array in the dtype of `a`, in its shape except for the length of the axis.
-
-    Raises:
-        ValueError: a number is negative.
-        StagingError: code is staged for XLA, and the numbers are known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.repeat.html.
-    """
+    """Repeat each element along an axis."""
     if axis is None:
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
@@ -88,17 +73,7 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
 
 @op(np.tile)
 def tile(A: Array, reps: Shape) -> ndarray:
-    """Repeat a whole array along its axes.
-
-    Args:
-        A: array of any dtype and shape.
-        reps: the number of repetitions along each axis.
-
-    Returns:
-        An array in the dtype of `A`, whose lengths are multiplied by the repetitions.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.tile.html.
-    """
+    """Repeat a whole array along its axes."""
     rank = max(A.shape.rank, len(reps))
     reps = (1,) * (rank - len(reps)) + reps
     wide = A[(None,) * (rank - A.shape.rank) + (...,)]
@@ -107,21 +82,7 @@ def tile(A: Array, reps: Shape) -> ndarray:
 
 @op(np.resize)
 def resize(a: Array, new_shape: Shape) -> ndarray:
-    """Return an array of another shape, with the elements repeated if it is larger.
-
-    Args:
-        a: array of any dtype and shape.
-        new_shape: the lengths of the axes.
-
-    Returns:
-        An array of the new shape, in the dtype of `a`.
-
-    Raises:
-        ValueError: a length is negative.
-        StagingError: the size of `a` is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.resize.html.
-    """
+    """Return an array of another shape, with the elements repeated if it is larger."""
     if any(n < 0 for n in new_shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     flat = tf.reshape(a, [-1])
@@ -138,21 +99,7 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
 
 @op(np.roll)
 def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
-    """Shift elements along axes. Elements beyond the end return at the start.
-
-    Args:
-        a: array of any dtype and shape.
-        shift: the number of places, or one number for each axis.
-        axis: the axis or axes; None is the flattened array, which then gets its shape back.
-
-    Returns:
-        An array in the shape and dtype of `a`.
-
-    Raises:
-        ValueError: there are not as many shifts as axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
-    """
+    """Shift elements along axes. Elements beyond the end return at the start."""
     if axis is None:
         flat_result = _roll_axis(tf.reshape(a, [-1]), shift, 0)
         return tensor_array(tf.reshape(flat_result, tf.shape(a) if None in a.shape.as_list() else a.shape))
@@ -188,25 +135,7 @@ def _roll_axis(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
 
 @op(np.insert)
 def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
-    """Insert values before given indices of an axis.
-
-    Args:
-        arr: array of any dtype and shape.
-        obj: index, indices, slice or boolean mask.
-        values: array of values, which broadcasts to the shape of the inserted part.
-        axis: the axis to work along; None is the flattened array.
-
-    Returns:
-        An array in the dtype of `arr`, longer along the axis; without an axis it has one axis.
-
-    Raises:
-        IndexError: an index is out of bounds or not an integer.
-        ValueError: `obj` has more than one axis.
-        StagingError: the index or the length of the axis is known only at run time, and code is staged for
-            XLA, or there are several indices.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.insert.html.
-    """
+    """Insert values before given indices of an axis."""
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
@@ -282,23 +211,7 @@ def _insert_at(arr: tf.Tensor, place: tf.Tensor, new: tf.Tensor, axis: int) -> t
 
 @op(np.delete)
 def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
-    """Remove slices of an array along an axis.
-
-    Args:
-        arr: array of any dtype and shape.
-        obj: index, indices, slice or boolean mask.
-        axis: the axis to work along; None is the flattened array.
-
-    Returns:
-        An array in the dtype of `arr`, shorter along the axis; without an axis it has one axis.
-
-    Raises:
-        IndexError: an index is out of bounds.
-        StagingError: several indices are known only at run time, or the length of the axis is, and code is
-            staged for XLA, or there are several indices.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.delete.html.
-    """
+    """Remove slices of an array along an axis."""
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
@@ -339,27 +252,7 @@ def pad(
     stat_length: Any = _ABSENT,
     reflect_type: Any = _ABSENT,
 ) -> ndarray:
-    """Add elements around an array.
-
-    Args:
-        array: array of any dtype and shape.
-        pad_width: number of elements: one number, a pair (before, after), or one pair for each axis.
-        mode: "constant", "empty", "edge", "reflect", "symmetric" or "wrap".
-        constant_values: the values for mode "constant", in the same forms as `pad_width`.
-        end_values: a keyword of a mode that only NumPy has.
-        stat_length: a keyword of a mode that only NumPy has.
-        reflect_type: a keyword that only NumPy has.
-
-    Returns:
-        An array in the dtype of `array`, longer along each axis.
-
-    Raises:
-        TypeError: the widths are not integers.
-        ValueError: a width is negative, or `constant_values` is given for another mode.
-        StagingError: only NumPy has the mode or keyword, or the widths are known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.pad.html.
-    """
+    """Add elements around an array."""
     if mode != "constant" and constant_values is not _ABSENT:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
@@ -436,10 +329,7 @@ _AMBIGUOUS = "The truth value of an array with more than one element is ambiguou
 
 @view(np.trim_zeros)
 def _trim_array(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
-    """Return the view of an array without the zeros around it.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html.
-    """
+    """Return the view of an array without the zeros around it."""
     sides = trim.lower()
     if sides not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")

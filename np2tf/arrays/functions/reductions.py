@@ -135,25 +135,7 @@ def max(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the maximum over axes; NaN if an element is NaN.
-
-    Args:
-        a: array of any dtype.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array in the dtype of `a`, in its shape without the reduced axes.
-
-    Raises:
-        ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
-        StagingError: the numbers are complex, and the length of an axis is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.max.html.
-    """
+    """Return the maximum over axes; NaN if an element is NaN."""
     return _extreme("maximum", a, axis, keepdims, initial, where)
 
 
@@ -166,25 +148,7 @@ def min(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the minimum over axes; NaN if an element is NaN.
-
-    Args:
-        a: array of any dtype.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array in the dtype of `a`, in its shape without the reduced axes.
-
-    Raises:
-        ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
-        StagingError: the numbers are complex, and the length of an axis is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.min.html.
-    """
+    """Return the minimum over axes; NaN if an element is NaN."""
     return _extreme("minimum", a, axis, keepdims, initial, where)
 
 
@@ -196,23 +160,7 @@ amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 
 @op(np.ptp)
 def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
-    """Return the difference of the maximum and the minimum over axes.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array in the dtype of `a`, in its shape without the reduced axes.
-
-    Raises:
-        ValueError: there are no elements.
-        TypeError: `a` is of booleans.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ptp.html.
-    """
+    """Return the difference of the maximum and the minimum over axes."""
     require_elements(a, normalize_axes(axis, rank_of(a)), "maximum")
     if a.dtype == tf.bool:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
@@ -272,45 +220,13 @@ def _position_by_comparison(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.argmax, method=True)
 def argmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """Return the index of the first maximum along an axis, or of the first NaN.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis to work along; None is the flattened array.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        ValueError: there are no elements.
-        StagingError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.argmax.html.
-    """
+    """Return the index of the first maximum along an axis, or of the first NaN."""
     return _position("argmax", a, axis, keepdims)
 
 
 @op(np.argmin, method=True)
 def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """Return the index of the first minimum along an axis, or of the first NaN.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis to work along; None is the flattened array.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        ValueError: there are no elements.
-        StagingError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.argmin.html.
-    """
+    """Return the index of the first minimum along an axis, or of the first NaN."""
     return _position("argmin", a, axis, keepdims)
 
 
@@ -322,20 +238,7 @@ def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = Fals
 def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """Return whether any element is true, over axes.
-
-    Args:
-        a: array of any dtype; numbers other than 0 are true.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of booleans.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.any.html.
-    """
+    """Return whether any element is true, over axes."""
     return raw_any(apply_where(truth(a), where, False), normalize_axes(axis, rank_of(a)), keepdims)
 
 
@@ -343,20 +246,7 @@ def any(
 def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """Return whether all elements are true, over axes.
-
-    Args:
-        a: array of any dtype; numbers other than 0 are true.
-        axis: the axis or axes to reduce; None is all of them.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of booleans.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.all.html.
-    """
+    """Return whether all elements are true, over axes."""
     return raw_all(apply_where(truth(a), where, True), normalize_axes(axis, rank_of(a)), keepdims)
 
 
@@ -386,18 +276,7 @@ attach("all", _truth_method(all))
 
 @op(np.count_nonzero)
 def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
-    """Return the number of elements that are not 0, over axes.
-
-    Args:
-        a: array of any dtype.
-        axis: the axis or axes to reduce; None is all of them.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of int64; before NumPy 2.3, an int if all axes are reduced.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html.
-    """
+    """Return the number of elements that are not 0, over axes."""
     count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank_of(a)), keepdims)
     if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
         return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)
@@ -459,25 +338,7 @@ def sum(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the sum over axes.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of numbers in the shape of `a` without the reduced axes.
-
-    Raises:
-        ValueError: `initial` is not a number.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.sum.html.
-    """
+    """Return the sum over axes."""
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, where)
 
 
@@ -491,25 +352,7 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the product over axes.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        initial: number that the reduction starts from; None is no number.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of numbers in the shape of `a` without the reduced axes.
-
-    Raises:
-        ValueError: `initial` is not a number.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.prod.html.
-    """
+    """Return the product over axes."""
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, where)
 
 
@@ -552,21 +395,7 @@ def mean(
     *,
     where: Any = True,
 ) -> tf.Tensor:
-    """Return the mean over axes.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype of the result; None is float64 for integers, else that of `a`.
-        out: array to write the result into; None makes a new array.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-
-    Returns:
-        An array of numbers in the shape of `a` without the reduced axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.mean.html.
-    """
+    """Return the mean over axes."""
     refuse_axis_of_number(axis, a)
     return mean_of(a, axis, dtype, keepdims, where)
 
@@ -660,28 +489,7 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """Return the variance over axes.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
-        out: array to write the result into; None makes a new array.
-        ddof: the number to subtract from the number of elements in the divisor.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-        mean: the mean, with reduced axes of length 1; None computes it.
-        correction: another name of `ddof`.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: both `ddof` and `correction` are given.
-        StagingError: `a` is complex, and `dtype` is not.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.var.html.
-    """
+    """Return the variance over axes."""
     refuse_axis_of_number(axis, a)
     variance = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(variance, _result_of_variance(a, dtype))
@@ -700,28 +508,7 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """Return the standard deviation over axes.
-
-    Args:
-        a: array of numbers.
-        axis: the axis or axes to reduce; None is all of them.
-        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
-        out: array to write the result into; None makes a new array.
-        ddof: the number to subtract from the number of elements in the divisor.
-        keepdims: whether the reduced axes remain with length 1.
-        where: boolean mask of the elements to use, which broadcasts to `a`.
-        mean: the mean, with reduced axes of length 1; None computes it.
-        correction: another name of `ddof`.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: both `ddof` and `correction` are given.
-        StagingError: `a` is complex, and `dtype` is not.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.std.html.
-    """
+    """Return the standard deviation over axes."""
     refuse_axis_of_number(axis, a)
     variance = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(variance), _result_of_variance(a, dtype))

@@ -110,20 +110,7 @@ def permute_view(a: ndarray, order: Any) -> ndarray:
 
 @view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
-    """Return a view with the axes in another order.
-
-    Args:
-        a: array of any dtype and shape.
-        axes: the axes in their new order; None reverses them.
-
-    Returns:
-        A view in the dtype of `a`.
-
-    Raises:
-        ValueError: `axes` is not a permutation of the axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.transpose.html.
-    """
+    """Return a view with the axes in another order."""
     rank = a.ndim
     if axes is None:
         return permute_view(a, reversed(range(rank)))
@@ -149,21 +136,7 @@ attach("transpose", _transpose_method)
 
 @view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
-    """Return a view with two axes exchanged.
-
-    Args:
-        a: array of any dtype and shape.
-        axis1: the first axis.
-        axis2: the second axis.
-
-    Returns:
-        A view in the dtype of `a`.
-
-    Raises:
-        AxisError: there is no such axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html.
-    """
+    """Return a view with two axes exchanged."""
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
@@ -179,22 +152,7 @@ attach("swapaxes", _swapaxes_method)
 
 @view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
-    """Return a view with axes moved to other places.
-
-    Args:
-        a: array of any dtype and shape.
-        source: the axis or axes to move.
-        destination: the new place or places.
-
-    Returns:
-        A view in the dtype of `a`.
-
-    Raises:
-        ValueError: there are not as many places as axes.
-        AxisError: there is no such axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html.
-    """
+    """Return a view with axes moved to other places."""
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")
     if len(sources) != len(destinations):
@@ -207,21 +165,7 @@ def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
 
 @view(np.rollaxis)
 def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
-    """Return a view with an axis moved backwards to another place.
-
-    Args:
-        a: array of any dtype and shape.
-        axis: the axis to move.
-        start: the axis before which it is placed.
-
-    Returns:
-        A view in the dtype of `a`.
-
-    Raises:
-        AxisError: there is no such axis or place.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html.
-    """
+    """Return a view with an axis moved backwards to another place."""
     rank = a.ndim
     axis = normalize_axis_index(axis, rank)
     start = start + rank if start < 0 else start
@@ -237,19 +181,7 @@ def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
 
 @view(np.matrix_transpose)
 def matrix_transpose(x: View, /) -> ndarray:
-    """Return a view with the last two axes exchanged.
-
-    Args:
-        x: array (..., m, n) of any dtype.
-
-    Returns:
-        A view (..., n, m).
-
-    Raises:
-        ValueError: `x` has fewer than two axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html.
-    """
+    """Return a view with the last two axes exchanged."""
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return swapaxes(x, -1, -2)
@@ -344,23 +276,7 @@ def to_memory_order(a: ndarray) -> ndarray:
 
 @view(np.reshape, numbers=True)
 def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
-    """Return an array in another shape, as a view if NumPy returns a view.
-
-    Args:
-        a: array of any dtype and shape.
-        shape: the lengths of the axes; -1 stands for the length that fits.
-        order: "C", "F" or "A": which axis varies fastest.
-        copy: True copies, None copies only if necessary, False never copies.
-
-    Returns:
-        An array of the given shape, in the dtype of `a`.
-
-    Raises:
-        ValueError: the number of elements does not fit, the order is "K", or `copy` is False and a copy is
-            necessary.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.reshape.html.
-    """
+    """Return an array in another shape, as a view if NumPy returns a view."""
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
     backwards = runs_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
@@ -387,17 +303,7 @@ attach("reshape", _reshape_method)
 
 @view(np.ravel, method=True)
 def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
-    """Return the elements along one axis, as a view if the array is contiguous.
-
-    Args:
-        a: array of any dtype and shape.
-        order: "C", "F", "A" or "K": which axis varies fastest.
-
-    Returns:
-        An array of one axis, in the dtype of `a`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ravel.html.
-    """
+    """Return the elements along one axis, as a view if the array is contiguous."""
     if order == "K":
         a = to_memory_order(a)
     elif runs_backwards(a, order):
@@ -408,21 +314,7 @@ def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
 
 @view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
-    """Return a view without axes of length 1.
-
-    Args:
-        a: array of any dtype and shape.
-        axis: the axis or axes to remove; None is all axes of length 1.
-
-    Returns:
-        A view in the dtype of `a`.
-
-    Raises:
-        ValueError: an axis does not have length 1.
-        StagingError: a length is known only at run time, and `axis` is None.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html.
-    """
+    """Return a view without axes of length 1."""
     have = a.tensor.shape.as_list()
     if axis is None:
         if None in have:
@@ -448,20 +340,7 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
 
 @view(np.expand_dims)
 def expand_dims(a: View, axis: Axis) -> ndarray:
-    """Return a view with new axes of length 1.
-
-    Args:
-        a: array of any dtype and shape.
-        axis: the place or places of the new axes in the result.
-
-    Returns:
-        A view in the dtype of `a`.
-
-    Raises:
-        AxisError: a place is out of range.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html.
-    """
+    """Return a view with new axes of length 1."""
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
@@ -495,21 +374,7 @@ atleast_3d = _atleast(np.atleast_3d, 3)
 
 @view(np.broadcast_to)
 def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
-    """Return a read-only view in a larger shape.
-
-    Args:
-        array: array of any dtype and shape.
-        shape: the lengths of the axes.
-        subok: whether a subclass of np.ndarray is kept.
-
-    Returns:
-        A view of the given shape, in the dtype of `array`.
-
-    Raises:
-        ValueError: the array does not broadcast to the shape.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html.
-    """
+    """Return a read-only view in a larger shape."""
     have = array.tensor.shape.as_list()
     if all(isinstance(n, int) for n in shape) and None not in have:
         if np.broadcast_shapes(tuple(have), shape) != shape:
@@ -526,20 +391,7 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
 
 @view(np.broadcast_arrays)
 def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
-    """Return arrays in their common shape, as views. Views that repeat elements are read-only.
-
-    Args:
-        *args: arrays of any dtype and shape.
-        subok: whether a subclass of np.ndarray is kept.
-
-    Returns:
-        A tuple of views.
-
-    Raises:
-        ValueError: the shapes do not broadcast.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html.
-    """
+    """Return arrays in their common shape, as views. Views that repeat elements are read-only."""
     shapes = [a.tensor.shape for a in args]
     if all(shape.is_fully_defined() for shape in shapes):
         shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in shapes))

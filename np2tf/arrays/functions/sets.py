@@ -90,25 +90,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """Return the sorted unique elements, and their indices, inverses and counts if wanted.
-
-    Args:
-        ar: array of any dtype.
-        return_index: whether to return the index of the first occurrence of each unique element.
-        return_inverse: whether to return the indices that rebuild `ar`.
-        return_counts: whether to return the number of occurrences.
-        axis: None, or the axis of a vector.
-        equal_nan: whether NaN equals NaN.
-        sorted: ignored: the result is always sorted.
-
-    Returns:
-        An array of one axis; a tuple of arrays if indices, inverses or counts are wanted.
-
-    Raises:
-        StagingError: `axis` is given for several axes, or code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unique.html.
-    """
+    """Return the sorted unique elements, and their indices, inverses and counts if wanted."""
     if axis is not None:
         normalize_axis(axis, rank_of(ar))
         if ar.shape.rank != 1:
@@ -132,56 +114,20 @@ def _result(name: str) -> Any:
 
 @op(np.unique_values)
 def unique_values(x: Array) -> ndarray:
-    """Return the unique elements; each NaN is unique.
-
-    Args:
-        x: array of any dtype and shape.
-
-    Returns:
-        An array of one axis.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unique_values.html.
-    """
+    """Return the unique elements; each NaN is unique."""
     return tensor_array(UniqueElements(tf.reshape(x, [-1]), equal_nan=False).values)
 
 
 @op(np.unique_counts)
 def unique_counts(x: Array) -> Any:
-    """Return the unique elements and their counts; each NaN is unique.
-
-    Args:
-        x: array of any dtype and shape.
-
-    Returns:
-        A named tuple of the arrays `values` and `counts`.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unique_counts.html.
-    """
+    """Return the unique elements and their counts; each NaN is unique."""
     elements = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
     return _result("UniqueCountsResult")(*map(tensor_array, (elements.values, elements.counts())))
 
 
 @op(np.unique_inverse)
 def unique_inverse(x: Array) -> Any:
-    """Return the unique elements and the indices that rebuild the array; each NaN is unique.
-
-    Args:
-        x: array of any dtype and shape.
-
-    Returns:
-        A named tuple of the arrays `values` and `inverse_indices`.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unique_inverse.html.
-    """
+    """Return the unique elements and the indices that rebuild the array; each NaN is unique."""
     elements = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
     inverse = tf.reshape(elements.inverse(), tf.shape(x))
     return _result("UniqueInverseResult")(*map(tensor_array, (elements.values, inverse)))
@@ -189,19 +135,7 @@ def unique_inverse(x: Array) -> Any:
 
 @op(np.unique_all)
 def unique_all(x: Array) -> Any:
-    """Return the unique elements, their indices, inverses and counts; each NaN is unique.
-
-    Args:
-        x: array of any dtype and shape.
-
-    Returns:
-        A named tuple of the arrays `values`, `indices`, `inverse_indices` and `counts`.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.unique_all.html.
-    """
+    """Return the unique elements, their indices, inverses and counts; each NaN is unique."""
     elements = UniqueElements(tf.reshape(x, [-1]), equal_nan=False)
     inverse = tf.reshape(elements.inverse(), tf.shape(x))
     parts = (elements.values, elements.index(), inverse, elements.counts())
@@ -248,24 +182,7 @@ def isin(
     *,
     kind: Any = None,
 ) -> ndarray:
-    """Return which elements of an array occur in another array.
-
-    Args:
-        element: array of any dtype and shape.
-        test_elements: array of any dtype and shape.
-        assume_unique: ignored: the result does not depend on it.
-        invert: whether to return which elements do not occur.
-        kind: None, "sort" or "table"; only NumPy's checks depend on it.
-
-    Returns:
-        An array of booleans in the shape of `element`.
-
-    Raises:
-        ValueError: `kind` is unknown, or "table" is used for floats or complex numbers.
-        StagingError: NumPy refuses a table of so large a range.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isin.html.
-    """
+    """Return which elements of an array occur in another array."""
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     whole = (x.dtype.is_integer or x.dtype == tf.bool for x in (element, test_elements))
@@ -304,40 +221,13 @@ def _flat(*arrays: Any) -> list[tf.Tensor]:
 
 @op(np.union1d)
 def union1d(ar1: Array, ar2: Array) -> ndarray:
-    """Return the sorted elements that occur in at least one of two arrays.
-
-    Args:
-        ar1: array of any dtype and shape.
-        ar2: array of any dtype and shape.
-
-    Returns:
-        An array of one axis.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.union1d.html.
-    """
+    """Return the sorted elements that occur in at least one of two arrays."""
     return tensor_array(UniqueElements(tf.concat(_flat(ar1, ar2), 0)).values)
 
 
 @op(np.setdiff1d)
 def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
-    """Return the sorted elements of an array that do not occur in another array.
-
-    Args:
-        ar1: array of any dtype and shape.
-        ar2: array of any dtype and shape.
-        assume_unique: whether `ar1` has no duplicates; then its order is kept.
-
-    Returns:
-        An array of one axis.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.setdiff1d.html.
-    """
+    """Return the sorted elements of an array that do not occur in another array."""
     refuse_under_xla()
     first = tf.reshape(ar1, [-1]) if assume_unique else UniqueElements(tf.reshape(ar1, [-1])).values
     left, right = _flat(first, ar2)
@@ -346,21 +236,7 @@ def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.setxor1d)
 def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
-    """Return the sorted elements that occur in exactly one of two arrays.
-
-    Args:
-        ar1: array of any dtype and shape.
-        ar2: array of any dtype and shape.
-        assume_unique: whether both arrays have no duplicates.
-
-    Returns:
-        An array of one axis.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.setxor1d.html.
-    """
+    """Return the sorted elements that occur in exactly one of two arrays."""
     refuse_under_xla()
     parts = _flat(ar1, ar2)
     elements = _sort_flat(
@@ -374,22 +250,7 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.intersect1d)
 def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """Return the sorted elements that occur in both of two arrays.
-
-    Args:
-        ar1: array of any dtype and shape.
-        ar2: array of any dtype and shape.
-        assume_unique: whether both arrays have no duplicates.
-        return_indices: whether to return the indices of the common elements in both arrays.
-
-    Returns:
-        An array of one axis; with `return_indices` a tuple of three arrays.
-
-    Raises:
-        StagingError: code is staged for XLA.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.intersect1d.html.
-    """
+    """Return the sorted elements that occur in both of two arrays."""
     refuse_under_xla()
     first, second = _flat(ar1, ar2)
     index: list[tf.Tensor] = []
@@ -415,21 +276,7 @@ def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indi
 
 @op(np.ediff1d)
 def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
-    """Return the differences of neighbours in the flattened array.
-
-    Args:
-        ary: array of numbers.
-        to_end: array to put behind the differences.
-        to_begin: array to put before the differences.
-
-    Returns:
-        An array of one axis.
-
-    Raises:
-        TypeError: `ary` is of booleans, or a dtype is not compatible.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html.
-    """
+    """Return the differences of neighbours in the flattened array."""
     x = tf.reshape(ary, (-1,))
     if x.dtype == tf.bool:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")

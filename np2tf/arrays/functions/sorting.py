@@ -134,24 +134,7 @@ def sort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return a sorted copy. NaN comes last.
-
-    Args:
-        a: array of any dtype and shape.
-        axis: the axis to sort along; None is the flattened array.
-        kind: NumPy's name of an algorithm; np2tf always sorts stably.
-        order: must be None.
-        stable: has no effect.
-        descending: whether to sort in descending order.
-
-    Returns:
-        An array in the dtype of `a` and in its shape; without an axis it has one axis.
-
-    Raises:
-        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.sort.html.
-    """
+    """Return a sorted copy. NaN comes last."""
     _check_kind(kind, stable, descending)
     a, axis = _prepare(a, axis, order)
     return tensor_array(gather_along(a, order_along(a, axis, bool(descending)), axis))
@@ -167,25 +150,7 @@ def argsort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return the indices that sort an array. NaN comes last.
-
-    Args:
-        a: array of any dtype and shape.
-        axis: the axis to sort along; None is the flattened array.
-        kind: NumPy's name of an algorithm.
-        order: must be None.
-        stable: whether equal elements must keep their order. Otherwise a compiled call with equal elements is
-            discarded, because NumPy chooses their order.
-        descending: whether to sort in descending order.
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.argsort.html.
-    """
+    """Return the indices that sort an array. NaN comes last."""
     _check_kind(kind, stable, descending)
     a, axis = _prepare(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
     indices = order_along(a, axis, bool(descending))
@@ -217,24 +182,7 @@ def _check_partition(kth: Any, kind: Any, a: tf.Tensor, axis: int) -> None:
 
 @op(np.partition)
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
-    """Return a copy in which given elements are at their sorted places.
-
-    Args:
-        a: array of any dtype and shape.
-        kth: the place or places.
-        axis: the axis to sort along; None is the flattened array.
-        kind: must be "introselect".
-        order: must be None.
-
-    Returns:
-        An array in the dtype of `a` and in its shape; without an axis it has one axis.
-
-    Raises:
-        TypeError: `kind` is unknown, or a place is not an integer.
-        ValueError: a place is out of bounds, or `order` is given.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.partition.html.
-    """
+    """Return a copy in which given elements are at their sorted places."""
     a, axis = _prepare(a, axis, order)
     _check_partition(kth, kind, a, axis)
     return tensor_array(gather_along(a, order_along(a, axis), axis))
@@ -244,25 +192,7 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
 def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
-    """Return the indices that partition an array of at most two elements along the axis.
-
-    Args:
-        a: array of any dtype and shape.
-        kth: the place or places.
-        axis: the axis to sort along; None is the flattened array.
-        kind: must be "introselect".
-        order: must be None.
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        TypeError: `kind` is unknown, or a place is not an integer.
-        ValueError: a place is out of bounds, or `order` is given.
-        StagingError: the axis is longer than two or of unknown length: NumPy chooses the order on both sides.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html.
-    """
+    """Return the indices that partition an array of at most two elements along the axis."""
     a, axis = _prepare(a, axis, order)
     length = a.shape[axis]
     _check_partition(kth, kind, a, axis)
@@ -289,21 +219,7 @@ attach("partition", _partition_method)
 
 @op(np.lexsort)
 def lexsort(keys: Operands, axis: Axis = -1) -> Any:
-    """Return the indices that sort by several keys, the last key first.
-
-    Args:
-        keys: sequence of arrays of the same shape.
-        axis: the axis to sort along.
-
-    Returns:
-        An array of int64.
-
-    Raises:
-        TypeError: there are no keys.
-        ValueError: the shapes differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html.
-    """
+    """Return the indices that sort by several keys, the last key first."""
     tensors: Sequence[tf.Tensor] = [as_tensor(key) for key in keys]
     if not tensors:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -338,24 +254,7 @@ def _sorter_indices(sorter: Any, a: tf.Tensor) -> tf.Tensor:
 
 @op(np.searchsorted)
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
-    """Return the places at which values can be inserted so that a sorted array stays sorted.
-
-    Args:
-        a: sorted array (n,) of any dtype.
-        v: array of values.
-        side: "left" or "right" of equal elements.
-        sorter: array of indices that sort `a`; None if `a` is sorted.
-
-    Returns:
-        An array of int64 in the shape of `v`.
-
-    Raises:
-        ValueError: `side` is unknown, `a` does not have one axis, or `sorter` has another length.
-        TypeError: `sorter` is not a vector of integers.
-        StagingError: the numbers are complex.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html.
-    """
+    """Return the places at which values can be inserted so that a sorted array stays sorted."""
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     if a.shape.rank != 1:
@@ -382,16 +281,7 @@ _SMALL = (tf.int8, tf.int16, tf.uint8, tf.uint16)
 
 @op(np.sort_complex)
 def sort_complex(a: Array) -> ndarray:
-    """Return a copy as complex numbers, sorted by real and then by imaginary parts.
-
-    Args:
-        a: array of numbers.
-
-    Returns:
-        An array of complex numbers in the shape of `a`, sorted along the last axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.sort_complex.html.
-    """
+    """Return a copy as complex numbers, sorted by real and then by imaginary parts."""
     elements = as_tensor(sort(a))
     if elements.dtype.is_complex:
         return tensor_array(elements)
@@ -428,21 +318,7 @@ def static_value(x: tf.Tensor) -> np.ndarray | None:
 
 @op(np.where)
 def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
-    """Return elements of `x` where a condition is true, and of `y` elsewhere.
-
-    Args:
-        condition: array of booleans.
-        x: array; None together with `y` returns the positions of true elements.
-        y: array.
-
-    Returns:
-        An array in the common shape and dtype, or a tuple of index arrays.
-
-    Raises:
-        ValueError: only one of `x` and `y` is given.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.where.html.
-    """
+    """Return elements of `x` where a condition is true, and of `y` elsewhere."""
     if x is None and y is None:
         return nonzero(tensor_array(condition))
     if x is None or y is None:
@@ -453,19 +329,7 @@ def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
 
 @op(np.nonzero, method=True)
 def nonzero(a: Array) -> tuple[ndarray, ...]:
-    """Return the positions of the elements that are not 0.
-
-    Args:
-        a: array of any dtype with at least one axis.
-
-    Returns:
-        A tuple of one array of int64 for each axis.
-
-    Raises:
-        ValueError: `a` has no axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html.
-    """
+    """Return the positions of the elements that are not 0."""
     if a.shape.rank == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
@@ -479,16 +343,7 @@ def nonzero(a: Array) -> tuple[ndarray, ...]:
 
 @op(np.flatnonzero)
 def flatnonzero(a: Array) -> ndarray:
-    """Return the positions in the flattened array of the elements that are not 0.
-
-    Args:
-        a: array of any dtype and shape.
-
-    Returns:
-        An array of int64 with one axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html.
-    """
+    """Return the positions in the flattened array of the elements that are not 0."""
     flat = truth(tf.reshape(a, [-1]))
     selections = true_places_of(flat)
     return selections[0] if selections is not None else tensor_array(true_places(flat)[:, 0])
@@ -496,16 +351,7 @@ def flatnonzero(a: Array) -> ndarray:
 
 @op(np.argwhere)
 def argwhere(a: Array) -> ndarray:
-    """Return the positions of the elements that are not 0, as rows.
-
-    Args:
-        a: array of any dtype and shape.
-
-    Returns:
-        An array of int64 with one row for each element, and one column for each axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html.
-    """
+    """Return the positions of the elements that are not 0, as rows."""
     if a.shape.rank == 0:
         return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
     # NumPy's result is a view too: of the array whose rows `nonzero` returns.
@@ -514,18 +360,5 @@ def argwhere(a: Array) -> ndarray:
 
 @op(np.extract)
 def extract(condition: Array, arr: Array) -> ndarray:
-    """Return the elements of a flattened array where a condition is true.
-
-    Args:
-        condition: array of any dtype.
-        arr: array with as many elements as `condition`.
-
-    Returns:
-        An array of one axis.
-
-    Raises:
-        IndexError: a true element of `condition` lies beyond the end of `arr`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.extract.html.
-    """
+    """Return the elements of a flattened array where a condition is true."""
     return compress_axis(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)

@@ -116,25 +116,7 @@ def axis_length(tensor: tf.Tensor, axis: int) -> Any:
 
 @op(np.take, method=True)
 def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str = "raise") -> Any:
-    """Return the elements at positions along an axis.
-
-    Args:
-        a: array of any dtype and shape.
-        indices: array of integers.
-        axis: the axis to work along; None is the flattened array.
-        out: array to write the result into; None makes a new array.
-        mode: "raise", "wrap" or "clip" for positions out of bounds.
-
-    Returns:
-        An array in which the axes of `indices` replace the axis.
-
-    Raises:
-        IndexError: a position is out of bounds with mode "raise".
-        TypeError: `indices` is not of integers.
-        ValueError: there is no such mode.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.take.html.
-    """
+    """Return the elements at positions along an axis."""
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
@@ -169,23 +151,7 @@ def prepare_along_axis(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tens
 
 @op(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
-    """Return the elements at positions along an axis, with separate positions for each slice.
-
-    Args:
-        arr: array of any dtype and shape.
-        indices: array of integers with as many axes as `arr`.
-        axis: the axis of the positions; None is the flattened array.
-
-    Returns:
-        An array in the shape of `indices`, broadcast along the other axes.
-
-    Raises:
-        IndexError: a position is out of bounds, or `indices` is not of integers.
-        ValueError: the numbers of axes differ.
-        StagingError: lengths that are to be broadcast are known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html.
-    """
+    """Return the elements at positions along an axis, with separate positions for each slice."""
     return tensor_array(gather_along(*prepare_along_axis(arr, indices, axis)))
 
 
@@ -231,22 +197,7 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
 
 @op(np.compress)
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
-    """Return the slices along an axis where a condition is true.
-
-    Args:
-        condition: array (n,) of any dtype.
-        a: array of any dtype and shape.
-        axis: the axis to work along; None is the flattened array.
-
-    Returns:
-        An array in the dtype of `a`, in its shape except for the length of the axis.
-
-    Raises:
-        ValueError: `condition` does not have one axis.
-        IndexError: a true element of `condition` lies beyond the end of the axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.compress.html.
-    """
+    """Return the slices along an axis where a condition is true."""
     if condition.shape.rank != 1:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
@@ -276,23 +227,7 @@ attach("compress", _compress_method)
 
 @op(np.choose)
 def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") -> ndarray:
-    """Choose each element from one of several arrays.
-
-    Args:
-        a: array of integers, the numbers of the arrays.
-        choices: sequence of arrays, which broadcast with `a`.
-        out: array to write the result into; None makes a new array.
-        mode: "raise", "wrap" or "clip" for numbers out of range.
-
-    Returns:
-        An array in the common shape of all operands and the common dtype of the choices.
-
-    Raises:
-        ValueError: a number is out of range with mode "raise", or there is no such mode.
-        TypeError: `a` is not of integers.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.choose.html.
-    """
+    """Choose each element from one of several arrays."""
     count = len(choices)
     picks = (
         _checked_choice(indices_of(a), count)
@@ -328,22 +263,7 @@ def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
 
 @op(np.select)
 def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
-    """Return, for each element, the choice of the first condition that is true.
-
-    Args:
-        condlist: sequence of boolean arrays.
-        choicelist: sequence of as many arrays.
-        default: number or array for elements without a true condition.
-
-    Returns:
-        An array in the common shape of all operands and the common dtype of the choices and `default`.
-
-    Raises:
-        ValueError: the sequences have different lengths, or are empty.
-        TypeError: a condition is not boolean.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.select.html.
-    """
+    """Return, for each element, the choice of the first condition that is true."""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:

@@ -1,4 +1,6 @@
-"""Operands as tensors and results as NumPy's objects: foreign operands, numbers that do not fit, __array__."""
+"""Operands as tensors and results as NumPy's objects: foreign operands, numbers that do not fit,
+__array__.
+"""
 
 from __future__ import annotations
 

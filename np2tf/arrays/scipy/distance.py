@@ -101,23 +101,7 @@ def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.spatial.distance.cdist")
 def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """Return the distances between all vectors of one array and all vectors of another array.
-
-    Args:
-        XA: array (m, d) of real numbers.
-        XB: array (n, d) of real numbers.
-        metric: the name of a metric.
-        p: the exponent of the Minkowski metric; None is 2.
-
-    Returns:
-        An array (m, n) of float64.
-
-    Raises:
-        ValueError: an operand is not a matrix, or the numbers of columns differ.
-        StagingError: only SciPy has the metric, or an operand is complex, empty or of unknown shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.cdist.html.
-    """
+    """Return the distances between all vectors of one array and all vectors of another array."""
     first, second = _vectors("cdist", XA), _vectors("cdist", XB)
     if first.shape[1] != second.shape[1]:
         raise ValueError("XA and XB must have the same number of columns")
@@ -126,22 +110,7 @@ def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> 
 
 @native("scipy.spatial.distance.pdist")
 def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """Return the distances between all pairs of vectors.
-
-    Args:
-        X: array (m, d) of real numbers.
-        metric: the name of a metric.
-        p: the exponent of the Minkowski metric; None is 2.
-
-    Returns:
-        An array of float64 with m * (m - 1) / 2 elements: the distances of the pairs (i, j) with i < j.
-
-    Raises:
-        ValueError: `X` is not a matrix.
-        StagingError: only SciPy has the metric, or `X` is complex, empty or of unknown shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.pdist.html.
-    """
+    """Return the distances between all pairs of vectors."""
     vectors = _vectors("pdist", X)
     rows, columns = np.triu_indices(vectors.shape[0], 1)
     return _metric("pdist", metric, p)(gather_parts(vectors, rows, 0), gather_parts(vectors, columns, 0))
@@ -149,23 +118,7 @@ def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
 
 @native("scipy.spatial.distance.squareform")
 def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
-    """Convert a vector of pairwise distances to the symmetric matrix of distances, or back.
-
-    Args:
-        X: array (n * (n - 1) / 2,) or (n, n) of any dtype.
-        force: "tomatrix" or "tovector" requires the direction; any other text does not.
-        checks: whether to check that a matrix is symmetric and has a diagonal of zeros.
-
-    Returns:
-        An array (n, n) or (n * (n - 1) / 2,) of the same dtype.
-
-    Raises:
-        ValueError: the shape does not fit `force`, the matrix is not square, or the vector has no fitting
-            length.
-        StagingError: the shape is unknown or empty, or a check fails.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.squareform.html.
-    """
+    """Convert a vector of pairwise distances to the symmetric matrix of distances, or back."""
     rank = rank_of(X)
     if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
         raise refusal(
@@ -200,21 +153,7 @@ def _matrix(pairs: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.spatial.distance.euclidean")
 def euclidean(u: Array, v: Array) -> tf.Tensor:
-    """Return the Euclidean distance of two vectors.
-
-    Args:
-        u: array (n,) of real numbers.
-        v: array (n,) of real numbers.
-
-    Returns:
-        A number of float64.
-
-    Raises:
-        ValueError: the lengths differ.
-        StagingError: an operand is complex or not a vector, or `u` is float32.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.euclidean.html.
-    """
+    """Return the Euclidean distance of two vectors."""
     first, second = (
         cast(as_tensor(vector), np.float64) if not vector.dtype.is_complex else vector for vector in (u, v)
     )

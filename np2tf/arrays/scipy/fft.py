@@ -65,63 +65,23 @@ for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
 
 @native("scipy.fft.fftshift")
 def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """Shift the zero frequency to the middle.
-
-    Args:
-        x: array of any dtype.
-        axes: the axes to shift; None is all of them.
-
-    Returns:
-        An array of the same shape and dtype.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.fftshift.html.
-    """
+    """Shift the zero frequency to the middle."""
     return fft.fftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
 
 
 @native("scipy.fft.ifftshift")
 def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """Undo `fftshift`.
-
-    Args:
-        x: array of any dtype.
-        axes: the axes to shift; None is all of them.
-
-    Returns:
-        An array of the same shape and dtype.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.ifftshift.html.
-    """
+    """Undo `fftshift`."""
     return fft.ifftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
 
 
 @native("scipy.fft.fftfreq")
 def fftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
-    """Return the frequencies of `fft` for `n` samples.
-
-    Args:
-        n: the number of samples.
-        d: the distance of the samples.
-
-    Returns:
-        An array (n,) of float64.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.fftfreq.html.
-    """
+    """Return the frequencies of `fft` for `n` samples."""
     return fft.fftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]
 
 
 @native("scipy.fft.rfftfreq")
 def rfftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
-    """Return the frequencies of `rfft` for `n` samples.
-
-    Args:
-        n: the number of samples.
-        d: the distance of the samples.
-
-    Returns:
-        An array (n // 2 + 1,) of float64.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.rfftfreq.html.
-    """
+    """Return the frequencies of `rfft` for `n` samples."""
     return fft.rfftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]

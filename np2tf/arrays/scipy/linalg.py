@@ -70,24 +70,7 @@ def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = Fals
 def norm(
     a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True
 ) -> tf.Tensor:
-    """Return the norm of a vector or matrix, or the norms of the vectors or matrices in an array.
-
-    Args:
-        a: array of real or complex numbers.
-        ord: the order of the norm, as for `numpy.linalg.norm`.
-        axis: the axis of the vectors, or a pair of axes of the matrices; None is the whole of `a`.
-        keepdims: whether the axes remain with length 1.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: there is no such order.
-        StagingError: `a` is of single precision and SciPy returns a Python number, or `a` is not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.norm.html.
-    """
+    """Return the norm of a vector or matrix, or the norms of the vectors or matrices in an array."""
     by_lapack = (1, float("inf")) if rank_of(a) == 2 else (None, 2) if rank_of(a) == 1 else ()
     if a.dtype in (tf.float32, tf.complex64) and ord in by_lapack and axis is None and not keepdims:
         raise refusal("norm in single precision, which SciPy returns as a Python number,")
@@ -104,20 +87,7 @@ def _vector(name: str, c: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.linalg.toeplitz")
 def toeplitz(c: Array, r: Any = None) -> tf.Tensor:
-    """Return the matrix that is constant along its diagonals.
-
-    Args:
-        c: first column (m,).
-        r: first row (n,), whose first element is ignored; None is the conjugate of `c`.
-
-    Returns:
-        An array (m, n) of the common dtype.
-
-    Raises:
-        StagingError: an operand is not a vector of known length.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.toeplitz.html.
-    """
+    """Return the matrix that is constant along its diagonals."""
     column = _vector("toeplitz", c)
     if r is None:
         row = tf.math.conj(column) if column.dtype.is_complex else column
@@ -131,20 +101,7 @@ def toeplitz(c: Array, r: Any = None) -> tf.Tensor:
 
 @native("scipy.linalg.hankel")
 def hankel(c: Array, r: Any = None) -> tf.Tensor:
-    """Return the matrix that is constant along its antidiagonals.
-
-    Args:
-        c: first column (m,).
-        r: last row (n,), whose first element is ignored; None is zeros.
-
-    Returns:
-        An array (m, n) of the common dtype.
-
-    Raises:
-        StagingError: an operand is not a vector of known length.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.hankel.html.
-    """
+    """Return the matrix that is constant along its antidiagonals."""
     column = _vector("hankel", c)
     if r is None:
         row = tf.zeros_like(column)
@@ -157,38 +114,14 @@ def hankel(c: Array, r: Any = None) -> tf.Tensor:
 
 @native("scipy.linalg.circulant")
 def circulant(c: Array) -> tf.Tensor:
-    """Return the matrix whose columns are the cyclic shifts of a vector.
-
-    Args:
-        c: array (n,) of any dtype.
-
-    Returns:
-        An array (n, n) of the same dtype.
-
-    Raises:
-        StagingError: `c` is not a vector of known length.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.circulant.html.
-    """
+    """Return the matrix whose columns are the cyclic shifts of a vector."""
     length = _vector("circulant", c).shape[0]
     return gather_parts(c, (np.arange(length)[:, None] - np.arange(length)) % length, 0)
 
 
 @native("scipy.linalg.block_diag")
 def block_diag(*arrs: Array) -> tf.Tensor:
-    """Return a matrix with the given matrices along its diagonal, and zeros elsewhere.
-
-    Args:
-        *arrs: arrays with at most 2 axes; a number counts as (1, 1), a vector as (1, n).
-
-    Returns:
-        A matrix of the common dtype.
-
-    Raises:
-        StagingError: there are no matrices, or they are stacks or of unknown shapes.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.block_diag.html.
-    """
+    """Return a matrix with the given matrices along its diagonal, and zeros elsewhere."""
     blocks = [
         tf.reshape(a, [1] * (2 - rank_of(a)) + a.shape.as_list()) if rank_of(a) < 2 else a for a in arrs
     ]
@@ -209,20 +142,7 @@ def block_diag(*arrs: Array) -> tf.Tensor:
 
 @native("scipy.linalg.expm")
 def expm(A: Array) -> tf.Tensor:
-    """Return the matrix exponential of square matrices.
-
-    Args:
-        A: array (..., n, n) of real or complex numbers; integers are converted to float64.
-
-    Returns:
-        An array (..., n, n) of floats or complex numbers.
-
-    Raises:
-        ValueError: the matrices are not square.
-        StagingError: the matrices are float16, empty or of unknown shape, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.expm.html.
-    """
+    """Return the matrix exponential of square matrices."""
     a_matrix("expm", A, square=True, stacked=True)
     return tf.linalg.expm(*computable("expm", A))
 
@@ -316,22 +236,7 @@ def solve_by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Te
 
 @native("scipy.linalg.cholesky")
 def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Tensor:
-    """Return the upper or lower triangular factor of positive definite matrices.
-
-    Args:
-        a: array (..., n, n) of real or complex numbers.
-        lower: whether to return the lower factor.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array (..., n, n) of floats or complex numbers.
-
-    Raises:
-        ValueError: the matrices are not square.
-        StagingError: a matrix is not positive definite, or `a` is float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cholesky.html.
-    """
+    """Return the upper or lower triangular factor of positive definite matrices."""
     a_matrix("cholesky", a, square=True, stacked=True)
     (matrices,) = computable("cholesky", a, finite=check_finite)
     return cholesky_factor("cholesky", matrices, lower)
@@ -342,20 +247,6 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
     """Return the Cholesky factor of a positive definite matrix, for `cho_solve`.
 
     As in SciPy, the other triangle keeps the elements of `a`, or is zero since SciPy 1.18.
-
-    Args:
-        a: array (n, n) of real or complex numbers.
-        lower: whether to return the lower factor.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        The factor (n, n), and `lower`.
-
-    Raises:
-        ValueError: `a` is not a square matrix.
-        StagingError: `a` is not positive definite, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_factor.html.
     """
     a_matrix("cho_factor", a, square=True)
     (matrix,) = computable("cho_factor", a, finite=check_finite)
@@ -368,22 +259,7 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
 
 @native("scipy.linalg.cho_solve")
 def cho_solve(c_and_lower: Any, b: Array, check_finite: bool = True) -> tf.Tensor:
-    """Solve ``a @ x == b`` for x with the Cholesky factor of a.
-
-    Args:
-        c_and_lower: the pair that `cho_factor` returns.
-        b: right-hand side (n,), or several as the columns of (n, k).
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array in the shape of `b`.
-
-    Raises:
-        ValueError: the factor is not square, or `b` does not fit.
-        StagingError: the triangle is known only at run time, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_solve.html.
-    """
+    """Solve ``a @ x == b`` for x with the Cholesky factor of a."""
     c, lower = c_and_lower
     if not isinstance(lower, (bool, int, np.bool_)):
         raise refusal("cho_solve with a triangle that is known only at run time")
@@ -422,21 +298,7 @@ def _order_of(pivots: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.linalg.lu_factor")
 def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return the LU decomposition of a square matrix, for `lu_solve`.
-
-    Args:
-        a: array (n, n) of real or complex numbers.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        Both triangular factors in one array (n, n), and the pivots (n,) of int32.
-
-    Raises:
-        ValueError: `a` is not a square matrix.
-        StagingError: `a` is nearly singular, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_factor.html.
-    """
+    """Return the LU decomposition of a square matrix, for `lu_solve`."""
     a_matrix("lu_factor", a, square=True)
     factors, order = lu_factors("lu_factor", *computable("lu_factor", a, finite=check_finite))
     return factors, _pivots_of(order)
@@ -444,23 +306,7 @@ def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor
 
 @native("scipy.linalg.lu_solve")
 def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = True) -> tf.Tensor:
-    """Solve ``a @ x == b`` for x with the factors that `lu_factor` returns for a.
-
-    Args:
-        lu_and_piv: the pair that `lu_factor` returns.
-        b: right-hand side (n,), or several as the columns of (n, k).
-        trans: 0 for a, 1 for its transpose, 2 for its adjoint.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array in the shape of `b`.
-
-    Raises:
-        ValueError: the factors are not square, or `b` does not fit.
-        StagingError: only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_solve.html.
-    """
+    """Solve ``a @ x == b`` for x with the factors that `lu_factor` returns for a."""
     factors, pivots = (as_tensor(array) for array in lu_and_piv)
     a_matrix("lu_solve", factors, square=True)
     factors, right = computable("lu_solve", factors, b, finite=check_finite)
@@ -479,25 +325,7 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
 
 @native("scipy.linalg.svd")
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_finite: bool = True) -> Any:
-    """Return the singular value decomposition of a matrix, or its singular values alone.
-
-    Args:
-        a: array (m, n) of real or complex numbers.
-        full_matrices: whether the factors are square.
-        compute_uv: whether to return the factors.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        The factors (m, m) and (n, n) with the singular values (min(m, n),), largest first, between them; if
-        `full_matrices` is false, the factors (m, k) and (k, n) with k = min(m, n). Only the singular values
-        if `compute_uv` is false.
-
-    Raises:
-        ValueError: `a` is not a matrix.
-        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.svd.html.
-    """
+    """Return the singular value decomposition of a matrix, or its singular values alone."""
     a_matrix("svd", a)
     (matrix,) = computable("svd", a, finite=check_finite)
     if not compute_uv:
@@ -507,44 +335,14 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_fin
 
 @native("scipy.linalg.svdvals")
 def svdvals(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Return the singular values of a matrix, the largest first.
-
-    Args:
-        a: array (m, n) of real or complex numbers.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array (min(m, n),) of floats.
-
-    Raises:
-        ValueError: `a` is not a matrix.
-        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.svdvals.html.
-    """
+    """Return the singular values of a matrix, the largest first."""
     a_matrix("svdvals", a)
     return singular_values(*computable("svdvals", a, finite=check_finite))
 
 
 @native("scipy.linalg.qr")
 def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tensor, ...]:
-    """Return the QR decomposition of a matrix.
-
-    Args:
-        a: array (m, n) of real or complex numbers.
-        mode: "full", "economic", or "r" for the triangular factor only.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        The factor with orthonormal columns, (m, m) or (m, min(m, n)), and the upper triangular factor; a
-        tuple of the triangular factor alone for mode "r".
-
-    Raises:
-        ValueError: `a` is not a matrix.
-        StagingError: the mode is "raw", or `a` is a stack of matrices, float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.qr.html.
-    """
+    """Return the QR decomposition of a matrix."""
     if mode not in ("full", "qr", "r", "economic"):
         raise refusal(f"qr with mode={mode!r}")
     a_matrix("qr", a)
@@ -555,23 +353,7 @@ def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tens
 
 @native("scipy.linalg.eigh")
 def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_finite: bool = True) -> Any:
-    """Return the eigenvalues of a Hermitian matrix, the smallest first, and its eigenvectors.
-
-    Args:
-        a: array (n, n) of real or complex numbers.
-        lower: whether to read the lower triangle of `a`, and not the upper triangle.
-        eigvals_only: whether to return the eigenvalues alone.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        The eigenvalues (n,) of floats, and the eigenvectors as the columns of an array (n, n).
-
-    Raises:
-        ValueError: `a` is not a square matrix.
-        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.eigh.html.
-    """
+    """Return the eigenvalues of a Hermitian matrix, the smallest first, and its eigenvectors."""
     a_matrix("eigh", a, square=True)
     (matrix,) = computable("eigh", a, finite=check_finite)
     triangle = matrix if lower else tf.linalg.adjoint(matrix)
@@ -582,22 +364,7 @@ def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_fini
 
 @native("scipy.linalg.eigvalsh")
 def eigvalsh(a: Array, *, lower: bool = True, check_finite: bool = True) -> tf.Tensor:
-    """Return the eigenvalues of a Hermitian matrix, the smallest first.
-
-    Args:
-        a: array (n, n) of real or complex numbers.
-        lower: whether to read the lower triangle of `a`, and not the upper triangle.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array (n,) of floats.
-
-    Raises:
-        ValueError: `a` is not a square matrix.
-        StagingError: `a` is a stack of matrices, float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.eigvalsh.html.
-    """
+    """Return the eigenvalues of a Hermitian matrix, the smallest first."""
     a_matrix("eigvalsh", a, square=True)
     (matrix,) = computable("eigvalsh", a, finite=check_finite)
     return tf.math.real(batches.eigvalsh(matrix if lower else tf.linalg.adjoint(matrix)))
@@ -623,25 +390,7 @@ def solve(
     assume_a: Any = None,
     transposed: bool = False,
 ) -> tf.Tensor:
-    """Solve ``a @ x == b`` for x.
-
-    Args:
-        a: array (n, n) of real or complex numbers.
-        b: right-hand side (n,), or several as the columns of (n, k).
-        lower: which triangle a positive definite `a` is read from.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-        assume_a: "gen" or None for a general matrix, "pos" for a positive definite matrix.
-        transposed: whether to solve with the transpose of `a`.
-
-    Returns:
-        An array in the shape of `b`.
-
-    Raises:
-        ValueError: `a` is not square, or `b` does not fit.
-        StagingError: `a` is nearly singular, or only SciPy handles the case.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.solve.html.
-    """
+    """Solve ``a @ x == b`` for x."""
     first, right = _system("solve", a, b, check_finite)
     if assume_a in ("pos", "positive definite") and not transposed:
         return as_given(solve_by_cholesky(cholesky_factor("solve", first, lower), right, lower), b)
@@ -657,21 +406,7 @@ def solve(
 
 @native("scipy.linalg.inv")
 def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Return the inverses of square matrices.
-
-    Args:
-        a: array (..., n, n) of real or complex numbers.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array (..., n, n) of floats or complex numbers.
-
-    Raises:
-        ValueError: the matrices are not square.
-        StagingError: a matrix is nearly singular, or `a` is float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.inv.html.
-    """
+    """Return the inverses of square matrices."""
     a_matrix("inv", a, square=True, stacked=True)
     (matrices,) = computable("inv", a, finite=check_finite)
     lu_factors("inv", matrices)
@@ -680,21 +415,7 @@ def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
 
 @native("scipy.linalg.det")
 def det(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Return the determinants of square matrices, computed in double precision.
-
-    Args:
-        a: array (..., n, n) of real or complex numbers.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array (...,) of float64 or complex128.
-
-    Raises:
-        ValueError: the matrices are not square.
-        StagingError: `a` is float16, empty, or not finite.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.det.html.
-    """
+    """Return the determinants of square matrices, computed in double precision."""
     a_matrix("det", a, square=True, stacked=True)
     (matrices,) = computable("det", a, finite=check_finite)
     return determinant(tf.cast(matrices, tf.complex128 if matrices.dtype.is_complex else tf.float64))
@@ -709,25 +430,7 @@ def solve_triangular(
     unit_diagonal: bool = False,
     check_finite: bool = True,
 ) -> tf.Tensor:
-    """Solve ``a @ x == b`` for x with a triangular matrix.
-
-    Args:
-        a: array (n, n) of real or complex numbers.
-        b: right-hand side (n,), or several as the columns of (n, k).
-        trans: 0 or "N" for `a`, 1 or "T" for its transpose, 2 or "C" for its adjoint.
-        lower: whether `a` is lower triangular.
-        unit_diagonal: whether the diagonal counts as ones.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array in the shape of `b`.
-
-    Raises:
-        ValueError: `a` is not square, or `b` does not fit.
-        StagingError: `a` is singular, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.solve_triangular.html.
-    """
+    """Solve ``a @ x == b`` for x with a triangular matrix."""
     matrix, right = _system("solve_triangular", a, b, check_finite)
     diagonal = tf.linalg.diag_part(matrix)
     if unit_diagonal:
@@ -751,25 +454,7 @@ def solve_triangular(
 
 @native("scipy.linalg.lstsq")
 def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tuple[Any, ...]:
-    """Solve a linear least-squares problem.
-
-    Args:
-        a: array (m, n) of real or complex numbers, with m >= n.
-        b: right-hand side (m,), or several as the columns of (m, k).
-        cond: singular values below `cond` times the largest count as 0; None is the precision of the dtype.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        The solution (n,) or (n, k), the sums of squared residuals (empty if m == n), the rank, and the
-        singular values (n,).
-
-    Raises:
-        ValueError: `a` is not a matrix, or `b` does not fit.
-        StagingError: there are fewer equations than unknowns, `a` does not have full rank, or only SciPy
-            handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lstsq.html.
-    """
+    """Solve a linear least-squares problem."""
     a_matrix("lstsq", a)
     first, right = computable("lstsq", a, b, finite=check_finite)
     columns = columns_of("lstsq", first, right)
@@ -786,24 +471,7 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
 
 @native("scipy.linalg.pinv")
 def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = True) -> tf.Tensor:
-    """Return the Moore-Penrose inverse of a matrix.
-
-    Args:
-        a: array (m, n) of real or complex numbers.
-        atol: the absolute tolerance; None is 0.
-        rtol: the relative tolerance; None is the precision of the dtype times max(m, n). Singular values up
-            to `atol` plus `rtol` times the largest count as 0.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array (n, m) of floats or complex numbers.
-
-    Raises:
-        ValueError: `a` is not a matrix.
-        StagingError: a tolerance is negative, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinv.html.
-    """
+    """Return the Moore-Penrose inverse of a matrix."""
     a_matrix("pinv", a)
     (matrix,) = computable("pinv", a, finite=check_finite)
     left, values, right = svd_of(matrix, full_matrices=False)
@@ -828,24 +496,7 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
 def pinvh(
     a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True
 ) -> tf.Tensor:
-    """Return the pseudo-inverse of a Hermitian matrix.
-
-    Args:
-        a: array (n, n) of real or complex numbers.
-        atol: the absolute tolerance; None is 0.
-        rtol: the relative tolerance, times the largest absolute eigenvalue; None is n times the precision.
-        lower: whether to read the lower triangle of `a`, and not the upper triangle.
-        check_finite: whether to leave operands with infinities or NaN to SciPy, which raises ValueError.
-
-    Returns:
-        An array (n, n) of floats or complex numbers.
-
-    Raises:
-        ValueError: `a` is not a square matrix.
-        StagingError: a tolerance is negative, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinvh.html.
-    """
+    """Return the pseudo-inverse of a Hermitian matrix."""
     a_matrix("pinvh", a, square=True)
     (matrix,) = computable("pinvh", a, finite=check_finite)
     values, vectors = batches.eigh(matrix if lower else tf.linalg.adjoint(matrix))

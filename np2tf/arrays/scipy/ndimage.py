@@ -131,25 +131,7 @@ def _weights_along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tup
 def correlate1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """Correlate an array with weights along an axis.
-
-    Args:
-        input: array of real numbers.
-        weights: vector (k,) of real numbers.
-        axis: the axis of the correlation.
-        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: the weights are not a vector.
-        ValueError: the mode is unknown.
-        StagingError: only SciPy handles the dtypes or shapes.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate1d.html.
-    """
+    """Correlate an array with weights along an axis."""
     kernel, where = _weights_along_axis("correlate1d", input, weights, axis)
     return correlate_line(input, kernel, where, mode, cval, kernel.shape[0] // 2)
 
@@ -158,25 +140,7 @@ def correlate1d(
 def convolve1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """Convolve an array with weights along an axis.
-
-    Args:
-        input: array of real numbers.
-        weights: vector (k,) of real numbers.
-        axis: the axis of the convolution.
-        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: the weights are not a vector.
-        ValueError: the mode is unknown.
-        StagingError: only SciPy handles the dtypes or shapes.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve1d.html.
-    """
+    """Convolve an array with weights along an axis."""
     kernel, where = _weights_along_axis("convolve1d", input, weights, axis)
     return correlate_line(input, tf.reverse(kernel, [0]), where, mode, cval, (kernel.shape[0] - 1) // 2)
 
@@ -201,48 +165,14 @@ def _correlate(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: 
 
 @native("scipy.ndimage.correlate")
 def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """Correlate an array with an array of weights.
-
-    Args:
-        input: array of real numbers.
-        weights: array of real numbers with as many axes as `input`.
-        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: the numbers of axes differ.
-        ValueError: the mode is unknown.
-        StagingError: only SciPy handles the dtypes or shapes.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate.html.
-    """
+    """Correlate an array with an array of weights."""
     kernel = _weights("correlate", input, weights)
     return _correlate(input, kernel, mode, cval, [n // 2 for n in kernel.shape])
 
 
 @native("scipy.ndimage.convolve")
 def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """Convolve an array with an array of weights.
-
-    Args:
-        input: array of real numbers.
-        weights: array of real numbers with as many axes as `input`.
-        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: the numbers of axes differ.
-        ValueError: the mode is unknown.
-        StagingError: only SciPy handles the dtypes or shapes.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve.html.
-    """
+    """Convolve an array with an array of weights."""
     kernel = _weights("convolve", input, weights)
     reversal = tf.reverse(kernel, list(range(rank_of(kernel))))
     return _correlate(input, reversal, mode, cval, [(n - 1) // 2 for n in kernel.shape])
@@ -333,22 +263,7 @@ _gradient("prewitt", (1, 1, 1))
 
 @native("scipy.ndimage.laplace")
 def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """Return the sum of second differences along all axes.
-
-    Args:
-        input: array of signed real numbers with at least 1 axis.
-        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        ValueError: the mode is unknown.
-        StagingError: the numbers are unsigned, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.laplace.html.
-    """
+    """Return the sum of second differences along all axes."""
     checked_input("laplace", input)
     if input.dtype.is_unsigned or not rank_of(input):
         raise refusal("laplace of unsigned integers, or of a number")
@@ -404,27 +319,7 @@ def gaussian_filter1d(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smooth an array along an axis by a Gaussian, or by a derivative of a Gaussian.
-
-    Args:
-        input: array of floats.
-        sigma: the standard deviation of the Gaussian.
-        axis: the axis to smooth along.
-        order: the order of the derivative; 0 is the Gaussian itself.
-        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
-        cval: the value beyond the ends with mode "constant".
-        truncate: the Gaussian ends at so many standard deviations.
-        radius: the number of weights on each side, in the place of `truncate`.
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        ValueError: the mode is unknown.
-        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter1d.html.
-    """
+    """Smooth an array along an axis by a Gaussian, or by a derivative of a Gaussian."""
     checked_input("gaussian_filter1d", input, exact=False)
     where = normalize_axis_index(axis, rank_of(input))
     return _gaussian(input, sigma, where, order, mode, cval, truncate, radius)
@@ -441,27 +336,7 @@ def gaussian_filter(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smooth an array along all axes by Gaussians.
-
-    Args:
-        input: array of floats.
-        sigma: the standard deviation, for all axes or as a sequence of one per axis.
-        order: the order of the derivative, likewise; 0 is the Gaussian itself.
-        mode: how the array is extended beyond its ends, likewise.
-        cval: the value beyond the ends with mode "constant".
-        truncate: the Gaussian ends at so many standard deviations.
-        radius: the number of weights on each side, in the place of `truncate`.
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: a sequence does not have one item per axis.
-        ValueError: the mode is unknown.
-        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter.html.
-    """
+    """Smooth an array along all axes by Gaussians."""
     result = checked_input("gaussian_filter", input, exact=False)
     rank = rank_of(input)
     for axis in range(rank):
@@ -487,49 +362,14 @@ def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Ten
 def uniform_filter1d(
     input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """Average the windows of an array along an axis.
-
-    Args:
-        input: array of real numbers.
-        size: the length of the window.
-        axis: the axis of the windows.
-        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: the size is below 1.
-        ValueError: the mode is unknown.
-        StagingError: the size is known only at run time, or only SciPy handles the numbers.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter1d.html.
-    """
+    """Average the windows of an array along an axis."""
     require_finite("uniform_filter1d", checked_input("uniform_filter1d", input))
     return _uniform(input, size, normalize_axis_index(axis, rank_of(input)), mode, cval)
 
 
 @native("scipy.ndimage.uniform_filter")
 def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """Average the windows of an array.
-
-    Args:
-        input: array of real numbers.
-        size: the length of the window, for all axes or as a sequence of one per axis.
-        mode: how the array is extended beyond its ends, likewise.
-        cval: the value beyond the ends with mode "constant".
-
-    Returns:
-        An array of the shape and dtype of `input`.
-
-    Raises:
-        RuntimeError: a sequence does not have one item per axis.
-        ValueError: the mode is unknown.
-        StagingError: the size is known only at run time, or only SciPy handles the numbers.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter.html.
-    """
+    """Average the windows of an array."""
     result, rank = checked_input("uniform_filter", input), rank_of(input)
     require_finite("uniform_filter", input)
     for axis in range(rank):

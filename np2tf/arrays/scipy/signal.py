@@ -132,22 +132,6 @@ def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -
 
     With method "auto", floats and complex numbers are convolved by Fourier transforms if both arrays have
     more than 64 elements.
-
-    Args:
-        in1: array of any numeric dtype and at least 0 axes.
-        in2: array with as many axes as `in1`.
-        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
-        method: "auto", "direct" (a sum of products) or "fft".
-
-    Returns:
-        An array of the common dtype. With mode "full" each axis has length n + m - 1.
-
-    Raises:
-        ValueError: the operands have different numbers of axes, or the mode or method is unknown.
-        StagingError: an operand is empty or has an unknown shape, or only SciPy has the method for this
-            dtype.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.convolve.html.
     """
     a, b = _operands("convolve", in1, in2, mode)
     return _convolution("convolve", a, b, mode, method)
@@ -155,24 +139,7 @@ def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -
 
 @native("scipy.signal.correlate")
 def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> tf.Tensor:
-    """Return the cross-correlation of two arrays.
-
-    Args:
-        in1: array of any numeric dtype.
-        in2: array with as many axes as `in1`.
-        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
-        method: "auto", "direct" (a sum of products) or "fft".
-
-    Returns:
-        An array of the common dtype. With mode "full" each axis has length n + m - 1.
-
-    Raises:
-        ValueError: the operands have different numbers of axes, or the mode or method is unknown.
-        StagingError: an operand is empty or has an unknown shape, or only SciPy has the method for this
-            dtype.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.correlate.html.
-    """
+    """Return the cross-correlation of two arrays."""
     a, b = _operands("correlate", in1, in2, mode)
     kernel = tf.reverse(b, list(range(rank_of(b)))) if rank_of(b) else b
     return _convolution("correlate", a, tf.math.conj(kernel) if b.dtype.is_complex else kernel, mode, method)
@@ -180,22 +147,7 @@ def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") 
 
 @native("scipy.signal.fftconvolve")
 def fftconvolve(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
-    """Return the convolution of two arrays, computed by Fourier transforms.
-
-    Args:
-        in1: array of any numeric dtype; integers are converted to float64.
-        in2: array with as many axes as `in1`.
-        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
-
-    Returns:
-        An array of floats or complex numbers. With mode "full" each axis has length n + m - 1.
-
-    Raises:
-        ValueError: the operands have different numbers of axes, or the mode is unknown.
-        StagingError: an operand is empty or has an unknown shape, or is of booleans or float16.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.fftconvolve.html.
-    """
+    """Return the convolution of two arrays, computed by Fourier transforms."""
     a, b = _operands("fftconvolve", in1, in2, mode)
     if rank_of(a) == 0:
         return a * b
@@ -206,22 +158,7 @@ def fftconvolve(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
 
 @native("scipy.signal.convolve2d")
 def convolve2d(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
-    """Return the convolution of two matrices, with zeros around them.
-
-    Args:
-        in1: array (m, n) of any numeric dtype.
-        in2: array (k, l).
-        mode: "full", "same" (the shape of `in1`) or "valid" (only complete overlaps).
-
-    Returns:
-        An array of the common dtype; with mode "full" of shape (m + k - 1, n + l - 1).
-
-    Raises:
-        ValueError: an operand is not a matrix, or the mode is unknown.
-        StagingError: an operand is empty or has an unknown shape, or both are large.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.convolve2d.html.
-    """
+    """Return the convolution of two matrices, with zeros around them."""
     a, b = _operands("convolve2d", in1, in2, mode)
     if rank_of(a) != 2:
         raise ValueError("convolve2d inputs must both be 2-D arrays")
@@ -230,22 +167,7 @@ def convolve2d(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
 
 @native("scipy.signal.hilbert")
 def hilbert(x: Array, N: OptionalInt = None, axis: Int = -1) -> tf.Tensor:
-    """Return the analytic signal, whose imaginary part is the Hilbert transform.
-
-    Args:
-        x: array of real numbers.
-        N: the number of Fourier components; None is the length of the axis.
-        axis: the axis of time.
-
-    Returns:
-        An array of complex numbers in the shape of `x`, with length `N` along the axis.
-
-    Raises:
-        ValueError: `N` is not positive.
-        StagingError: `x` is complex or float16, or the length is unknown.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.hilbert.html.
-    """
+    """Return the analytic signal, whose imaginary part is the Hilbert transform."""
     if x.dtype.is_complex or x.dtype == tf.float16:
         raise refusal(f"hilbert of {x.dtype.name}")
     where = normalize_axis_index(axis, rank_of(x))
@@ -336,24 +258,7 @@ def _signal(
 
 @native("scipy.signal.lfilter")
 def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any:
-    """Filter a signal along an axis with a recursive or finite filter.
-
-    Args:
-        b: numerator (k,) of the filter.
-        a: denominator (l,) of the filter.
-        x: signal, an array of real or complex numbers with at least 1 axis.
-        axis: the axis to filter along.
-        zi: initial state, of the shape of `x` with length max(k, l) - 1 along the axis; None starts at rest.
-
-    Returns:
-        The output in the shape of `x`. With `zi`, a pair of the output and the last state.
-
-    Raises:
-        StagingError: only SciPy handles the case: integers, float16, unknown lengths, a denominator that
-            begins with 0, or `zi` of another shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.lfilter.html.
-    """
+    """Filter a signal along an axis with a recursive or finite filter."""
     before = None if zi is None else as_tensor(zi)
     samples, where, (first, second, *_) = _signal(
         "lfilter", x, axis, b, a, *([] if before is None else [before])
@@ -377,22 +282,7 @@ def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any
 
 @native("scipy.signal.sosfilt")
 def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
-    """Filter a signal along an axis with a cascade of second-order sections.
-
-    Args:
-        sos: sections (n, 6).
-        x: signal, an array of real or complex numbers with at least 1 axis.
-        axis: the axis to filter along.
-
-    Returns:
-        The output in the shape of `x`.
-
-    Raises:
-        ValueError: `sos` does not have the shape (n, 6).
-        StagingError: a section has a0 other than 1, or only SciPy handles the dtype or shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.sosfilt.html.
-    """
+    """Filter a signal along an axis with a cascade of second-order sections."""
     if rank_of(sos) != 2 or sos.shape[1] != 6 or not sos.shape[0]:
         raise ValueError("sos array must be shape (n_sections, 6)")
     samples, where, (sections,) = _signal("sosfilt", x, axis, sos)
@@ -430,25 +320,7 @@ def _extend(x: tf.Tensor, kind: Any, count: int) -> tf.Tensor:
 def filtfilt(
     b: Array, a: Array, x: Array, axis: Int = -1, padtype: Any = "odd", padlen: OptionalInt = None
 ) -> tf.Tensor:
-    """Filter a signal forwards and backwards along an axis, so that phases do not change.
-
-    Args:
-        b: numerator (k,) of the filter.
-        a: denominator (l,) of the filter.
-        x: signal, an array of real or complex numbers with at least 1 axis.
-        axis: the axis to filter along.
-        padtype: "odd", "even" or "constant" extension of the signal; None adds no samples.
-        padlen: the number of samples to add at each end; None is 3 * max(k, l).
-
-    Returns:
-        The output in the shape of `x`.
-
-    Raises:
-        ValueError: `padtype` is unknown, or the signal is not longer than `padlen`.
-        StagingError: only SciPy handles the dtypes, shapes or coefficients.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.filtfilt.html.
-    """
+    """Filter a signal forwards and backwards along an axis, so that phases do not change."""
     if padtype not in ("even", "odd", "constant", None):
         raise ValueError("Unknown value for padtype")
     samples, where, (first, second) = _signal("filtfilt", x, axis, b, a)
@@ -467,22 +339,7 @@ def filtfilt(
 
 @native("scipy.signal.detrend")
 def detrend(data: Array, axis: Int = -1, type: str = "linear") -> tf.Tensor:
-    """Subtract the mean, or the straight line that fits best, from a signal.
-
-    Args:
-        data: signal, an array of numbers in double precision with at least 1 axis.
-        axis: the axis of the signal.
-        type: "linear" or "constant".
-
-    Returns:
-        An array of floats or complex numbers in the shape of `data`.
-
-    Raises:
-        ValueError: `type` is unknown.
-        StagingError: the signal is of single precision, empty or of unknown shape.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.detrend.html.
-    """
+    """Subtract the mean, or the straight line that fits best, from a signal."""
     if type not in ("linear", "l", "constant", "c"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
     samples, where, _ = _signal("detrend", data, axis)

@@ -602,20 +602,7 @@ universal("binom", compute_in_double(binomial))
 
 @native("scipy.special.zeta")
 def zeta(x: Array, q: Any = None) -> tf.Tensor:
-    """Return the Hurwitz zeta function.
-
-    Args:
-        x: array of real exponents.
-        q: array of real shifts.
-
-    Returns:
-        An array of float64, or of float32 if `x` is float16 or float32.
-
-    Raises:
-        StagingError: `q` is None (Riemann's function), or `x` is complex.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.zeta.html.
-    """
+    """Return the Hurwitz zeta function."""
     if q is None or x.dtype.is_complex:
         raise refusal("the zeta function of Riemann, or of complex numbers")
     first, second = promote(x, q)
@@ -625,17 +612,7 @@ def zeta(x: Array, q: Any = None) -> tf.Tensor:
 
 @native("scipy.special.polygamma")
 def polygamma(n: Array, x: Array) -> tf.Tensor:
-    """Return the derivatives of `digamma`.
-
-    Args:
-        n: array of the orders of the derivatives.
-        x: array of real numbers.
-
-    Returns:
-        An array of float64 in the common shape; NaN for negative orders.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.polygamma.html.
-    """
+    """Return the derivatives of `digamma`."""
     order, at = broadcast_together(cast(n, np.float64), cast(x, np.float64))
     one = constant(1, order)
     above = tf.where(order > constant(0, order), order + one, constant(2, order))
@@ -650,20 +627,7 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
 
 @native("scipy.special.multigammaln")
 def multigammaln(a: Array, d: Int) -> tf.Tensor:
-    """Return the logarithm of the multivariate gamma function.
-
-    Args:
-        a: array of real numbers above (d - 1) / 2.
-        d: the number of dimensions.
-
-    Returns:
-        An array of float64 in the shape of `a`.
-
-    Raises:
-        StagingError: an element of `a` is outside of the domain.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.multigammaln.html.
-    """
+    """Return the logarithm of the multivariate gamma function."""
     at = cast(a, np.float64)
     discard_unless(reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
     result = tf.fill(tf.shape(at), constant(d * (d - 1) * 0.25 * math.log(math.pi), at))
@@ -785,21 +749,7 @@ universal("chdtrc", compute_in_double(lambda v, x: upper_gamma(v / constant(2, v
 
 @native("scipy.special.comb")
 def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
-    """Return the number of ways to choose k of N things.
-
-    Args:
-        N: array of numbers of things.
-        k: array of numbers of chosen things.
-        repetition: whether a thing may be chosen several times.
-
-    Returns:
-        An array of float64 in the common shape; 0 where k > N or a number is negative.
-
-    Raises:
-        StagingError: with `repetition`, N is below 1 or k is below 0.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.comb.html.
-    """
+    """Return the number of ways to choose k of N things."""
     things, sample_size = broadcast_together(cast(N, np.float64), cast(k, np.float64))
     if repetition:
         zero = constant(0, things)
@@ -817,19 +767,7 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
 
 @native("scipy.special.factorial")
 def factorial(n: Array) -> tf.Tensor:
-    """Return ``gamma(n + 1)``, and 0 for negative numbers.
-
-    Args:
-        n: array of real numbers.
-
-    Returns:
-        An array of float64 in the shape of `n`.
-
-    Raises:
-        StagingError: `n` is complex, boolean or float16.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.factorial.html.
-    """
+    """Return ``gamma(n + 1)``, and 0 for negative numbers."""
     if n.dtype.is_complex or n.dtype in (tf.bool, tf.float16):
         raise refusal(f"factorial of {n.dtype.name}")
     at = cast(n, np.float64)
@@ -955,22 +893,7 @@ def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
 
 @native("scipy.special.logsumexp")
 def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False) -> tf.Tensor:
-    """Return the logarithm of the sum of exponentials.
-
-    Args:
-        a: array of real numbers.
-        axis: the axis or axes to sum over; None is all of them.
-        b: array of real factors of the exponentials.
-        keepdims: whether the summed axes remain with length 1.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        StagingError: an operand is complex or float16, or `a` is empty or of unknown size.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html.
-    """
+    """Return the logarithm of the sum of exponentials."""
     if a.shape.num_elements() in (0, None):
         raise refusal("logsumexp of an array that is empty or of unknown size")
     if b is not None:
@@ -1002,20 +925,7 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
 
 @native("scipy.special.softmax")
 def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """Return the exponentials divided by their sum.
-
-    Args:
-        x: array of real numbers.
-        axis: the axis or axes to sum over; None is all of them.
-
-    Returns:
-        An array of floats in the shape of `x`.
-
-    Raises:
-        StagingError: `x` is complex or float16.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.softmax.html.
-    """
+    """Return the exponentials divided by their sum."""
     x = _inexact(x)
     axes = _axes(x, axis)
     powers = tf.exp(x - tf.stop_gradient(reduce_max(x, axes, keepdims=True)))
@@ -1024,20 +934,7 @@ def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
 
 @native("scipy.special.log_softmax")
 def log_softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """Return the logarithm of `softmax`.
-
-    Args:
-        x: array of real numbers.
-        axis: the axis or axes to sum over; None is all of them.
-
-    Returns:
-        An array of floats in the shape of `x`.
-
-    Raises:
-        StagingError: `x` is complex or float16.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.log_softmax.html.
-    """
+    """Return the logarithm of `softmax`."""
     x = _inexact(x)
     axes = _axes(x, axis)
     exponents = x - _largest(x, axes)

@@ -77,41 +77,13 @@ def _quantiles(name: str, q: Any, loc: Any, scale: Any, sign: int) -> tf.Tensor:
 
 @native("scipy.stats.norm.ppf")
 def ppf(q: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """Return the number x such that a normal variable is below x with probability q.
-
-    Args:
-        q: array of probabilities.
-        loc: the mean.
-        scale: the standard deviation.
-
-    Returns:
-        An array of float64 in the common shape; NaN where `scale` is not positive.
-
-    Raises:
-        StagingError: an operand is complex.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.norm.html.
-    """
+    """Return the number x such that a normal variable is below x with probability q."""
     return _quantiles("norm.ppf", q, loc, scale, 1)
 
 
 @native("scipy.stats.norm.isf")
 def isf(q: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """Return the number x such that a normal variable is above x with probability q.
-
-    Args:
-        q: array of probabilities.
-        loc: the mean.
-        scale: the standard deviation.
-
-    Returns:
-        An array of float64 in the common shape; NaN where `scale` is not positive.
-
-    Raises:
-        StagingError: an operand is complex.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.norm.html.
-    """
+    """Return the number x such that a normal variable is above x with probability q."""
     return _quantiles("norm.isf", q, loc, scale, -1)
 
 
@@ -191,22 +163,7 @@ _register_one_parameter("scipy.stats.t.sf", _student(-1))
 
 @native("scipy.stats.t.pdf")
 def student_density(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """Return the density of Student's t distribution.
-
-    Args:
-        x: array of real numbers.
-        df: the degrees of freedom.
-        loc: the location.
-        scale: the scale.
-
-    Returns:
-        An array of float64 in the common shape; NaN where `df` or `scale` is not positive.
-
-    Raises:
-        StagingError: an operand is complex, or there are a million degrees of freedom or more.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.t.html.
-    """
+    """Return the density of Student's t distribution."""
     y, width, good = _standardise("t.pdf", x, loc, scale)
     y, width, freedom, good = broadcast_together(y, width, _real("t.pdf", df), good)
     good &= freedom > constant(0, y)
@@ -264,41 +221,11 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
 
 @native("scipy.stats.multivariate_normal.logpdf")
 def multivariate_log_density(x: Array, mean: Any = None, cov: Any = 1) -> tf.Tensor:
-    """Return the logarithm of the density of normal vectors.
-
-    Args:
-        x: array (..., n) of vectors.
-        mean: vector (n,); None is zeros.
-        cov: covariance (n, n), variances (n,), or one variance.
-
-    Returns:
-        An array (...,) of float64.
-
-    Raises:
-        ValueError: the shapes do not fit.
-        StagingError: the covariance is singular or not finite, or only SciPy handles the parameters.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.multivariate_normal.html.
-    """
+    """Return the logarithm of the density of normal vectors."""
     return _log_densities("multivariate_normal.logpdf", x, mean, cov)
 
 
 @native("scipy.stats.multivariate_normal.pdf")
 def multivariate_density(x: Array, mean: Any = None, cov: Any = 1) -> tf.Tensor:
-    """Return the density of normal vectors.
-
-    Args:
-        x: array (..., n) of vectors.
-        mean: vector (n,); None is zeros.
-        cov: covariance (n, n), variances (n,), or one variance.
-
-    Returns:
-        An array (...,) of float64.
-
-    Raises:
-        ValueError: the shapes do not fit.
-        StagingError: the covariance is singular or not finite, or only SciPy handles the parameters.
-
-    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.multivariate_normal.html.
-    """
+    """Return the density of normal vectors."""
     return tf.exp(_log_densities("multivariate_normal.pdf", x, mean, cov))

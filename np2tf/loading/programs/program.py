@@ -1,4 +1,6 @@
-"""Finds a user's program and the modules beside it, and gives it the environment that python would give it."""
+"""Finds a user's program and the modules beside it, and gives it the environment that python would
+give it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One call made ready: taken apart, shared memory refused, names known, captures guarded, the body to trace."""
+"""One call made ready: taken apart, shared memory refused, names known, captures guarded, the body
+to trace.
+"""
 
 from __future__ import annotations
 

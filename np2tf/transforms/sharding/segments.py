@@ -1,4 +1,6 @@
-"""The parts of a replica between collectives, compiled by XLA, and the axis along which the collectives run."""
+"""The parts of a replica between collectives, compiled by XLA, and the axis along which the
+collectives run.
+"""
 
 from __future__ import annotations
 

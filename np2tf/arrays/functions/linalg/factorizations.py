@@ -298,23 +298,7 @@ def _svd_hermitian(a: tf.Tensor) -> SVDResult:
 
 @op(np.linalg.svd)
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """Return the singular value decomposition ``a = U @ diag(S) @ Vh``.
-
-    Args:
-        a: array (..., m, n) of numbers.
-        full_matrices: whether U and Vh are square.
-        compute_uv: False returns the singular values alone.
-        hermitian: whether `a` is Hermitian, so that eigenvalues can be used.
-
-    Returns:
-        A named tuple of U, S and Vh; S is (..., min(m, n)), the largest value first.
-
-    Raises:
-        LinAlgError: `a` has fewer than two axes, or is not finite.
-        TypeError: `a` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html.
-    """
+    """Return the singular value decomposition ``a = U @ diag(S) @ Vh``."""
     a = square(a) if hermitian else matrix(a)
     if not compute_uv:
         return singular_values(a, hermitian)
@@ -326,41 +310,13 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian
 
 @op(np.linalg.svdvals)
 def svdvals(x: Array, /) -> tf.Tensor:
-    """Return the singular values of matrices, the largest first.
-
-    Args:
-        x: array (..., m, n) of numbers.
-
-    Returns:
-        An array (..., min(m, n)) of floats.
-
-    Raises:
-        LinAlgError: `x` has fewer than two axes, or is not finite.
-        TypeError: `x` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.svdvals.html.
-    """
+    """Return the singular values of matrices, the largest first."""
     return singular_values(matrix(x))
 
 
 @op(np.linalg.qr)
 def qr(a: Array, mode: str = "reduced") -> Any:
-    """Return the decomposition ``a = Q @ R`` with orthonormal columns of Q and upper triangular R.
-
-    Args:
-        a: array (..., m, n) of numbers.
-        mode: "reduced", "complete", or "r" for R alone.
-
-    Returns:
-        A named tuple of Q and R, or R.
-
-    Raises:
-        ValueError: `mode` is unknown.
-        LinAlgError: `a` has fewer than two axes.
-        StagingError: only NumPy has the mode, such as "raw".
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html.
-    """
+    """Return the decomposition ``a = Q @ R`` with orthonormal columns of Q and upper triangular R."""
     if mode in ("f", "full", "e", "economic", "raw"):
         raise NoGraphFormError(f"qr with mode {mode!r}")
     if mode not in ("reduced", "complete", "r"):
@@ -372,21 +328,7 @@ def qr(a: Array, mode: str = "reduced") -> Any:
 
 @op(np.linalg.cholesky)
 def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
-    """Return the lower triangular L with ``a = L @ L.H``, or its adjoint.
-
-    Args:
-        a: array (..., n, n) of numbers, of which only the same triangle is read.
-        upper: whether to return the adjoint.
-
-    Returns:
-        An array (..., n, n) of floating-point or complex numbers.
-
-    Raises:
-        LinAlgError: a matrix is not square or not positive definite.
-        TypeError: `a` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html.
-    """
+    """Return the lower triangular L with ``a = L @ L.H``, or its adjoint."""
     a = square(a)
     lower = tf.linalg.cholesky(tf.linalg.adjoint(a) if upper else a)
     # TensorFlow marks failure by NaN or 0; while staging the call is discarded then, and NumPy raises.
@@ -410,44 +352,14 @@ def _complete_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
 
 @op(np.linalg.eigh)
 def eigh(a: Array, UPLO: str = "L") -> EighResult:
-    """Return the eigenvalues of Hermitian matrices, the smallest first, and their eigenvectors.
-
-    Args:
-        a: array (..., n, n) of numbers.
-        UPLO: "L" or "U": the triangle to read.
-
-    Returns:
-        A named tuple of the eigenvalues (..., n) and the eigenvectors (..., n, n) in columns.
-
-    Raises:
-        ValueError: `UPLO` is unknown.
-        LinAlgError: a matrix is not square.
-        TypeError: `a` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html.
-    """
+    """Return the eigenvalues of Hermitian matrices, the smallest first, and their eigenvectors."""
     triangle = _complete_triangle(a, UPLO)
     return EighResult(*eigenvectors(square(a), triangle, functools.partial(np.linalg.eigh, UPLO=UPLO)))
 
 
 @op(np.linalg.eigvalsh)
 def eigvalsh(a: Array, UPLO: str = "L") -> tf.Tensor:
-    """Return the eigenvalues of Hermitian matrices, the smallest first.
-
-    Args:
-        a: array (..., n, n) of numbers.
-        UPLO: "L" or "U": the triangle to read.
-
-    Returns:
-        An array (..., n) of floats.
-
-    Raises:
-        ValueError: `UPLO` is unknown.
-        LinAlgError: a matrix is not square.
-        TypeError: `a` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html.
-    """
+    """Return the eigenvalues of Hermitian matrices, the smallest first."""
     return tf.math.real(batches.eigvalsh(_complete_triangle(a, UPLO)))
 
 
@@ -456,36 +368,11 @@ def eig(a: Array) -> EigResult:
     """Return the eigenvalues and eigenvectors of square matrices.
 
     The eigenvectors have length 1, and their largest components are real, as LAPACK normalises them.
-
-    Args:
-        a: array (..., n, n) of complex numbers; of real numbers where eager code is differentiated.
-
-    Returns:
-        A named tuple of the eigenvalues (..., n) and the eigenvectors (..., n, n) in columns.
-
-    Raises:
-        LinAlgError: a matrix is not square.
-        StagingError: the matrices are real, and the dtype of NumPy's result depends on their values.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html.
     """
     return EigResult(*eigensystem(square(a)))
 
 
 @op(np.linalg.eigvals)
 def eigvals(a: Array) -> tf.Tensor:
-    """Return the eigenvalues of square matrices.
-
-    Args:
-        a: array (..., n, n) of complex numbers; of real numbers where eager code is differentiated.
-
-    Returns:
-        An array (..., n) of complex numbers; of real numbers if NumPy's result is real.
-
-    Raises:
-        LinAlgError: a matrix is not square.
-        StagingError: the matrices are real, and the dtype of NumPy's result depends on their values.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvals.html.
-    """
+    """Return the eigenvalues of square matrices."""
     return eigensystem(square(a))[0]

@@ -35,20 +35,7 @@ __all__ = [
 
 @op(np.linalg.outer)
 def outer(x1: Array, x2: Array, /) -> tf.Tensor:
-    """Return the products of all pairs of elements of two vectors.
-
-    Args:
-        x1: array (n,) of numbers.
-        x2: array (m,) of numbers.
-
-    Returns:
-        An array (n, m).
-
-    Raises:
-        ValueError: an operand does not have one axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.outer.html.
-    """
+    """Return the products of all pairs of elements of two vectors."""
     if rank_of(x1) != 1 or rank_of(x2) != 1:
         raise ValueError(
             "Input arrays must be one-dimensional, but they are "
@@ -59,21 +46,7 @@ def outer(x1: Array, x2: Array, /) -> tf.Tensor:
 
 @op(np.linalg.trace)
 def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
-    """Return the sums along diagonals of matrices.
-
-    Args:
-        x: array (..., m, n) of numbers.
-        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-        dtype: the dtype of the result; None is NumPy's choice.
-
-    Returns:
-        An array (...).
-
-    Raises:
-        ValueError: `x` has fewer than two axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.trace.html.
-    """
+    """Return the sums along diagonals of matrices."""
     if rank_of(x) < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     return diagonal_sum(x, offset, dtype)
@@ -81,20 +54,7 @@ def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
 
 @view(np.linalg.diagonal)
 def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
-    """Return the diagonals of matrices as a view.
-
-    Args:
-        x: array (..., m, n) of any dtype.
-        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
-
-    Returns:
-        A read-only view in the dtype of `x`, with the diagonals along its last axis.
-
-    Raises:
-        ValueError: `x` has fewer than two axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.diagonal.html.
-    """
+    """Return the diagonals of matrices as a view."""
     if x.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     return x.view_through(Diagonal(offset))
@@ -102,21 +62,7 @@ def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
 
 @op(np.linalg.cross)
 def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Return the cross products of vectors of three components.
-
-    Args:
-        x1: array of numbers with length 3 along the axis.
-        x2: array of numbers with length 3 along the axis.
-        axis: the axis of the vectors.
-
-    Returns:
-        An array of the common shape and dtype.
-
-    Raises:
-        ValueError: the axis does not have length 3.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html.
-    """
+    """Return the cross products of vectors of three components."""
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
@@ -139,61 +85,20 @@ def _move_axis(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
 
 @op(np.linalg.matmul)
 def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
-    """Return the products of matrices, ``x1 @ x2``.
-
-    Args:
-        x1: array (..., m, n) or (n,) of numbers.
-        x2: array (..., n, k) or (n,) of numbers.
-
-    Returns:
-        An array (..., m, k) of the common dtype; the axis of a vector is left out.
-
-    Raises:
-        ValueError: the shapes do not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matmul.html.
-    """
+    """Return the products of matrices, ``x1 @ x2``."""
     return UFUNCS[np.matmul].compute((x1, x2))
 
 
 @op(np.linalg.vecdot)
 def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Return the inner products of vectors, with the first operand conjugated.
-
-    Args:
-        x1: array of numbers.
-        x2: array of numbers.
-        axis: the axis of the vectors.
-
-    Returns:
-        An array without the axis.
-
-    Raises:
-        ValueError: the shapes do not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vecdot.html.
-    """
+    """Return the inner products of vectors, with the first operand conjugated."""
     x1, x2 = promote(x1, x2)
     return vector_product(_move_axis(x1, axis, -1), _move_axis(x2, axis, -1))
 
 
 @op(np.linalg.tensordot)
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
-    """Return the sums of products over pairs of axes.
-
-    Args:
-        x1: array of numbers.
-        x2: array of numbers.
-        axes: the number of last axes of `x1` and first axes of `x2`, or a pair of sequences of axes.
-
-    Returns:
-        An array of the common dtype, with the other axes of `x1` and then of `x2`.
-
-    Raises:
-        ValueError: the lengths of the axes differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensordot.html.
-    """
+    """Return the sums of products over pairs of axes."""
     return tensor_array(contract_axes(x1, x2, axes))
 
 
@@ -217,21 +122,7 @@ def _best_splits(sizes: list[int]) -> list[list[int]]:
 
 @op(np.linalg.multi_dot)
 def multi_dot(arrays: Operands, *, out: Any = None) -> tf.Tensor:
-    """Return the product of a chain of matrices, computed in the cheapest order.
-
-    Args:
-        arrays: sequence of at least two matrices; the first and the last may be vectors.
-        out: array to write the result into; None makes a new array.
-
-    Returns:
-        An array of the common dtype: a matrix, or a vector or a number if a vector is first or last.
-
-    Raises:
-        ValueError: there are fewer than two operands.
-        LinAlgError: an operand is not a matrix.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.multi_dot.html.
-    """
+    """Return the product of a chain of matrices, computed in the cheapest order."""
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
     chain = list(promote(*arrays))

@@ -163,21 +163,6 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
     """Return the norms of vectors or matrices.
 
     Without order and axis, all elements count as one vector.
-
-    Args:
-        x: array of numbers.
-        ord: the order: None, "fro", "nuc", infinities or numbers.
-        axis: the axis of the vectors, or a pair of axes of the matrices.
-        keepdims: whether the reduced axes remain with length 1.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        TypeError: `axis` is not None, an integer or a tuple.
-        ValueError: there is no such order, or the axes do not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.norm.html.
     """
     x = _inexact(x)
     rank = rank_of(x)
@@ -208,22 +193,7 @@ def _restore_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.
 
 @op(np.linalg.vector_norm)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> tf.Tensor:
-    """Return the norms of vectors.
-
-    Args:
-        x: array of numbers.
-        axis: the axis of the vectors; several axes count as one long vector, and None as all axes.
-        keepdims: whether the reduced axes remain with length 1.
-        ord: the order of the norm.
-
-    Returns:
-        An array of floats.
-
-    Raises:
-        ValueError: there is no such order.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html.
-    """
+    """Return the norms of vectors."""
     x = _inexact(x)
     axes = normalize_axis_tuple(range(rank_of(x)) if axis is None else axis, rank_of(x))
     outer_axes = [k for k in range(rank_of(x)) if k not in axes]
@@ -235,21 +205,7 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
 
 @op(np.linalg.matrix_norm)
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.Tensor:
-    """Return the norms of the matrices in the last two axes.
-
-    Args:
-        x: array (..., m, n) of numbers.
-        keepdims: whether the reduced axes remain with length 1.
-        ord: the order of the norm.
-
-    Returns:
-        An array (...) of floats.
-
-    Raises:
-        ValueError: there is no such order.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_norm.html.
-    """
+    """Return the norms of the matrices in the last two axes."""
     x = _inexact(x)
     axes = (rank_of(x) - 2, rank_of(x) - 1)
     result = norm_of_matrices(x, ord, *axes)
@@ -258,21 +214,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.
 
 @op(np.linalg.cond)
 def cond(x: Array, p: Any = None) -> tf.Tensor:
-    """Return the condition numbers of matrices.
-
-    Args:
-        x: array (..., m, n) of numbers.
-        p: the order of the norm; None and 2 use singular values.
-
-    Returns:
-        An array (...) of floats.
-
-    Raises:
-        LinAlgError: `x` is empty or has fewer than two axes, or matrices are not square for another order
-            than 2.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html.
-    """
+    """Return the condition numbers of matrices."""
     if 0 in x.shape:
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
@@ -291,23 +233,7 @@ def cond(x: Array, p: Any = None) -> tf.Tensor:
 
 @op(np.linalg.matrix_rank)
 def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> tf.Tensor:
-    """Return the ranks of matrices: the numbers of singular values above a tolerance.
-
-    Args:
-        A: array (..., m, n) of numbers.
-        tol: the absolute tolerance; None uses `rtol`.
-        hermitian: whether the matrices are Hermitian.
-        rtol: the tolerance relative to the largest singular value; None is max(m, n) times the precision.
-
-    Returns:
-        An array (...) of int64; 1 or 0 for a vector or number.
-
-    Raises:
-        ValueError: both `tol` and `rtol` are given.
-        LinAlgError: a Hermitian matrix is not square.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_rank.html.
-    """
+    """Return the ranks of matrices: the numbers of singular values above a tolerance."""
     if rtol is not None and tol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
     if rank_of(A) < 2:

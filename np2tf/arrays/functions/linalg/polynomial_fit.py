@@ -62,28 +62,7 @@ def polyfit(
     w: OptionalArray = None,
     cov: Any = False,
 ) -> Any:
-    """Return the coefficients of the polynomial that fits points best.
-
-    Args:
-        x: array (n,) of real numbers, the coordinates.
-        y: array (n,) or (n, k) of real numbers, the values.
-        deg: the degree of the polynomial.
-        rcond: singular values below `rcond` times the largest are ignored; None is n times the precision.
-        full: whether to return the residuals, the rank, the singular values and `rcond` as well.
-        w: array (n,) of weights of the residuals.
-        cov: whether to return the covariance matrix as well; "unscaled" does not scale it.
-
-    Returns:
-        The coefficients (deg + 1,) or (deg + 1, k), the highest power first, or a tuple that begins with
-        them.
-
-    Raises:
-        TypeError: a shape does not fit, or there are no points.
-        ValueError: the degree is negative, or there are too few points for the covariance.
-        StagingError: the numbers are complex or float16, or their number is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html.
-    """
+    """Return the coefficients of the polynomial that fits points best."""
     _check(x, y, w, deg)
     count = x.shape[0]
     rcond = count * np.finfo(_real(x).dtype.as_numpy_dtype).eps if rcond is None else rcond

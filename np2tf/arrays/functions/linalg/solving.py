@@ -1,4 +1,6 @@
-"""Systems of equations, inverses and determinants, by TensorFlow's kernels or in a few operations under XLA."""
+"""Systems of equations, inverses and determinants, by TensorFlow's kernels or in a few operations
+under XLA.
+"""
 
 from __future__ import annotations
 
@@ -212,58 +214,19 @@ def _drop_minus_zero(x: tf.Tensor) -> tf.Tensor:
 
 @op(np.linalg.inv)
 def inv(a: Array) -> tf.Tensor:
-    """Return the inverses of square matrices.
-
-    Args:
-        a: array (..., n, n) of numbers.
-
-    Returns:
-        An array (..., n, n) of floating-point or complex numbers.
-
-    Raises:
-        LinAlgError: a matrix is not square or is singular.
-        TypeError: `a` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.inv.html.
-    """
+    """Return the inverses of square matrices."""
     return invert(square(a))
 
 
 @op(np.linalg.det)
 def det(a: Array) -> tf.Tensor:
-    """Return the determinants of square matrices.
-
-    Args:
-        a: array (..., n, n) of numbers.
-
-    Returns:
-        An array (...).
-
-    Raises:
-        LinAlgError: a matrix is not square.
-        TypeError: `a` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.det.html.
-    """
+    """Return the determinants of square matrices."""
     return determinant(square(a))
 
 
 @op(np.linalg.slogdet)
 def slogdet(a: Array) -> SlogdetResult:
-    """Return the signs of determinants, and the logarithms of their absolute values.
-
-    Args:
-        a: array (..., n, n) of numbers.
-
-    Returns:
-        A named tuple of the signs and the logarithms (...).
-
-    Raises:
-        LinAlgError: a matrix is not square.
-        TypeError: `a` is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html.
-    """
+    """Return the signs of determinants, and the logarithms of their absolute values."""
     sign, logarithm = sign_and_log_determinant(square(a))
     # A singular matrix has the sign 0, not -0.
     return SlogdetResult(sign + tf.zeros((), sign.dtype), logarithm)
@@ -294,22 +257,7 @@ def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]
 
 @op(np.linalg.solve)
 def solve(a: Array, b: Array) -> tf.Tensor:
-    """Solve ``a @ x == b`` for x.
-
-    Args:
-        a: array (..., n, n) of numbers.
-        b: vector (n,), or matrices (..., n, k).
-
-    Returns:
-        An array (..., n) or (..., n, k).
-
-    Raises:
-        LinAlgError: a matrix is not square or is singular.
-        ValueError: the shapes do not fit.
-        TypeError: an operand is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html.
-    """
+    """Solve ``a @ x == b`` for x."""
     require_square(a)
     a, b = as_floating(a, b)
     vector = rank_of(b) == 1
@@ -334,23 +282,7 @@ def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
 
 @op(np.linalg.pinv)
 def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> tf.Tensor:  # type: ignore[attr-defined]
-    """Return the Moore-Penrose inverses of matrices.
-
-    Args:
-        a: array (..., m, n) of numbers.
-        rcond: singular values below `rcond` times the largest count as zero; None uses `rtol`.
-        hermitian: whether the matrices are Hermitian.
-        rtol: another name of `rcond`; None is max(m, n) times the precision.
-
-    Returns:
-        An array (..., n, m).
-
-    Raises:
-        ValueError: both `rcond` and `rtol` are given.
-        LinAlgError: `a` has fewer than two axes, or is not finite.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.pinv.html.
-    """
+    """Return the Moore-Penrose inverses of matrices."""
     if rcond is not None and rtol is not np._NoValue:  # type: ignore[attr-defined]
         raise ValueError("`rtol` and `rcond` can't be both set.")
     source_dtype = a.dtype
@@ -393,23 +325,7 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
 
 @op(np.linalg.lstsq)
 def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
-    """Solve a linear least-squares problem.
-
-    Args:
-        a: array (m, n) of numbers.
-        b: array (m,) or (m, k) of numbers.
-        rcond: singular values below `rcond` times the largest count as 0; None is max(m, n) times the
-            precision.
-
-    Returns:
-        The solution (n,) or (n, k), the sums of squared residuals, the rank, and the singular values.
-
-    Raises:
-        LinAlgError: the shapes do not fit, or `a` is not finite.
-        TypeError: an operand is float16.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html.
-    """
+    """Solve a linear least-squares problem."""
     vector = rank_of(b) == 1
     if rank_of(a) != 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be two-dimensional")
@@ -445,20 +361,7 @@ def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor)
 
 @op(np.linalg.matrix_power)
 def matrix_power(a: Array, n: Int) -> tf.Tensor:
-    """Return powers of square matrices, by repeated squaring.
-
-    Args:
-        a: array (..., n, n) of numbers.
-        n: the exponent; a negative exponent raises the inverse to a power.
-
-    Returns:
-        An array (..., n, n).
-
-    Raises:
-        LinAlgError: a matrix is not square, or is singular for a negative exponent.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html.
-    """
+    """Return powers of square matrices, by repeated squaring."""
     require_square(a)
     if n == 0:
         eye = tf.eye(tf.shape(a)[-1], batch_shape=tf.shape(a)[:-2], dtype=tf.float64)
@@ -477,21 +380,7 @@ def matrix_power(a: Array, n: Int) -> tf.Tensor:
 
 @op(np.linalg.tensorinv)
 def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
-    """Return the inverse of an array with respect to tensordot over `ind` axes.
-
-    Args:
-        a: array of numbers whose first `ind` lengths have the same product as its other lengths.
-        ind: the number of first axes.
-
-    Returns:
-        An array of floating-point or complex numbers, with the last axes of `a` in front.
-
-    Raises:
-        ValueError: `ind` is not positive.
-        LinAlgError: the array as a matrix is not square or is singular.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorinv.html.
-    """
+    """Return the inverse of an array with respect to tensordot over `ind` axes."""
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = a.shape.as_list()
@@ -501,21 +390,7 @@ def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
 
 @op(np.linalg.tensorsolve)
 def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
-    """Solve ``tensordot(a, x, x.ndim) == b`` for x.
-
-    Args:
-        a: array of numbers.
-        b: array of numbers, whose axes correspond to the first axes of `a`.
-        axes: the axes of `a` to move to its end; None moves none.
-
-    Returns:
-        An array of floating-point or complex numbers, in the shape of the last axes of `a`.
-
-    Raises:
-        LinAlgError: the shapes do not fit, or the system is singular.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorsolve.html.
-    """
+    """Solve ``tensordot(a, x, x.ndim) == b`` for x."""
     if axes is not None:
         order = [k for k in range(rank_of(a)) if k not in axes]
         a = tf.transpose(a, [*order, *axes])
