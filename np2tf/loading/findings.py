@@ -6,7 +6,7 @@ import re
 import types
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.core.own_warnings import warn_at
 
@@ -165,3 +165,15 @@ def warn(text: str, path: str, line: int) -> None:
     that names TranslationWarning does.
     """
     warn_at(text, TranslationWarning, path, line)
+
+
+class UntranslatableError(Exception):
+    """Raised for an object that cannot be translated in place; the message says why."""
+
+
+def content_of(cell: types.CellType) -> Any:
+    """Return the content of a closure's cell; None if it is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return None

@@ -55,7 +55,7 @@ def _follow_floats(floats: str) -> None:
     """Apply the setting `floats`."""
     default_floats = "np2tf.arrays.entry.default_floats"
     if floats == "float32" or default_floats in sys.modules:
-        importlib.import_module(default_floats).apply(floats)
+        importlib.import_module(default_floats).apply(floats, globals())
 
 
 def __getattr__(name: str) -> Any:

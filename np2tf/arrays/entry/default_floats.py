@@ -195,14 +195,17 @@ def _finfo(dtype: Any) -> Any:
 _undo: list[Callable[[], None]] = []
 
 
-def apply(floats: str) -> None:
-    """Apply the setting: wrap the entry points in narrowing functions, or unwrap them."""
-    import np2tf.tnp as tnp
+def apply(floats: str, names: dict[str, Any]) -> None:
+    """Apply the setting: wrap the entry points in narrowing functions, or unwrap them.
 
+    Args:
+        floats: the setting.
+        names: the namespace of `np2tf.tnp`.
+    """
     while _undo:
         _undo.pop()()
     if floats == "float32":
         _undo.append(replace_entry_points(narrow_results))
-        vars(tnp)["finfo"] = _finfo
+        names["finfo"] = _finfo
     else:
-        vars(tnp)["finfo"] = np.finfo
+        names["finfo"] = np.finfo

@@ -186,7 +186,7 @@ def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> 
         show(error, whole=full_traceback)
         sys.exit(1)
     with on_device(settings.get("device")):
-        execute(main, program, settings, whole=full_traceback)
+        execute(main, program, settings, "np2tf.loading.programs.spawned_process", whole=full_traceback)
 
 
 def _refuse(error: CannotRun) -> NoReturn:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from np2tf.loading.functions.translate import UntranslatableError, content, translate
+from np2tf.loading.findings import UntranslatableError, content_of
 from np2tf.loading.translations import FileState
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import LoopFunction
@@ -278,7 +278,7 @@ def _names(functions: Sequence[types.FunctionType]) -> dict[str, Any]:
     names = dict(functions[0].__globals__)
     for function in functions:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            names[name] = content(cell)
+            names[name] = content_of(cell)
     return names
 
 
@@ -306,7 +306,7 @@ def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], fi
     for node in ast.walk(outer):
         for decorator in getattr(node, "decorator_list", ()):
             func = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if _value(func, names) is translate:
+            if getattr(_value(func, names), "is_removed_from_blocks", False):
                 for line in range(decorator.lineno - first_line, decorator.end_lineno - first_line + 1):
                     body[line] = "\n"
 

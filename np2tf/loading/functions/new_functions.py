@@ -14,9 +14,8 @@ from typing import Any
 
 from np2tf.loading.code.boundaries import add_boundaries
 from np2tf.loading.code.source_lines import SourceMap
-from np2tf.loading.findings import Finding
+from np2tf.loading.findings import Finding, UntranslatableError
 from np2tf.loading.functions.blocks import Block, block_of, is_stand_in
-from np2tf.loading.functions.translate import UntranslatableError
 from np2tf.staging.process.boundary import NAMES, note_translated
 from np2tf.translator.pipeline import translate
 from np2tf.translator.sources.options import Options

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from np2tf.core.errors import CalleeError
+from np2tf.loading.findings import UntranslatableError
 from np2tf.loading.functions.blocks import Block, block_of, block_of_loop, definition_of
 from np2tf.loading.functions.new_functions import translate_block
-from np2tf.loading.functions.translate import UntranslatableError
 from np2tf.staging.host.jit import JittedFunction
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.staging.objects.code_names import all_names

@@ -8,16 +8,12 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from np2tf.loading.findings import Finding, tell
+from np2tf.loading.findings import Finding, UntranslatableError, content_of, tell
 from np2tf.loading.import_hook import TranslatingLoader
 from np2tf.translator.sources.options import Options
 
 T = TypeVar("T")
 Make = Callable[[types.FunctionType], Any]
-
-
-class UntranslatableError(Exception):
-    """Raised for an object that cannot be translated in place; the message says why."""
 
 
 @overload
@@ -112,7 +108,7 @@ def _rebuild(target: Any, make: Make) -> Any:
 def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionType:
     """Replace the function that a decorator's wrapper holds in its closure, and return the wrapper."""
     inner: Any = wrapper.__wrapped__  # type: ignore[attr-defined]
-    cells = [cell for cell in wrapper.__closure__ or () if content(cell) is inner]
+    cells = [cell for cell in wrapper.__closure__ or () if content_of(cell) is inner]
     if not cells:
         raise UntranslatableError("a decorator below has put something else in its place")
     new = _rebuild(inner, make)
@@ -122,12 +118,8 @@ def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionTyp
     return wrapper
 
 
-def content(cell: types.CellType) -> Any:
-    """Return the content of a closure's cell; None if it is empty."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # not bound yet
-        return None
+#: `blocks` removes decorators with this attribute, so that they do not prevent a rewrite.
+translate.is_removed_from_blocks = True  # type: ignore[attr-defined]
 
 
 _MEMBERS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)

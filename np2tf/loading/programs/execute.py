@@ -110,10 +110,11 @@ def _without_ours(traceback: types.TracebackType) -> types.TracebackType:
 #: The environment variable that passes the program and its settings to processes started by
 #: `multiprocessing`.
 VARIABLE = "NP2TF_RUN"
-CHILD = "np2tf.loading.programs.spawned_process"
 
 
-def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole: bool = False) -> None:
+def execute(
+    main: Main, program: Program, settings: Mapping[str, str], child: str, *, whole: bool = False
+) -> None:
     """Run the program's main module as `__main__`, and end as `python` would end.
 
     Args:
@@ -121,6 +122,7 @@ def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole:
         program: the program that it belongs to.
         settings: the settings of the configuration and of the device, for the processes that the program
             starts.
+        child: the main module of processes that the program spawns.
         whole: whether tracebacks show np2tf's own frames.
 
     Raises:
@@ -128,7 +130,7 @@ def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole:
         KeyboardInterrupt: if the user interrupts. The traceback has been shown, and the interpreter will end
             by that signal.
     """
-    _prepare_children(main, program, settings)
+    _prepare_children(main, program, settings, child)
     module = main.module("__main__")
     sys.modules["__main__"] = module
     try:
@@ -158,7 +160,7 @@ def on_device(device: str | None) -> ExitStack:
 # -----------------------------------------------------------------------------------------------------------
 
 
-def _prepare_children(main: Main, program: Program, settings: Mapping[str, str]) -> None:
+def _prepare_children(main: Main, program: Program, settings: Mapping[str, str], child: str) -> None:
     """Let processes that `multiprocessing` spawns run the program's main module translated, too.
 
     Such a process imports the main module by path or by name, without import hooks. So its main module is a
@@ -183,7 +185,7 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str])
     def preparation_data(name: str) -> dict[str, Any]:
         data = original(name)
         data.pop("init_main_from_path", None)
-        return {**data, "init_main_from_name": CHILD}
+        return {**data, "init_main_from_name": child}
 
     spawn.get_preparation_data = preparation_data
 

@@ -26,7 +26,7 @@ Out = TypeVar("Out")
 #: an earlier result.
 _AHEAD = 4
 #: The modules that a process loads before workers are forked from it.
-_PRELOADED_MODULES = ["np2tf.translator.batch.one_file", "np2tf.translator.batch.batch"]
+_PRELOADED_MODULES = ["np2tf.translator.batch.one_file"]
 
 
 def cores() -> int:
