@@ -92,7 +92,7 @@ KILLED = """
     def step(total, x):
         return total + np2tf.psum(x.sum(), "replicas")
 
-    sharded = np2tf.transforms.sharding.shard_map(step, in_axes=(None, 0), out_axes=None)
+    sharded = np2tf.distribute.shard_map(step, in_axes=(None, 0), out_axes=None)
     saved = Path("state.npy")
     first, total = np.load(saved) if saved.exists() else (0, 0.0)
     print("begins at", int(first), flush=True)
@@ -136,7 +136,7 @@ def test_processes_started_by_hand(tmp_path: Path) -> None:
         index = int(sys.argv[1])
         np2tf.distribute.initialize({addresses!r}, index)
         np2tf.distribute.initialize()
-        total = np2tf.transforms.sharding.shard_map(lambda x: np2tf.psum(x.sum(), "replicas"), out_axes=None)
+        total = np2tf.distribute.shard_map(lambda x: np2tf.psum(x.sum(), "replicas"), out_axes=None)
         print(total(np.arange(6.0)))
         if index == 1:
             os.kill(os.getpid(), 9)

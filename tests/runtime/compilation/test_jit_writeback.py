@@ -214,7 +214,7 @@ def test_a_global_list_is_not_changed_unseen():
     space = jitted("LOG = []\n\n@np2tf.jit\ndef f(x):\n    LOG.append(x.sum())\n    return x * 2\n")
     with (
         np2tf.config.using(tier="compile", jit="on"),
-        pytest.warns(np2tf.runtime.jit.jitted_function.UnjittedWarning),
+        pytest.warns(np2tf.staging.host.jit.UnjittedWarning),
     ):
         _ = [space["f"](np.ones(2)) for _ in range(2)]
     assert space["LOG"] == [2.0, 2.0]
@@ -226,7 +226,7 @@ def test_a_global_name_is_not_rebound_unseen():
     )
     with (
         np2tf.config.using(tier="compile", jit="on"),
-        pytest.warns(np2tf.runtime.jit.jitted_function.UnjittedWarning),
+        pytest.warns(np2tf.staging.host.jit.UnjittedWarning),
     ):
         assert [space["f"](np.ones(1))[0] for _ in range(4)] == [1, 2, 3, 4]
     assert space["COUNT"] == 4

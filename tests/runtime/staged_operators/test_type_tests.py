@@ -85,6 +85,6 @@ def test_a_number_whose_class_depends_on_the_path() -> None:
         number = np2tf.cond(x[0] > 0, lambda: 1.5, lambda: x[0])
         return x * 2 if np2tf.isinstance(number, np.floating) else x
 
-    with np2tf.config.using(tier="compile"), pytest.warns(np2tf.runtime.jit.jitted_function.UnjittedWarning):
+    with np2tf.config.using(tier="compile"), pytest.warns(np2tf.staging.host.jit.UnjittedWarning):
         assert f(np.array([-1.0]), 1) == -2
     assert isinstance(2, numbers.Integral)

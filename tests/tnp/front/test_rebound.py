@@ -292,7 +292,7 @@ def test_what_stands_for_numpys_own_does_not_get_into_numpy() -> None:
         tnp.sum = numpy_sum
         assert np.sum is numpy_sum
     with patch.object(np, "sum", max):
-        np.sum = np2tf.tnp._front.front.provide(numpy_sum, "numpy.sum")
+        np.sum = np2tf.arrays.front.numpy_functions.provide(numpy_sum, "numpy.sum")
         assert np.sum is numpy_sum
     tnp_sum = tnp.sum
     with patch.object(tnp, "sum", max):
