@@ -97,16 +97,16 @@ def test_long_patches_go_through_the_pager(tmp_path: Path) -> None:
 
 SLOW = """
 import sys, time
-from np2tf.cli.main import main, progress
-from np2tf import project
-from np2tf.translator.batch import file_batch
-progress._AFTER = {after}
+from np2tf.cli import output
+from np2tf.cli.main import main
+from np2tf.translator.batch import batch, project
+output._AFTER = {after}
 def slowed(real):
     def slow(*args):
         time.sleep(0.1)
         return real(*args)
     return slow
-file_batch.run_tasks = slowed(file_batch.run_tasks)
+batch.run_tasks = slowed(batch.run_tasks)
 project.translate_file = slowed(project.translate_file)
 main(sys.argv[1:])
 """

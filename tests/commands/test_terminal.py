@@ -53,7 +53,7 @@ PROGRAM = """
 
 #: np2tf as cli.py runs it, but its work is quick on the slowest machine: bars of what takes two seconds would
 #: depend on the machine. (test_convert_terminal.py has them.)
-BARELESS = "from np2tf.cli.main import main, progress; progress._AFTER = 600.0; main()"
+BARELESS = "from np2tf.cli import output; from np2tf.cli.main import main; output._AFTER = 600.0; main()"
 
 
 class Terminal:

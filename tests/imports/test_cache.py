@@ -280,7 +280,8 @@ def test_other_files_are_not_touched(tmp_path: Path):
 PROCESS = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from np2tf.loading import files, store
+from np2tf.core import cache as files
+from np2tf.loading import translations as store
 from np2tf.translator.sources.options import Options
 start = float(sys.argv[2])
 time.sleep(max(0, start - time.time()))

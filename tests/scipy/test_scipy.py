@@ -18,10 +18,10 @@ from op_harness import by_mode, differences
 import np2tf
 from np2tf.arrays.array.ndarray import is_array, tensor_array
 from np2tf.arrays.dispatch.host_fallback import IMPLEMENTATIONS
+from np2tf.arrays.entry.routing import load_scipy_chapter as load
 from np2tf.arrays.front import scipy_functions
 from np2tf.arrays.front.scipy_functions import scipys
 from np2tf.arrays.functions.ufuncs.tensor_ufunc import UFUNCS
-from np2tf.arrays.scipy.declare import load
 from np2tf.core import rules
 from np2tf.core.counts import counts
 from np2tf.core.errors import StagingError
@@ -331,7 +331,7 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
     """np2tf imports neither SciPy for a program without SciPy, nor TensorFlow for host operands."""
     code = """
 import sys
-from np2tf.arrays.scipy import lookup
+from np2tf.arrays.front import scipy_functions as lookup
 assert lookup.native(print) is None
 assert not {"scipy", "tensorflow"} & set(sys.modules)
 import scipy.special

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from np2tf import __version__
 from np2tf.cli import output
@@ -26,6 +25,9 @@ from np2tf.cli.output import Bar, new_table, say, show_table
 from np2tf.core.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
 from np2tf.translator.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 from np2tf.translator.sources.options import Options
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # -- fates ---------------------------------------------------------------------------------------------------
 # Tables of the numbers of functions over arrays with each fate.

@@ -663,7 +663,7 @@ import np2tf
 np2tf.install(["heavy"])
 import numpy as np
 from np2tf.core.counts import counts
-from np2tf.staging import replacement
+from np2tf.staging.host import replacement
 replacement.HOT = 1e9  # loops are another matter
 import heavy
 results = []

@@ -399,12 +399,12 @@ import sys
 from np2tf.cli.main import main
 from np2tf.core.counts import counts
 from np2tf.staging.host.replacement import LoopRun, _is_possible
-from np2tf.staging import replacement, watching
-from np2tf.arrays.front import loading
+from np2tf.staging.host import replacement
+from np2tf.arrays.front import tensorflow_loading
 
-loading.load()
+tensorflow_loading.load()
 take_over = LoopRun._take_over
-replacement.HOT, replacement.LOADING_ROUNDS, watching.SHORT, replacement.FASTER = 0.0, 0, 2, float("inf")
+replacement.HOT, replacement.LOADING_ROUNDS, replacement.SHORT, replacement.FASTER = 0.0, 0, 2, float("inf")
 LoopRun._pays = lambda *_: _is_possible()
 LoopRun._take_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
 try:
