@@ -49,5 +49,5 @@ def test_the_test_sees_what_it_should() -> None:
     """The reader of paths finds files, folders and paths in commands, and leaves out placeholders."""
     text = "`np2tf/core/rules.py` and `pytest -n0 tests/nowhere.py -k X`, `np2tf/arrays/functions/`; "
     text += "`benchmarks/kernels/NAME.py`"
-    assert paths_of(text) == ["np2tf/core/rules.py", "np2tf/arrays/functions/", "tests/nowhere.py"]
+    assert paths_of(text) == ["np2tf/arrays/functions/", "np2tf/core/rules.py", "tests/nowhere.py"]
     assert len(paths_of(PAGE)) > 50

@@ -22,6 +22,7 @@ from np2tf.arrays.dispatch.placement import wrap_result as wrap_result
 from np2tf.arrays.dispatch.unknown_shapes import call_for_known_ranks
 from np2tf.arrays.entry.at_tensors import writer as writer
 from np2tf.arrays.front import tensorflow_loading
+from np2tf.arrays.functions import random_draws as random_draws
 from np2tf.arrays.functions.shared_memory import view_of_buffer as view_of_buffer
 from np2tf.arrays.functions.ufuncs.tensor_ufunc import UFUNCS, Ufunc
 from np2tf.arrays.methods import operators, protocols  # noqa: F401

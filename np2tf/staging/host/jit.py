@@ -25,6 +25,7 @@ from np2tf.core.operators import check_bound
 from np2tf.core.settings import check, config
 from np2tf.core.unjitted_warning import UnjittedWarning as UnjittedWarning
 from np2tf.staging.host.host_function import HostFunction
+from np2tf.staging.process import freed_memory as freed_memory  # which keeps the memory of freed arrays
 from np2tf.staging.process import tensorflow_patches as tensorflow_patches  # which keep AutoGraph off
 from np2tf.staging.process.boundary import across, has_raw, raw
 from np2tf.staging.tiers.call_context import (
