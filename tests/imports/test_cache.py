@@ -351,7 +351,7 @@ def test_a_hit_loads_neither_libcst_nor_the_rules(folder: Path, tmp_path: Path):
     ]
     first, second = (run.stdout.splitlines() for run in runs)
     assert (
-        first[0] == "['libcst', 'np2tf.core.diagnostics', 'np2tf.core.rules', 'np2tf.translator.pipeline']"
+        first[0] == "['libcst', 'np2tf.core.diagnostics', 'np2tf.translator.pipeline', 'np2tf.core.rules']"
     ), runs[0].stderr
     assert second == ["[]", "True"], runs[1].stderr
 
