@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from np2tf.core import late as _lazy_modules
+from np2tf.core import late as _late
 from np2tf.core.late import installation as _installation
 from np2tf.core.operators import OPERATORS as _OPERATORS
 from np2tf.core.operators import install as _install
@@ -156,10 +156,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_OPERATORS})
 
 
-_lazy_modules.fill(_lazy_modules.arrays, "np2tf.arrays.entry.routing")
-_lazy_modules.fill(_lazy_modules.compiler, "np2tf.staging.compile.loop_compiler")
-_lazy_modules.staging = "np2tf.staging"
-_lazy_modules.patches = "np2tf.staging.process.tensorflow_patches"
-_lazy_modules.fill(_lazy_modules.translator, "np2tf.loading.functions.staged_versions")
+_late.fill(_late.arrays, "np2tf.arrays.entry.routing")
+_late.fill(_late.compiler, "np2tf.staging.compile.loop_compiler")
+_late.staging = "np2tf.staging"
+_late.patches = "np2tf.staging.process.tensorflow_patches"
+_late.fill(_late.translator, "np2tf.loading.functions.staged_versions")
 
 _install(globals())

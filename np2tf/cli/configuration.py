@@ -1,4 +1,4 @@
-"""Match paths with patterns, which have the meaning of the lines of a .gitignore."""
+"""The settings of a project for its files: `[tool.np2tf]` in pyproject.toml, or np2tf.toml."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ __all__ = [
 
 
 # -- patterns ------------------------------------------------------------------------------------------------
+# Match paths with patterns, which have the meaning of the lines of a .gitignore.
 
 
 @lru_cache(maxsize=4096)

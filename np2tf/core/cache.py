@@ -1,4 +1,4 @@
-"""The data that a translation depends on besides the source: the rules, the translator itself, and Python."""
+"""The caches on disk: where they are, what their keys depend on, how an entry is written and trusted."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from struct import error as StructError
 from typing import Any, NamedTuple
 
 # -- fingerprint ---------------------------------------------------------------------------------------------
+# The data that a translation depends on besides the source: the rules, the translator itself, and Python.
 
 #: The version of the cache's format.
 FORMAT = 10

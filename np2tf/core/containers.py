@@ -1,8 +1,4 @@
-"""The kinds of containers: tuples, lists, dicts, slices, partial applications, bound methods.
-
-Objects of the user's classes are another kind (`np2tf.staging.objects.user_objects`), and so are staged
-lists (`np2tf.staging.values.carried_values`).
-"""
+"""The kinds of containers, and the registries that walks over nested values ask."""
 
 from __future__ import annotations
 
@@ -15,6 +11,10 @@ from operator import is_
 from typing import Any
 
 # -- containers ----------------------------------------------------------------------------------------------
+# The kinds of containers: tuples, lists, dicts, slices, partial applications, bound methods.
+#
+# Objects of the user's classes are another kind (`np2tf.staging.objects.user_objects`), and so are staged
+# lists (`np2tf.staging.values.carried_values`).
 
 #: Makes a container from items.
 Builder = Callable[[Sequence[Any]], Any]

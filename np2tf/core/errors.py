@@ -1,8 +1,5 @@
-"""The errors of staging: one class per diagnostic code.
-
-Each class has its own code, so that `except` and `isinstance` can distinguish the errors. The first line of
-a class's docstring is the title of its code in rules/diagnostics.toml, which has the reason and the remedy.
-A class has a `template` if several places raise the error with the same sentence.
+"""The errors of staging, which np2tf.jit catches, and of transforms, which the user sees: one class
+per code.
 """
 
 from __future__ import annotations
@@ -10,6 +7,11 @@ from __future__ import annotations
 from typing import ClassVar, TypeVar
 
 # -- staging -------------------------------------------------------------------------------------------------
+# The errors of staging: one class per diagnostic code.
+#
+# Each class has its own code, so that `except` and `isinstance` can distinguish the errors. The first line
+# of a class's docstring is the title of its code in rules/diagnostics.toml, which has the reason and the
+# remedy. A class has a `template` if several places raise the error with the same sentence.
 
 _Error = TypeVar("_Error", bound="StagingError")
 

@@ -1,7 +1,5 @@
-"""Pauses Python's garbage collector where very many objects are made that stay.
-
-All of np2tf may import this package, which imports nothing of np2tf. Code that needs another module of np2tf
-must stay out.
+"""What is loaded only when it is needed: TensorFlow, if it can be used at all, and the heavy halves of
+np2tf, by slots.
 """
 
 from __future__ import annotations
@@ -29,6 +27,10 @@ __all__ = [
 
 
 # -- garbage -------------------------------------------------------------------------------------------------
+# Pauses Python's garbage collector where very many objects are made that stay.
+#
+# All of np2tf may import this package, which imports nothing of np2tf. Code that needs another module of
+# np2tf must stay out.
 
 
 @contextmanager

@@ -1,4 +1,6 @@
-"""Unbound names: the value that stands for an unbound name in translated code, staged or not."""
+"""The operators that translated code calls: their table, Python's meaning of each, and the meaning in
+use now.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from np2tf.core import late
 from np2tf.core.late import TensorFlowMissingError, installation
 
 # -- undefined -----------------------------------------------------------------------------------------------
+# Unbound names: the value that stands for an unbound name in translated code, staged or not.
 
 
 class Undefined:

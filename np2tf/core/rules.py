@@ -1,6 +1,4 @@
-"""The names of NumPy's functions and methods that draw random numbers, and that staged code draws as NumPy
-does.
-"""
+"""The NumPy API map: loads rules/*.toml (standard library only)."""
 
 from __future__ import annotations
 
@@ -12,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 # -- draws ---------------------------------------------------------------------------------------------------
+# The names of NumPy's functions and methods that draw random numbers, and that staged code draws as NumPy
+# does.
 
 #: Functions of `numpy.random`, and methods of its generators.
 DRAWS = frozenset(

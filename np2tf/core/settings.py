@@ -1,4 +1,4 @@
-"""Process-wide settings of the run time: `np2tf.config`."""
+"""The settings of a process, `np2tf.config`, and `np2tf.use_backend`, which sets several at once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 # -- config --------------------------------------------------------------------------------------------------
+# Process-wide settings of the run time: `np2tf.config`.
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "eager": ("auto", "tensorflow"),

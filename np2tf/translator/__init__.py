@@ -1,1 +1,1 @@
-"""np2tf/translate"""
+"""From NumPy's source text to np2tf's. It never imports NumPy or TensorFlow."""

@@ -1,4 +1,4 @@
-"""Finds the Python in a text for people: fenced and indented blocks, and sessions with `>>>`."""
+"""Code in pages and docstrings: found, translated as one program, and put back."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from np2tf.translator.tree.safety import unsafe
 from np2tf.translator.tree.source import Source, SourceError
 
 # -- blocks --------------------------------------------------------------------------------------------------
+# Finds the Python in a text for people: fenced and indented blocks, and sessions with `>>>`.
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 #: The words by which a fence names Python: python, {python}, {.python}, {code-block} python.

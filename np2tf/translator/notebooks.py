@@ -1,4 +1,4 @@
-"""Find where values stand in a JSON text, to replace a value and leave all else byte for byte."""
+"""A notebook as one program, and its translation put back into the cells."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.tree.source import SourceError
 
 # -- places --------------------------------------------------------------------------------------------------
+# Find where values stand in a JSON text, to replace a value and leave all else byte for byte.
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()

@@ -1,4 +1,4 @@
-"""The way in which np2tf provides every public NumPy name, by module. The counts come from rules/."""
+"""`np2tf coverage`: how np2tf provides every public NumPy name, by module."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from np2tf.cli import output
 from np2tf.core import rules
 
 # -- coverage ------------------------------------------------------------------------------------------------
+# The way in which np2tf provides every public NumPy name, by module. The counts come from rules/.
 
 REMOVED_NAMES = "numpy (names of NumPy 1)"
 """The heading for names that NumPy 2 removed; native names among them have a new name."""

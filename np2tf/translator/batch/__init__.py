@@ -1,1 +1,1 @@
-"""np2tf/translator/batch"""
+"""One file, many files, a project: bytes in; bytes, patches and findings out."""

@@ -1,4 +1,4 @@
-"""The translation of one file as a task that any process can do."""
+"""The files of one command: groups, tasks, unchanged files, results in order."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from np2tf.translator.sources.names_between_files import passed_on, reexports_of
 from np2tf.translator.sources.options import Options
 
 # -- tasks ---------------------------------------------------------------------------------------------------
+# The translation of one file as a task that any process can do.
 
 #: The kind of patch to make: none, of the files' bytes (for programs), or of their text (for people).
 Patch = Literal["none", "bytes", "text"]

@@ -1,4 +1,4 @@
-"""Match the lines of a text and of its translation, as a reader would: lines that occur once come first."""
+"""The change of a file as a patch; lines are matched as a reader would."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 # -- matching ------------------------------------------------------------------------------------------------
+# Match the lines of a text and of its translation, as a reader would: lines that occur once come first.
 
 #: Ranges with more pairs of lines than this are compared without their frequent lines, which takes less time.
 _MOST_PAIRS = 1_000_000

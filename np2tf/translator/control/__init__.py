@@ -1,1 +1,1 @@
-"""np2tf/translator/control"""
+"""Control flow: which functions and constructs are lowered, and how."""

@@ -1,4 +1,4 @@
-"""`assert` becomes `np2tf.cond(test, lambda: None, otherwise)`, where `otherwise` raises."""
+"""Lowers `if` and `assert` to `np2tf.cond`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from np2tf.translator.tree.nodes import walk
 from np2tf.translator.tree.templates import Statement
 
 # -- assert  -------------------------------------------------------------------------------------------------
+# `assert` becomes `np2tf.cond(test, lambda: None, otherwise)`, where `otherwise` raises.
 
 
 def is_assert_lowered(judge: Judge, node: cst.Assert) -> bool:

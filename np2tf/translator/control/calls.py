@@ -1,4 +1,4 @@
-"""Builtins, functions of `math` and comprehensions for which np2tf has versions that take staged values."""
+"""Builtins, `math`, comprehensions, `print` and strings that np2tf's versions replace."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from np2tf.translator.tree.nodes import walk
 from np2tf.translator.tree.templates import expression
 
 # -- calls ---------------------------------------------------------------------------------------------------
+# Builtins, functions of `math` and comprehensions for which np2tf has versions that take staged values.
 
 Comprehension = cst.ListComp | cst.GeneratorExp
 _NUMBERS, _SEQUENCES, _TYPE_TESTS = of_role(NUMBER), of_role(SEQUENCE), of_role(TYPE_TEST)

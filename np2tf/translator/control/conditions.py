@@ -1,4 +1,4 @@
-"""Lowers `a if t else b` to `np2tf.cond(t, lambda: a, lambda: b)`."""
+"""Lowers `a if t else b`, `and`, `or`, `not` and chained comparisons."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from np2tf.translator.control.construct import ExpressionConstruct, Judge, count
 from np2tf.translator.tree.templates import expression
 
 # -- ternary -------------------------------------------------------------------------------------------------
+# Lowers `a if t else b` to `np2tf.cond(t, lambda: a, lambda: b)`.
 
 
 def is_lowered(judge: Judge, node: cst.IfExp) -> bool:

@@ -1,4 +1,4 @@
-"""The protocol of the lowering of a function, as its constructs use it."""
+"""What a construct is: whether an occurrence is lowered, and what it becomes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from np2tf.translator.facts.dataflow import Names, reads
 from np2tf.translator.tree.templates import Statement
 
 # -- lowers --------------------------------------------------------------------------------------------------
+# The protocol of the lowering of a function, as its constructs use it.
 
 
 class Lowers(Protocol):

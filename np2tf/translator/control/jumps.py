@@ -1,4 +1,4 @@
-"""The ways in which control leaves a part of the code: its jumps, and whether control can reach its end."""
+"""Takes `break`, `continue` and `return` out of code that will be lowered, also inside `try`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from np2tf.translator.tree.nodes import children
 from np2tf.translator.tree.templates import Statement, expression
 
 # -- leaving -------------------------------------------------------------------------------------------------
+# The ways in which control leaves a part of the code: its jumps, and whether control can reach its end.
 
 LOOPS = (cst.For, cst.While)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)

@@ -1,6 +1,4 @@
-"""Names for the helpers and flags that lowering adds: short, descriptive, and different from the user's
-names.
-"""
+"""Layout and names of lowered code: helpers, calls, blank lines, comments."""
 
 from __future__ import annotations
 
@@ -14,6 +12,8 @@ from np2tf.translator.tree.nodes import every_child, memoize
 from np2tf.translator.tree.templates import Statement
 
 # -- naming --------------------------------------------------------------------------------------------------
+# Names for the helpers and flags that lowering adds: short, descriptive, and different from the user's
+# names.
 
 #: purpose of a name -> the names to try, best first; if all are taken, numbered names follow.
 _CHOICES = {

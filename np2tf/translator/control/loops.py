@@ -1,4 +1,4 @@
-"""Lowers `while` to `state = np2tf.while_loop(keep_going, step, state)`."""
+"""Lowers `while` and `for` to `while_loop`, `for_loop`, or `map_loop` if iterations are independent."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from np2tf.translator.tree.nodes import walk
 from np2tf.translator.tree.templates import Statement
 
 # -- while  --------------------------------------------------------------------------------------------------
+# Lowers `while` to `state = np2tf.while_loop(keep_going, step, state)`.
 
 
 def is_while_lowered(judge: Judge, node: cst.While) -> bool:

@@ -1,8 +1,4 @@
-"""Finds lists that only one name of a function refers to: a loop can carry such a list as a variable.
-
-A staged list is a new object after every loop and branch. So no second name may refer to the list, no
-container may hold it, and no inner function may read it.
-"""
+"""What a lowered construct may not contain, and the lists and names that make exceptions."""
 
 from __future__ import annotations
 
@@ -33,6 +29,10 @@ from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.tree.nodes import children, memoize, walk
 
 # -- private lists -------------------------------------------------------------------------------------------
+# Finds lists that only one name of a function refers to: a loop can carry such a list as a variable.
+#
+# A staged list is a new object after every loop and branch. So no second name may refer to the list, no
+# container may hold it, and no inner function may read it.
 
 #: The methods that a list has while it grows in staged code.
 STAGED_METHODS = frozenset({"append", "extend", "pop", "clear", "copy"})

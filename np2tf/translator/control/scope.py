@@ -1,6 +1,4 @@
-"""The nodes to lower, which are tracked while the tree is edited, and the exception that refuses a
-lowering.
-"""
+"""The function being lowered: marked nodes, the names of its scope, and inner functions that see them."""
 
 from __future__ import annotations
 
@@ -14,6 +12,8 @@ from np2tf.translator.sources.options import LINE_LENGTH
 from np2tf.translator.tree.nodes import children, dotted_name, walk
 
 # -- marks ---------------------------------------------------------------------------------------------------
+# The nodes to lower, which are tracked while the tree is edited, and the exception that refuses a
+# lowering.
 
 
 class CannotLower(Exception):

@@ -1,4 +1,4 @@
-"""Decorates the functions that are fit for staging, and for which it pays, with `@np2tf.jit`."""
+"""Plans the lowering and the decorator of every function that is staged."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.sources.options import Options
 
 # -- jit -----------------------------------------------------------------------------------------------------
+# Decorates the functions that are fit for staging, and for which it pays, with `@np2tf.jit`.
 
 
 def plan_decorators(facts: Facts, plan: Plan, report: Report, options: Options) -> None:

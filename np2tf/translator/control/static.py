@@ -1,4 +1,4 @@
-"""Finds arrays whose length depends on values: selections by a mask, results of `unique`, `nonzero` …"""
+"""Tests that are known while a function is staged; every other test may depend on an array."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.tree.nodes import dotted_name
 
 # -- lengths -------------------------------------------------------------------------------------------------
+# Finds arrays whose length depends on values: selections by a mask, results of `unique`, `nonzero` …
 
 
 class Lengths:

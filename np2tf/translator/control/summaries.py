@@ -1,4 +1,4 @@
-"""The expressions that every call of a function evaluates, and so the calls and reads that are certain."""
+"""Makes a module's summary for other files: effects, certain calls, references."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import children, dotted_name, walk
 
 # -- uses ----------------------------------------------------------------------------------------------------
+# The expressions that every call of a function evaluates, and so the calls and reads that are certain.
 
 #: Nodes that run at other times, if at all: inner definitions when they are called, handlers only on the
 #: host.

@@ -1,1 +1,1 @@
-"""np2tf/translator/facts"""
+"""Read-only analyses of one module and its functions. Nothing here edits a tree."""

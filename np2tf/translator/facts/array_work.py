@@ -1,4 +1,4 @@
-"""Recognises calls that may draw random numbers which staged code draws as NumPy does."""
+"""Signs that a function works on arrays or draws numbers, and that staging it pays."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from np2tf.translator.sources.candidates import ENOUGH
 from np2tf.translator.tree.nodes import children, walk
 
 # -- draws ---------------------------------------------------------------------------------------------------
+# Recognises calls that may draw random numbers which staged code draws as NumPy does.
 
 #: Names of drawing methods that many other objects have, too.
 _COMMON = frozenset({"f", "power", "sample", "default_rng", "RandomState"})

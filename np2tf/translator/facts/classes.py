@@ -1,6 +1,4 @@
-"""The classes of a module: which have objects that consist of their attributes, and which methods
-`self.method(…)` may run.
-"""
+"""The classes of a module, and what making their objects runs."""
 
 from __future__ import annotations
 
@@ -15,6 +13,8 @@ from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.tree.nodes import dotted_name, walk
 
 # -- classes -------------------------------------------------------------------------------------------------
+# The classes of a module: which have objects that consist of their attributes, and which methods
+# `self.method(…)` may run.
 
 #: Decorators of a class that leave its methods and attributes as they are written.
 _HARMLESS = frozenset({"dataclass", "dataclasses.dataclass", "total_ordering", "functools.total_ordering"})

@@ -1,4 +1,4 @@
-"""The names that a function itself declares `global` or `nonlocal`, without the functions inside it."""
+"""Reads, writes, definite assignment, liveness and counters within one function."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import libcst as cst
 from np2tf.translator.tree.nodes import children, memoize, target_names, walk
 
 # -- declarations --------------------------------------------------------------------------------------------
+# The names that a function itself declares `global` or `nonlocal`, without the functions inside it.
 
 Declaration = type[cst.Global] | type[cst.Nonlocal]
 #: Nodes with statements in them; declarations of the function itself are in no others.

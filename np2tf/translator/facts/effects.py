@@ -1,4 +1,6 @@
-"""Class definitions inside functions, and whether running a definition has effects."""
+"""The effects of functions, among them stores, mutable defaults and context managers: a function that
+only computes may be staged.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ from np2tf.translator.facts.try_blocks import hidden_exception, staged_parts
 from np2tf.translator.tree.nodes import children, root_of, walk, words
 
 # -- class definitions ---------------------------------------------------------------------------------------
+# Class definitions inside functions, and whether running a definition has effects.
 
 
 def is_unused_class(node: cst.CSTNode, function: cst.FunctionDef) -> bool:

@@ -1,6 +1,4 @@
-"""Functions and classes that another compiler reads, by its decorators. The translator leaves them
-unchanged.
-"""
+"""The facts about one module, and the parts of it that another compiler reads."""
 
 from __future__ import annotations
 
@@ -32,6 +30,8 @@ __all__ = [
 
 
 # -- compilers -----------------------------------------------------------------------------------------------
+# Functions and classes that another compiler reads, by its decorators. The translator leaves them
+# unchanged.
 
 _COMPILERS = frozenset({"cupyx", "numba", "pythran", "taichi", "transonic", "triton", "warp"})
 #: Decorators of numba that packages re-export from modules of their own, with a fallback if numba is missing.

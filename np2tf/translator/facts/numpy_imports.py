@@ -1,4 +1,4 @@
-"""Names of NumPy that are None where NumPy cannot be imported: `np = None` in the handler of an import."""
+"""The names under which a file uses NumPy, also if NumPy may be missing."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from np2tf.translator.sources.names_between_files import Reexport
 from np2tf.translator.tree.nodes import Parents, dotted_name, root_of, walk
 
 # -- optional imports ----------------------------------------------------------------------------------------
+# Names of NumPy that are None where NumPy cannot be imported: `np = None` in the handler of an import.
 
 
 def binds_nothing(binding: cst.CSTNode, parents: Parents) -> bool:

@@ -1,8 +1,4 @@
-"""Scopes: where each name is bound, and in which scope each node is evaluated.
-
-The analysis is one pass. It follows Python's rules for defaults, decorators, comprehensions, class bodies,
-walrus, `global` and `nonlocal`.
-"""
+"""Where each name is bound and each node evaluated, and which attributes a method sets on `self`."""
 
 from __future__ import annotations
 
@@ -18,6 +14,10 @@ import libcst as cst
 from np2tf.translator.tree.nodes import Parents, children, dotted_name, target_names, walk
 
 # -- scopes --------------------------------------------------------------------------------------------------
+# Scopes: where each name is bound, and in which scope each node is evaluated.
+#
+# The analysis is one pass. It follows Python's rules for defaults, decorators, comprehensions, class
+# bodies, walrus, `global` and `nonlocal`.
 
 Comprehension = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 

@@ -1,1 +1,1 @@
-"""np2tf/translator/linking"""
+"""The files of a project joined by their summaries. It imports no libcst."""

@@ -1,1 +1,1 @@
-"""np2tf/translator/rewrites"""
+"""The plan of edits, and the rewrites of names, imports and writes."""

@@ -1,4 +1,4 @@
-"""Finds the names that a file imports from NumPy and that must stay imported."""
+"""Turns `import numpy as np` into `from np2tf import tnp`, and keeps what must stay imported."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from np2tf.translator.tree.nodes import dotted_name, words
 from np2tf.translator.tree.templates import Statement, statement
 
 # -- kept imports --------------------------------------------------------------------------------------------
+# Finds the names that a file imports from NumPy and that must stay imported.
 
 _CACHE: WeakKeyDictionary[Facts, dict[tuple[str, ...], KeptImports]] = WeakKeyDictionary()
 _READ_BY_NAME = words("eval exec globals locals vars")

@@ -1,5 +1,5 @@
-"""Rewrites `super().__new__(cls, shape, dtype, x)` in classes derived from np.ndarray, because tensors have
-no memory.
+"""Calls that mean something else in translated code: memory given to `np.ndarray.__new__`,
+`stacklevel` of warnings.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from np2tf.translator.tree.nodes import dotted_name
 from np2tf.translator.tree.templates import expression
 
 # -- buffers -------------------------------------------------------------------------------------------------
+# Rewrites `super().__new__(cls, shape, dtype, x)` in classes derived from np.ndarray, because tensors have
+# no memory.
 
 #: The parameter of `np.ndarray.__new__(cls, shape, dtype, buffer, …)` that gives the memory of the new array.
 _POSITION, _KEYWORD = 3, "buffer"

@@ -1,4 +1,4 @@
-"""Decides which names and attributes a statement may rebind."""
+"""Turns in-place writes into rebindings: `x[i] = v`, `x[i] += v`, `np.copyto(x, v)`, `x.sort()`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from np2tf.translator.tree.nodes import name_node
 from np2tf.translator.tree.templates import expression, small_statement
 
 # -- rebinding -----------------------------------------------------------------------------------------------
+# Decides which names and attributes a statement may rebind.
 
 _NOT_VALUES = (cst.ImportAlias, cst.FunctionDef, cst.ClassDef)
 _OPENS_SLOTS = frozenset({"__setattr__", "__slots__", "__getattribute__", "__getattr__"})

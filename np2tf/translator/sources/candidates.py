@@ -1,4 +1,4 @@
-"""Python's own trees of sources. This module does not load libcst."""
+"""Python's own tree of a source, and whether the source may hold something to translate."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 # -- python trees --------------------------------------------------------------------------------------------
+# Python's own trees of sources. This module does not load libcst.
 
 
 def python_tree(source: str | bytes) -> ast.Module | None:

@@ -1,7 +1,4 @@
-"""The import statements of a file, found by searching its bytes: no file is parsed.
-
-Text in strings that looks like an import counts as an import, which does no harm to the callers.
-"""
+"""Which names are NumPy's between files: imported from another file, or kept for other files."""
 
 from __future__ import annotations
 
@@ -16,6 +13,9 @@ from typing import NamedTuple
 from np2tf.translator.sources.candidates import python_tree
 
 # -- import lines --------------------------------------------------------------------------------------------
+# The import statements of a file, found by searching its bytes: no file is parsed.
+#
+# Text in strings that looks like an import counts as an import, which does no harm to the callers.
 
 
 class FromImport(NamedTuple):

@@ -1,4 +1,4 @@
-"""Splits an assignment with several targets into one assignment for each target."""
+"""Writes become assignments if no other name shows the array."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from np2tf.translator.tree.nodes import dotted_name, name_node, target_names, wa
 from np2tf.translator.tree.templates import expression
 
 # -- assigned parts ------------------------------------------------------------------------------------------
+# Splits an assignment with several targets into one assignment for each target.
 
 
 @dataclass(frozen=True)

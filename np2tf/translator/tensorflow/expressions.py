@@ -1,4 +1,4 @@
-"""The attributes of arrays that are translated."""
+"""Evaluates expressions to their possible values."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ from np2tf.translator.tensorflow.values import (
 from np2tf.translator.tree.nodes import walk
 
 # -- attributes ----------------------------------------------------------------------------------------------
+# The attributes of arrays that are translated.
 
 
 def _shape(node: cst.Attribute, base: Value, frame: Frame) -> Value:

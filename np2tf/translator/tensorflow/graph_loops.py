@@ -1,4 +1,4 @@
-"""Writes loops and branches as functions of their state."""
+"""Rewrites loops that only compute as functions of their state."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from np2tf.translator.tree.nodes import children, walk
 from np2tf.translator.tree.templates import Statement, expression, statement
 
 # -- rounds --------------------------------------------------------------------------------------------------
+# Writes loops and branches as functions of their state.
 
 _BLANK = cst.EmptyLine(indent=False)
 

@@ -1,4 +1,4 @@
-"""The classes of a program, and the possible values of the attributes of their objects."""
+"""The state of the interpreter: program, modules, classes, functions, frames, decisions."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from np2tf.translator.tensorflow.values import (
 from np2tf.translator.tree.nodes import words
 
 # -- classes -------------------------------------------------------------------------------------------------
+# The classes of a program, and the possible values of the attributes of their objects.
 
 #: The class at the top of the bases, and the name of the attribute.
 AttributeKey = tuple[cst.ClassDef, str]

@@ -1,4 +1,4 @@
-"""Follows the modules and their functions in rounds, until a round finds no new fact (a fixed point)."""
+"""The entry: follows modules until nothing new is found, then plans or refuses."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from np2tf.translator.tensorflow.values import Value, join, plain, unknown
 from np2tf.translator.tree.nodes import walk
 
 # -- functions -----------------------------------------------------------------------------------------------
+# Follows the modules and their functions in rounds, until a round finds no new fact (a fixed point).
 
 #: Modules settle in a few rounds; a module that does not settle is refused.
 _ROUNDS = 30

@@ -1,4 +1,4 @@
-"""Translates calls of NumPy's functions: to a function of TensorFlow, or to a helper."""
+"""Calls of NumPy's functions and random generators."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from np2tf.translator.tensorflow.values import (
 )
 
 # -- numpy calls ---------------------------------------------------------------------------------------------
+# Translates calls of NumPy's functions: to a function of TensorFlow, or to a helper.
 
 ArgumentValues = dict[str, tuple[Value, cst.BaseExpression]]
 

@@ -1,4 +1,4 @@
-"""The tables of rules/tensorflow: the translations of NumPy's names, and the helpers."""
+"""The tables of rules/tensorflow, and the results of NumPy's functions."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from np2tf.translator.tensorflow.values import (
 )
 
 # -- table ---------------------------------------------------------------------------------------------------
+# The tables of rules/tensorflow: the translations of NumPy's names, and the helpers.
 
 
 @dataclass(frozen=True)

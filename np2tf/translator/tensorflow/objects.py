@@ -1,4 +1,4 @@
-"""Reads and sets the attributes of objects of the program's classes."""
+"""The program's own functions and classes: calls, attributes, effects on their arrays."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from np2tf.translator.tensorflow.values import (
 from np2tf.translator.tree.nodes import walk
 
 # -- attributes ----------------------------------------------------------------------------------------------
+# Reads and sets the attributes of objects of the program's classes.
 
 
 def key_of(base: Value, name: str, frame: Frame) -> AttributeKey | None:

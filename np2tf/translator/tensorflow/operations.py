@@ -1,4 +1,4 @@
-"""Values that a text shows: tensors become NumPy's numbers and arrays, and dtypes NumPy's."""
+"""The results of operators and indices, and where TensorFlow's differ from NumPy's."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from np2tf.translator.tensorflow.values import (
 )
 
 # -- texts ---------------------------------------------------------------------------------------------------
+# Values that a text shows: tensors become NumPy's numbers and arrays, and dtypes NumPy's.
 
 
 def holds_dtype(value: Value) -> bool:

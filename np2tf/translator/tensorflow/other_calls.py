@@ -1,4 +1,4 @@
-"""Calls of builtins: most accept tensors like arrays; calls that would show the difference are refused."""
+"""Calls of builtins and methods, and the choice by kind of callee."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ from np2tf.translator.tensorflow.values import (
 from np2tf.translator.tree.nodes import dotted_name, words
 
 # -- builtin calls -------------------------------------------------------------------------------------------
+# Calls of builtins: most accept tensors like arrays; calls that would show the difference are refused.
 
 #: Builtins that read or change state that the source text does not show.
 _REFLECTION = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")

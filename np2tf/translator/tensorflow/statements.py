@@ -1,7 +1,4 @@
-"""Follows imports: names from the modules of the program, and from the standard library.
-
-The standard library is known to leave arrays unchanged; other libraries are not, so np2tf refuses them.
-"""
+"""Follows statements, imports, `try`, `with` and `match`."""
 
 from __future__ import annotations
 
@@ -23,6 +20,9 @@ from np2tf.translator.tree.templates import Statement
 from np2tf.translator.tree.templates import statement as made_statement
 
 # -- imported names ------------------------------------------------------------------------------------------
+# Follows imports: names from the modules of the program, and from the standard library.
+#
+# The standard library is known to leave arrays unchanged; other libraries are not, so np2tf refuses them.
 
 _NUMBERS = frozenset({"pi", "e", "inf", "tau", "nan"})
 

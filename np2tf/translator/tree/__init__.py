@@ -1,1 +1,1 @@
-"""np2tf/translator/tree"""
+"""Source text as a libcst tree and back: parsing, walking, quoting, printing only what has changed."""

@@ -1,8 +1,4 @@
-"""Facts about the nodes of a tree, kept while a file is translated.
-
-Nodes do not change, and are asked about again and again. A result is kept under the node's identity, together
-with the node, so that no other node can get it; hashing a node takes longer.
-"""
+"""Nodes of a tree: walks, parents, dotted names, and results that are kept per node."""
 
 from __future__ import annotations
 
@@ -14,6 +10,10 @@ from typing import Any, TypeVar, cast
 import libcst as cst
 
 # -- memo ----------------------------------------------------------------------------------------------------
+# Facts about the nodes of a tree, kept while a file is translated.
+#
+# Nodes do not change, and are asked about again and again. A result is kept under the node's identity,
+# together with the node, so that no other node can get it; hashing a node takes longer.
 
 _Result = TypeVar("_Result")
 #: So many results are kept of a function, if nobody says that they are not needed any more.

@@ -1,8 +1,4 @@
-"""The text of a tree, statement by statement; a statement of a file is cut out of the file.
-
-libcst prints new and edited statements. The blocks of functions, classes, loops and branches are gone through
-here, so that a statement inside an edited function is not printed again either.
-"""
+"""The text of a tree, statement by statement: unchanged statements are cut out of the file."""
 
 from __future__ import annotations
 
@@ -21,6 +17,10 @@ from libcst._nodes.internal import CodegenState
 from np2tf.translator.tree.nodes import forgettable
 
 # -- printing ------------------------------------------------------------------------------------------------
+# The text of a tree, statement by statement; a statement of a file is cut out of the file.
+#
+# libcst prints new and edited statements. The blocks of functions, classes, loops and branches are gone
+# through here, so that a statement inside an edited function is not printed again either.
 
 #: The texts of statements, with the indentation and the usual line ends that they depend on.
 _texts: dict[int, tuple[cst.CSTNode, str, tuple[str, ...]]] = forgettable({})
