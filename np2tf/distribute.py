@@ -1,7 +1,7 @@
 """Programs on several devices and in several processes, by `tf.distribute`.
 
-`shard_map` runs a NumPy function on blocks of its arguments, a block on each device of each process. May
-import the transforms and the run time. Starting processes, which `np2tf run --workers` does, stays out.
+`shard_map` runs a NumPy function on blocks of its arguments, a block on each device of each process.
+`np2tf run --workers` starts the processes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`np2tf.keras`: NumPy functions as layers and optimisers of Keras.
 
 Losses, activations and metrics need no class: Keras takes functions that `np2tf.translate` or `np2tf.jit` has
-made. May import both columns, because a plain NumPy function is translated. Training loops stay out.
+made.
 """
 
 from __future__ import annotations

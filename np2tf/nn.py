@@ -1,8 +1,7 @@
 """`np2tf.nn`: functions for networks and scatter-gather code that NumPy lacks, with JAX's names and meaning.
 
 The functions are NumPy programs over `tnp`: with NumPy's arrays they run on the host, with arrays on
-TensorFlow there, and in staged code they become a part of the graph. May import `tnp` and `scipy`; gradients
-and other transforms stay out.
+TensorFlow there, and in staged code they become a part of the graph.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """`np2tf.ragged`: NumPy's object arrays of arrays with different lengths, as ragged tensors of TensorFlow.
 
-Functions that get a ragged tensor see an object array of its rows. May import `tnp`, which has that array.
-Batches over rows stay out: `np2tf.vmap` makes them.
+Functions that get a ragged tensor see an object array of its rows. `np2tf.vmap` makes batches over rows.
 """
 
 from __future__ import annotations

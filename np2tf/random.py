@@ -1,7 +1,7 @@
 """`np2tf.random`: random numbers of keys, with JAX's names and the bits of JAX's generator Threefry.
 
 A key determines its numbers: nothing is stored, so that the functions may stand in graphs, loops and saved
-models. NumPy's own streams are in `tnp.random`. May import `tnp` and `nn`; streams with a state stay out.
+models. NumPy's own streams are in `tnp.random`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""np2tf/arrays"""
+"""NumPy's API over TensorFlow: arrays that are views of storages, functions over tensors, and their doors."""

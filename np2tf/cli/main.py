@@ -1,8 +1,4 @@
-"""The command line: one command per file, loaded when the user calls it.
-
-May import everything; nothing imports this package. Functions that a program could want to call belong
-elsewhere.
-"""
+"""The command line: one command per file, loaded when the user calls it."""
 
 from __future__ import annotations
 

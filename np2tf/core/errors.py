@@ -412,7 +412,7 @@ class PromotionError(CodedError, TypeError):
 #
 # The errors are for the user: np2tf does not catch them, and does not repeat the call on the host. Each
 # class is also a class of Python's: the class that JAX raises in the same case, as far as NumPy does not
-# catch it. All of the right column may import this package, which imports nothing of np2tf.
+# catch it.
 
 
 class TransformError(Exception):

@@ -28,9 +28,6 @@ __all__ = [
 
 # -- garbage -------------------------------------------------------------------------------------------------
 # Pauses Python's garbage collector where very many objects are made that stay.
-#
-# All of np2tf may import this package, which imports nothing of np2tf. Code that needs another module of
-# np2tf must stay out.
 
 
 @contextmanager

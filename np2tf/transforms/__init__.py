@@ -2,6 +2,5 @@
 give.
 
 The transforms have JAX's signatures and meaning. They work on translated functions, on functions of `tnp`,
-and on plain functions over NumPy, whose source is translated when a transform runs them. May import `core`,
-which has the parts that they share, and the run time. Training, saving and data pipelines stay out.
+and on plain functions over NumPy, whose source is translated when a transform runs them.
 """

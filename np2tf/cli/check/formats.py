@@ -436,11 +436,6 @@ def _style(text: str, style: str) -> str:
 
 
 # -- formats -------------------------------------------------------------------------------------------------
-# The output formats of findings: one module per format, loaded when it is asked for.
-#
-# Each module has `render(listing) -> str`. May import the diagnostics. Finding, selecting and hiding
-# findings stay out.
-
 #: Each format's name, and the function that writes it.
 FORMATS: dict[str, Callable[[Listing], str]] = {
     "text": as_text,

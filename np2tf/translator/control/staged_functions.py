@@ -53,9 +53,6 @@ def decorate(function: cst.FunctionDef) -> cst.FunctionDef:
 
 # -- control -------------------------------------------------------------------------------------------------
 # Lowering of Python's control flow to np2tf's operators: which functions and statements, and how.
-#
-# May import its own folders, `planning`, `facts` and `tree`. A construct's own lowering belongs to
-# `constructs`.
 
 
 def has_staged_functions(facts: Facts, options: Options) -> bool:

@@ -101,8 +101,7 @@ def _names_of(node: cst.BaseExpression) -> list[str]:
 
 # -- facts ---------------------------------------------------------------------------------------------------
 # Read-only analyses of one module, computed once.
-#
-# May import its own folders, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
+# Nothing here edits a tree or adds a diagnostic.
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 

@@ -319,7 +319,7 @@ def _rebound(updated_node: cst.Expr, tnp: str) -> cst.BaseSmallStatement:
 # Turns in-place writes into rebindings, such as `x[i] = v` -> `x = tnp.at(x)[i].set(v)`.
 #
 # A write that cannot be turned into a rebinding safely stays as it is: np2tf's ndarray writes through, so
-# the plain statement is right too. May import `planning`, `facts` and `tree`; control flow stays out.
+# the plain statement is right too.
 
 
 def plan_writes(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
