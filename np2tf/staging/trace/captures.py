@@ -334,11 +334,6 @@ class Dependencies:
                 self._follow(vars(value)[name], names, inside | {id(value)})
 
 
-def captures_of(function: Any) -> list[Place]:
-    """Return a place for each global, closure variable and module attribute that `function` may read."""
-    return dependencies_of(function).captures
-
-
 def _place_of(code: types.CodeType) -> tuple[str, int, str]:
     return code.co_filename, code.co_firstlineno, code.co_name
 
