@@ -1,8 +1,8 @@
 """Every version of Python and of the dependencies that pyproject.toml claims, by one command: `nox`.
 
 `nox -s tests-3.11` takes one Python with the newest dependencies, `nox -s lowest-3.11` with the lowest, and
-`nox -s tests-3.12 -- tests/rewrites` hands the words behind `--` to pytest. tests/test_versions.py holds that
-the versions here, in pyproject.toml and in .github/workflows/tests.yml are the same.
+`nox -s tests-3.12 -- tests/translator` hands the words behind `--` to pytest. tests/package/test_versions.py
+holds that the versions here, in pyproject.toml and in .github/workflows/tests.yml are the same.
 """
 
 from __future__ import annotations

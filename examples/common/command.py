@@ -7,7 +7,8 @@ from pathlib import Path
 from types import ModuleType
 
 import click
-from np2tf.imports.programs.startup_log import hold_log
+
+from np2tf.loading.programs.startup_log import hold_log
 
 #: The names of the demonstrations, in the order of docs/examples.md.
 NAMES = (

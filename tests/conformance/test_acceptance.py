@@ -14,17 +14,17 @@ from functools import cache
 from unittest.mock import patch
 
 import pytest
-from acceptance_rows import REFUSED_THERE, SILENTLY_WRONG, Row
-from closure_rows import CLOSURES
-from construct_rows import CONSTRUCTS
-from differential import arguments_of, load, observe, promoted
-from object_rows import OBJECTS
-from recursion_rows import RECURSIONS
 
 import np2tf
 from np2tf.core.counts import counts
 from np2tf.translator.facts.array_work import ArrayWork
 from np2tf.translator.pipeline import Result
+from tests.helpers.acceptance_rows import REFUSED_THERE, SILENTLY_WRONG, Row
+from tests.helpers.closure_rows import CLOSURES
+from tests.helpers.construct_rows import CONSTRUCTS
+from tests.helpers.differential import arguments_of, load, observe, promoted
+from tests.helpers.object_rows import OBJECTS
+from tests.helpers.recursion_rows import RECURSIONS
 
 ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSIONS, **OBJECTS}
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from array_api_expressions import SECTIONS
 
 import np2tf
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, tensor_array
+from tests.helpers.array_api_expressions import SECTIONS
 
 Q = np.array([[[2.0, 1.0, 0.5], [0.0, 3.0, -1.0], [1.0, 0.0, 4.0]], [[1.0, 2, 0], [5, 1, 1], [0, 2, 2]]])
 ARRAYS: dict[str, np.ndarray] = {
@@ -214,7 +214,7 @@ def test_special_cases_of_floats(dtype: str, mode: str) -> None:
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_special_cases_of_complex_numbers(dtype: str, mode: str) -> None:
     """Functions of one operand follow the standard, except the functions with C's limits
-    (tests/tnp/ufuncs/test_ops_elementwise.py).
+    (tests/arrays/functions/test_ops_elementwise.py).
     """
     parts = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.5], np.float64)
     values = np.empty((len(parts), len(parts)), dtype)

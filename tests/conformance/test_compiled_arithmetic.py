@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from differential import HEAD, load, translation
 
 import np2tf
 from np2tf.arrays.array.ndarray import is_array
+from tests.helpers.differential import HEAD, load, translation
 
 #: Rows that are equal bit for bit.
 EXACT = """

@@ -6,7 +6,6 @@ with the reason; an entry that no longer differs fails.
 
 from __future__ import annotations
 
-import gradient_points
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -15,6 +14,7 @@ import np2tf
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import tensor_array
 from np2tf.core import rules
+from tests.helpers import gradient_points
 
 BY_NUMPY = "computed by NumPy: TensorFlow sees no connection, and a tape gives None"
 NUMBERS = "Python's numbers: no tensor is left to differentiate"

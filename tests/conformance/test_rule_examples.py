@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import rule_examples
-from op_harness import Raised
-from rule_examples import DTYPES, SHAPES, Point
 
 from np2tf.core import rules
 from np2tf.core.rules import tomllib
+from tests.helpers import rule_examples
+from tests.helpers.op_harness import Raised
+from tests.helpers.rule_examples import DTYPES, SHAPES, Point
 
 LIMITS = tomllib.loads(Path(__file__).with_name("rule_example_limits.toml").read_text(encoding="utf-8"))
 CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]

@@ -9,15 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-import op_harness
 import pytest
-import rule_examples
-from rule_examples import Point
 
 from np2tf.arrays.dispatch import unknown_shapes
 from np2tf.arrays.front.numpy_state import NUMPY
 from np2tf.core import rules
 from np2tf.core.rules import tomllib
+from tests.helpers import op_harness, rule_examples
+from tests.helpers.rule_examples import Point
 
 LIMITS = tomllib.loads(Path(__file__).with_name("unknown_shape_limits.toml").read_text(encoding="utf-8"))
 if NUMPY < (2, 2):

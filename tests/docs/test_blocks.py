@@ -15,10 +15,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from doc_blocks import RUN, Block, blocks_of
-from doc_pages import DOCS, ROOT
-from forked_python import ForkedPython, forked_python
-from new_environments import copied_checkout, new_environment
+
+from tests.helpers.doc_blocks import RUN, Block, blocks_of
+from tests.helpers.doc_pages import DOCS, ROOT
+from tests.helpers.forked_python import ForkedPython, forked_python
+from tests.helpers.new_environments import copied_checkout, new_environment
 
 PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(DOCS.glob("*.md"))]
 #: Pages with something to run.

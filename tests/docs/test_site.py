@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from doc_pages import DOCS, ROOT
+
+from tests.helpers.doc_pages import DOCS, ROOT
 
 pytest.importorskip("mkdocs", reason="the site is built where the extra [docs] is installed")
 

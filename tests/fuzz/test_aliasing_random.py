@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from array_programs import programs
-from differential import compare
 from hypothesis import HealthCheck, given, settings
+
+from tests.helpers.array_programs import programs
+from tests.helpers.differential import compare
 
 CALLS = ("np.arange(4.), np.array([3., -1., 0.5, 2.]), 12", "*[np.arange(4.)] * 2, 0")
 quiet = {"deadline": None, "suppress_health_check": list(HealthCheck)}

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from composed_expressions import (
+
+from tests.helpers.composed_expressions import (
     NUMBERS,
     OPERATIONS,
     Expression,
@@ -21,8 +22,8 @@ from composed_expressions import (
     arguments,
     expression,
 )
-from composed_ways import CALLS, WAYS, differences, reduced, source_of
-from differential import load
+from tests.helpers.composed_ways import CALLS, WAYS, differences, reduced, source_of
+from tests.helpers.differential import load
 
 #: How many expressions are one function.
 PACK = 25

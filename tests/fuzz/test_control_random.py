@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plain_operators import executed
 
 import np2tf
+from tests.helpers.plain_operators import executed
 
 NAMES = ("a", "b", "c")
 HEADERS = (

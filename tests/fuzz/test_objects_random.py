@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from differential import compare
-from object_programs import CALLS, program
+
+from tests.helpers.differential import compare
+from tests.helpers.object_programs import CALLS, program
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential import Outcome, arguments_of, load, observe, translation
-from random_programs import Program, program
-from smaller_programs import smaller
 
 import np2tf
+from tests.helpers.differential import Outcome, arguments_of, load, observe, translation
+from tests.helpers.random_programs import Program, program
+from tests.helpers.smaller_programs import smaller
 
 #: name of a way to run a translation -> settings of np2tf.config
 WAYS = {

@@ -19,13 +19,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from differential import described
-from random_projects import project
-from selections import every_second
-from smaller_programs import smaller
 
 import np2tf
 from np2tf.staging.host.jit import JittedFunction
+from tests.helpers.differential import described
+from tests.helpers.random_projects import project
+from tests.helpers.selections import every_second
+from tests.helpers.smaller_programs import smaller
 
 TIERS = ("compile", "auto")
 CALLS = 4

@@ -8,10 +8,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from differential import HEAD, compare
-from random_lines import lines
 
 from np2tf.staging.xla import loop_passes
+from tests.helpers.differential import HEAD, compare
+from tests.helpers.random_lines import lines
 
 LINES = (
     "{y1}[{p1}] {o} {y2}[{p2}] * 0.5 + a[{p3}]",

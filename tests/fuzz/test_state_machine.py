@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from machine_compiled import compare_compiled
-from machine_counterparts import (
+
+from tests.helpers.machine_compiled import compare_compiled
+from tests.helpers.machine_counterparts import (
     difference,
     is_out_of_range,
     numpy_player,
@@ -22,8 +23,8 @@ from machine_counterparts import (
     same_error,
     sharing_difference,
 )
-from machine_keys import Literals, integer
-from machine_steps import a_read, a_view, a_write
+from tests.helpers.machine_keys import Literals, integer
+from tests.helpers.machine_steps import a_read, a_view, a_write
 
 SHAPES = ((4,), (3, 4), (2, 3, 2), (3, 3), (1, 3), (0, 2), (5,), (), (2, 2, 2))
 DTYPES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acceptance_rows import Row, row
+from tests.helpers.acceptance_rows import Row, row
 
 X, Y, Z = "np.arange(12.)", "np.arange(12.) - 9", "np.arange(12.)[::-1].copy()"
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from composed_expressions import ARRAYS, NUMBERS, SHAPE, Expression, arguments, same
-from differential import load, translation
 
 import np2tf
 from np2tf.core.counts import counts
+from tests.helpers.composed_expressions import ARRAYS, NUMBERS, SHAPE, Expression, arguments, same
+from tests.helpers.differential import load, translation
 
 #: What the numbers are in the calls, and which arrays: the last call repeats the first.
 CALLS = ((0, 0.7, 3.0), (1, 0.3, 2.0), (1, -1.0, 0.0), (0, 0.7, 3.0))

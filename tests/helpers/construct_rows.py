@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acceptance_rows import Row, row
+from tests.helpers.acceptance_rows import Row, row
 
 X, Y = "np.arange(12.)", "np.arange(12.) - 6"
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import op_harness
-import rule_examples
 import tensorflow as tf
-from rule_examples import Point
 
 import np2tf
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, tensor_array
+from tests.helpers import op_harness, rule_examples
+from tests.helpers.rule_examples import Point
 
 _STEP = 1e-6
 #: Relative to the largest of the differences, which are right to about six digits.

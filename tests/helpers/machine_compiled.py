@@ -8,12 +8,12 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from differential import Outcome, alike, load, observe
-from machine_counterparts import quiet
 
 import np2tf
 from np2tf.core.errors import StagingError
 from np2tf.staging.compile import concrete_function
+from tests.helpers.differential import Outcome, alike, load, observe
+from tests.helpers.machine_counterparts import quiet
 
 _HEAD = {
     "numpy": "import numpy as np\nfrom machine_counterparts import _At as at\n",
@@ -50,7 +50,7 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
         found = observe(_function("twin", given, lines, names), _arguments(given))
         if found.ran != "compiled":
             # NumPy's own arrays treat np2tf's keys differently from NumPy's
-            # (tests/tnp/methods/test_interop.py).
+            # (tests/arrays/dispatch/test_interop.py).
             compiled_arguments = _arguments(given)
             found = observe(_function("twin", given, lines, names), compiled_arguments)
     if not alike(found.result, wanted.result):

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from differential import alike, described
 
 import np2tf
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, tensor_array, tensor_scalar
+from tests.helpers.differential import alike, described
 
 #: Larger elements are reduced: sums stay exact, and C defines every conversion.
 LARGEST = 100

@@ -6,7 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from machine_keys import (
+
+from tests.helpers.machine_keys import (
     Draw,
     Literals,
     Shape,

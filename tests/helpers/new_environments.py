@@ -12,7 +12,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from doc_pages import ROOT
+from tests.helpers.doc_pages import ROOT
 
 #: The files and folders that an installation from a checkout reads.
 _LISTED = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "np2tf", "rules")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from random_lines import lines
+from tests.helpers.random_lines import lines
 
 HEAD = """import numpy as np
 

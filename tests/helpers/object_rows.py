@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import Any
 
-from acceptance_rows import Row, row
+from tests.helpers.acceptance_rows import Row, row
 
 _STATE = """
 class State:

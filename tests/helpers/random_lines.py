@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from differential import compare
+from tests.helpers.differential import compare
 
 
 def lines(

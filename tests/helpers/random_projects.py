@@ -10,7 +10,7 @@ import random
 from dataclasses import dataclass, field
 from textwrap import indent
 
-from project_parts import (
+from tests.helpers.project_parts import (
     ARRAYS,
     BASE_HEAD,
     BETWEEN,

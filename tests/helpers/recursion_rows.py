@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from acceptance_rows import Row, row
+from tests.helpers.acceptance_rows import Row, row
 
 #: How deep recursion on the host is tried. On Python 3.12 an object can call itself some 500 times at most.
 DEEP = 400 if sys.version_info[:2] == (3, 12) else 900

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from command_runner import CliRunner, Result
-
 from np2tf.cli.main import np2tf
+from tests.helpers.command_runner import CliRunner, Result
 
 NASTY = '''\
 import numpy as np

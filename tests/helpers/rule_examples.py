@@ -12,13 +12,13 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
-import op_harness
 import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, tensor_array
 from np2tf.core import rules
+from tests.helpers import op_harness
 
 DTYPES = ("float64", "float32", "int32", "complex128", "bool")
 SHAPES = {"matrix": (2, 3), "vector": (6,), "empty": (0, 3)}

@@ -1,4 +1,4 @@
-"""Calls of SciPy that np2tf computes on TensorFlow; tests/scipy/test_scipy.py compares them with SciPy."""
+"""Calls of SciPy that np2tf computes on TensorFlow; tests/arrays/test_scipy.py compares them with SciPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_harness import Case
+
+from tests.helpers.op_harness import Case
 
 pytest.importorskip("scipy")
 import scipy

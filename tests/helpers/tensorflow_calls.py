@@ -1,7 +1,7 @@
 """Calls of TensorFlow and Keras without np2tf, run as a program that prints each result.
 
 ``python tensorflow_calls.py IMPORT`` executes IMPORT first, such as ``from np2tf import tnp``. Two runs must
-print the same (tests/test_guest.py).
+print the same (tests/package/test_guest.py).
 """
 
 from __future__ import annotations

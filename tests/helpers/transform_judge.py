@@ -11,10 +11,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import transform_functions
-import transform_functions_jax
 
 import np2tf
+from tests.helpers import transform_functions, transform_functions_jax
 
 jax.config.update("jax_enable_x64", True)
 

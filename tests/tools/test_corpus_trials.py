@@ -8,8 +8,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from command_runner import CliRunner
 
+from tests.helpers.command_runner import CliRunner
 from tools import corpus
 from tools.packages import drawn, sdist, trial, trials
 from tools.packages.fetch import FetchError

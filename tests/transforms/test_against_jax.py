@@ -9,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from transform_judge import (
+
+import np2tf
+from tests.helpers.transform_judge import (
     NAMES,
     arguments,
     compiled,
@@ -21,8 +23,6 @@ from transform_judge import (
     numpys,
     scalar_of,
 )
-
-import np2tf
 
 #: All pairs are differentiated by all of these. JAX refuses complex arguments for the last two.
 TRANSFORMS = ("value_and_grad", "jvp", "vjp", "jacobian", "hessian")

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tensorflow as tf
-from transform_judge import differences
 
 import np2tf
 from np2tf.core.errors import AxisNameError, TransformArgumentError
+from tests.helpers.transform_judge import differences
 
 A = np.arange(12.0).reshape(4, 3)
 B = np.sin(np.arange(4.0))

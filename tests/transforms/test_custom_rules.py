@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from transform_judge import differences
 
 import np2tf
 from np2tf.core.errors import CustomRuleError, TransformArgumentError
+from tests.helpers.transform_judge import differences
 
 X = np.array([0.3, -0.7, 1.2])
 

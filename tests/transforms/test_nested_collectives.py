@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selections import in_turn
-from transform_judge import differences
 
 import np2tf
 from np2tf.transforms.lanes import together, vmap
+from tests.helpers.selections import in_turn
+from tests.helpers.transform_judge import differences
 
 A = np.sin(np.arange(60.0)).reshape(5, 4, 3)
 

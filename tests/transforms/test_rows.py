@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import row_programs as plain
 import tensorflow as tf
 
 import np2tf
@@ -16,6 +15,7 @@ from np2tf.arrays.ragged import from_numpy, to_numpy
 from np2tf.core.counts import counts
 from np2tf.core.errors import RaggedRowsError, TransformError
 from np2tf.transforms.lanes import vmap
+from tests.helpers import row_programs as plain
 
 
 def object_array(*rows: Any) -> np.ndarray:

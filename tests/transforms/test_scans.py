@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from transform_judge import differences
 
 import np2tf
 from np2tf.core.errors import CarryTypeError, TransformArgumentError
+from tests.helpers.transform_judge import differences
 
 X = np.sin(np.arange(6.0))
 M = np.cos(np.arange(20.0)).reshape(5, 2, 2)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from transform_judge import differences
 
 import np2tf
 from np2tf.transforms.lanes import together, vmap
+from tests.helpers.transform_judge import differences
 
 A = np.sin(np.arange(60.0)).reshape(12, 5)
 W = np.linspace(-1, 1, 5)

@@ -33,7 +33,7 @@ SECTIONS = {
     "94": "Translation at import",
     "95": "Saved models",
 }
-_TEST = "tests/commands/test_code_examples.py"
+_TEST = "tests/cli/commands/test_code_examples.py"
 
 
 @dataclass(frozen=True)

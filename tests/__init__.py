@@ -1,0 +1,1 @@
+"""The tests: a folder for each house, and `helpers`, a package of what tests share."""

@@ -1,0 +1,91 @@
+"""The programs that are translated for TensorFlow alone: fixtures, cases of this folder, random programs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from np2tf.translator.pipeline import Result, translate
+from np2tf.translator.sources.options import Options
+from np2tf.translator.tree.source import Source, SourceError
+from tests.translator.tensorflow.small_programs import Maker
+
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+#: Fixture -> what makes it smaller: an operation takes some microseconds where nothing is compiled.
+SMALLER = {
+    "programs/conjugate_gradient": {"n = 128": "n = 12"},
+    "programs/fft_poisson": {"n, length = 256": "n, length = 16", "steps=40": "steps=3"},
+    "programs/gauss_seidel": {"ny, nx = 48, 48": "ny, nx = 9, 9", "max_iter=500": "max_iter=10"},
+    "programs/jacobi_heat": {"n = 512": "n = 16"},
+    "programs/wave_equation": {"n = 400": "n = 32", "steps=400": "steps=12"},
+}
+RANDOM = range(70)
+
+
+def for_tensorflow(text: str | bytes, path: str = "program.py") -> Result:
+    """A translation for TensorFlow alone."""
+    return translate(Source.of(text, path), Options(target="tf"))
+
+
+def refusals(result: Result) -> list[str]:
+    """The codes for which a file stays as it is."""
+    return [diagnostic.code for diagnostic in result.diagnostics if diagnostic.severity == "error"]
+
+
+def fixture_paths() -> dict[str, Path]:
+    """Every fixture by its name. None is translated: a worker that runs none of these tests takes no time."""
+    paths = sorted([*FIXTURES.glob("*/*.np.py"), *FIXTURES.glob("programs/*.py")])
+    return {f"{path.parent.name}/{path.name.removesuffix('.py').removesuffix('.np')}": path for path in paths}
+
+
+@lru_cache(maxsize=1)
+def fixtures() -> dict[str, tuple[str, Result]]:
+    """Every fixture that can be parsed: its text and what becomes of it."""
+    found = {}
+    for name, path in fixture_paths().items():
+        try:
+            source = Source.of(path.read_bytes(), str(path))
+        except SourceError:
+            continue
+        text = source.text
+        for before, after in SMALLER.get(name, {}).items():
+            assert before in text, name
+            text = text.replace(before, after)
+        found[name] = (text, for_tensorflow(text, str(path)))
+    return found
+
+
+def translated_fixtures() -> list[str]:
+    """The names of the fixtures that are translated."""
+    return [name for name, (_, made) in fixtures().items() if made.changed and not refusals(made)]
+
+
+@lru_cache(maxsize=1)
+def random_programs() -> dict[str, tuple[str, Result]]:
+    """Random programs that are translated."""
+    found = {}
+    for kind in ("random", "objects"):
+        for seed in RANDOM:
+            text = Maker(seed, with_objects=kind == "objects").program()
+            made = for_tensorflow(text)
+            if not refusals(made):
+                found[f"{kind} {seed}"] = (text, made)
+    return found
+
+
+def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str, str]]]:
+    """Name, source and translation of all programs and projects that are translated."""
+    from tests.translator.tensorflow.cases import LOUD, TRANSLATED
+    from tests.translator.tensorflow.class_cases import TRANSLATED as WITH_CLASSES
+    from tests.translator.tensorflow.projects import every_project
+
+    made: list[tuple[str, Any, Any]] = [
+        (name, fixtures()[name][0], fixtures()[name][1].text) for name in translated_fixtures()
+    ]
+    made += [
+        (name, text, for_tensorflow(text).text)
+        for name, text in {**TRANSLATED, **WITH_CLASSES, **LOUD}.items()
+    ]
+    made += [(name, text, result.text) for name, (text, result) in random_programs().items()]
+    return made + [(name, files, texts) for name, (files, texts) in every_project().items()]
