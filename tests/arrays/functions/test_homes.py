@@ -1,4 +1,4 @@
-"""NumPy's functions over tensors live in `arrays/functions`, and those of its submodules under their names."""
+"""Functions of NumPy over tensors live in `arrays/functions`, and those of submodules under their names."""
 
 from __future__ import annotations
 
