@@ -1,7 +1,7 @@
 """Measures which TensorFlow ops are slower under XLA than as TensorFlow's kernels on this device.
 
     python benchmarks/placement.py            # print the findings
-    python benchmarks/placement.py --write    # and keep them, in np2tf/runtime/xla/placement_<device>.toml
+    python benchmarks/placement.py --write    # and keep them, in np2tf/staging/xla/placement_<device>.toml
 
 `np2tf.jit` reads that file: code with one of these ops stays a graph, and its loops are compiled by
 themselves.

@@ -51,6 +51,6 @@ SEEDS = [pytest.param(seed, marks=pytest.mark.long if seed % 3 else ()) for seed
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows_and_columns(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop_passes, "_LARGE", 1)
+    monkeypatch.setattr(loop_passes, "_LARGE_READ", 1)
     body = "\n".join(lines(random.Random(seed), LINES, 2, WORDS))
     compare(HEAD + SOURCE.format(body=body), CALL, ran=None, ways=("jitted",), number_types=False)

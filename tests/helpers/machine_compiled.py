@@ -16,7 +16,7 @@ from tests.helpers.differential import Outcome, alike, load, observe
 from tests.helpers.machine_counterparts import quiet
 
 _HEAD = {
-    "numpy": "import numpy as np\nfrom machine_counterparts import _At as at\n",
+    "numpy": "import numpy as np\nfrom tests.helpers.machine_counterparts import _At as at\n",
     "twin": "import np2tf\nfrom np2tf import tnp as np\nat = np.at\n",
 }
 

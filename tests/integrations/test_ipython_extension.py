@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from np2tf import tnp
-from np2tf.core import settings as config
+from np2tf import config, tnp
 from np2tf.loading.functions.cells import translated_cell
 from np2tf.staging.host.jit import JittedFunction
 

@@ -114,9 +114,12 @@ def test_inert_until_asked(plain: pytest.Pytester):
     result.assert_outcomes(passed=1)
     (loaded,) = (line for line in result.outlines if "loaded:" in line)
     assert set(loaded.partition("loaded:")[2].split()) == {
-        *("np2tf", "np2tf.config", "np2tf.loading", "np2tf.imports.pytest_plugin"),
-        *("np2tf.core.late", "np2tf.core.own_warnings"),
-        *("np2tf.core", *(f"np2tf.core.{name}" for name in ("in_use", "table", "undefined"))),
+        *("np2tf", "np2tf.imports", "np2tf.imports.pytest_plugin"),
+        *("np2tf.integrations", "np2tf.integrations.pytest_plugin"),
+        *(
+            "np2tf.core",
+            *(f"np2tf.core.{name}" for name in ("late", "operators", "own_warnings", "settings")),
+        ),
     }
     assert not any("np2tf:" in line or "jitted" in line for line in result.outlines)
 

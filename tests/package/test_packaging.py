@@ -54,7 +54,7 @@ def test_the_wheel_has_every_module_and_every_rule(root: Path, wheel: Path):
     rules = {
         f"np2tf/{path.relative_to(root)}" for path in (root / "rules").rglob("*.*") if path.suffix != ".pyc"
     }
-    assert modules | rules | {"np2tf/py.typed", "np2tf/runtime/xla/placement_cpu.toml"} <= names
+    assert modules | rules | {"np2tf/py.typed", "np2tf/staging/xla/placement_cpu.toml"} <= names
     strangers = {name for name in names if not name.startswith(("np2tf/", "np2tf-"))}
     assert not strangers
 

@@ -57,9 +57,9 @@ def _on_host_only(value: Any) -> bool:
     """True if the function only hands its calls to NumPy."""
     code: CodeType | None = getattr(value, "__code__", None)
     where = code.co_filename if code is not None else ""
-    read_only = where.endswith("tnp/_methods/methods.py") and getattr(value, "__name__", "") in _READ_ONLY
+    read_only = where.endswith("arrays/methods/methods.py") and getattr(value, "__name__", "") in _READ_ONLY
     return read_only or where.endswith(
-        ("tnp/_dispatch/host_fallback.py", "tnp/_dispatch/host_results.py", "tnp/_chapters/random.py")
+        ("arrays/dispatch/host_fallback.py", "arrays/functions/random_draws.py")
     )
 
 

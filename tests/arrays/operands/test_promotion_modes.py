@@ -13,10 +13,9 @@ import pytest
 import tensorflow as tf
 
 import np2tf
-from np2tf import StagingError, tnp
+from np2tf import StagingError, config, tnp
 from np2tf.arrays.dispatch.placement import device_put
 from np2tf.arrays.front.flags import promotion_scope
-from np2tf.core import settings
 from np2tf.core.errors import PromotionError
 from np2tf.core.settings import Config
 from np2tf.staging.host.jit import UnjittedWarning
@@ -52,7 +51,7 @@ def test_all_is_jax_lattice(floats: str) -> None:
     """Every cell of the documented table, by an operator, `result_type` and `promote_types`."""
     names = {**DTYPES, **DEFAULTS[floats]}
     kinds = {"i*": int, "f*": float, "c*": complex}
-    with settings.using(promotion="all", floats=floats):
+    with config.using(promotion="all", floats=floats):
         for (a, b), wanted in JAX.items():
             x, y = operand(a), operand(b)
             if not {a, b} <= NUMBERS.keys():
@@ -86,7 +85,7 @@ DEVIATIONS: dict[str, dict[tuple[str, str], tuple[str | None, str | None, str]]]
 def test_modes_are_tensorflows(mode: str) -> None:
     """Every pair in both orders gives the dtype of TensorFlow's mode of that meaning; few pairs deviate."""
     found = {}
-    with settings.using(promotion=mode):
+    with config.using(promotion=mode):
         for (a, b), tensorflow_dtype in tables.tensorflow_tables()[mode].items():
             x = device_put(ones(a))
             y = NUMBERS[b] if b in NUMBERS else device_put(ones(b))
@@ -101,7 +100,7 @@ def test_modes_are_tensorflows(mode: str) -> None:
 @pytest.mark.parametrize("name", [name for name in DTYPES if name != "b1"])
 def test_a_python_bool_is_of_dtype_bool(mode: str, name: str) -> None:
     """TensorFlow takes a Python bool as an operand of some dtypes, and not of other dtypes."""
-    with settings.using(promotion=mode):
+    with config.using(promotion=mode):
         assert dtype_of(multiply, operand(name), True) == (DTYPES[name] if mode == "safe" else None)
 
 
@@ -120,7 +119,7 @@ SAMPLE = [("i4", "f4"), ("u8", "i8"), ("f2", "bf"), ("i1", "f*"), ("c8", "f8"), 
 @pytest.mark.parametrize("mode", ["all", "safe", "none"])
 @pytest.mark.parametrize("xla", [False, True], ids=["graph", "xla"])
 def test_staged_is_eager(mode: str, xla: bool) -> None:
-    with settings.using(promotion=mode):
+    with config.using(promotion=mode):
         for a, b in SAMPLE:
             x, y = operand(a), operand(b)
             staged = tf.function(lambda x, y=y: multiply(device_put(x), y).tensor, jit_compile=xla)
@@ -169,19 +168,19 @@ def test_the_mode_governs_what_asks_for_a_common_type(expression: str) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         assert on_tensors(expression) == np.float64
-        with settings.using(promotion="all"):
+        with config.using(promotion="all"):
             assert on_tensors(expression) == np.float32
         for mode in ("safe", "none"):
-            with settings.using(promotion=mode), pytest.raises(TypeError, match=r"int32|float32"):
+            with config.using(promotion=mode), pytest.raises(TypeError, match=r"int32|float32"):
                 on_tensors(expression)
 
 
 def test_comparisons_ask_for_a_common_type() -> None:
     large = device_put(np.array([2**24 + 1], np.int32)), device_put(np.array([2**24], np.float32))
     assert not (large[0] == large[1]).numpy()[0]
-    with settings.using(promotion="all"):
+    with config.using(promotion="all"):
         assert (large[0] == large[1]).numpy()[0]
-    with settings.using(promotion="safe"), pytest.raises(TypeError, match="int32 and float32"):
+    with config.using(promotion="safe"), pytest.raises(TypeError, match="int32 and float32"):
         _ = large[0] < large[1]
 
 
@@ -207,7 +206,7 @@ ALONE = [
 def test_one_dtype_is_never_refused(expression: str, mode: str) -> None:
     for dtype in ("int64", "float32"):
         x = device_put(np.array([1, 2, 4, 5], dtype))
-        with settings.using(promotion=mode):
+        with config.using(promotion=mode):
             try:
                 eval(expression, {"np": tnp, "x": x})
             except PromotionError as error:
@@ -226,7 +225,7 @@ FLOATING = ["x / x", "np.sin(x)", "np.sqrt(x)", "np.exp2(x)", "np.hypot(x, x)", 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64"])
 def test_integers_become_the_default_floats(dtype: str, floats: str) -> None:
     """As in JAX; for NumPy the sine of an int8 is a float16."""
-    with settings.using(promotion="all", floats=floats):
+    with config.using(promotion="all", floats=floats):
         for expression in FLOATING:
             made = eval(expression, {"np": tnp, "x": device_put(np.ones(3, dtype))})
             assert made.dtype == floats, expression
@@ -236,7 +235,7 @@ def test_integers_become_the_default_floats(dtype: str, floats: str) -> None:
 @pytest.mark.parametrize("mode", ["all", "safe", "none"])
 def test_python_numbers_are_weak(mode: str) -> None:
     x = device_put(np.ones(2, np.float16))
-    with settings.using(promotion=mode):
+    with config.using(promotion=mode):
         for made in (x + 1, 2.5 * x, tnp.where(x > 0, x, 0.0), tnp.clip(x, 0, 1), x**2, tnp.maximum(x, 0)):
             assert made.dtype == np.float16
         with pytest.raises(OverflowError):
@@ -248,17 +247,17 @@ def test_python_numbers_are_weak_inside_lists() -> None:
     """np.array([1, np.float32(2)]) holds float64, JAX's float32. A list of numbers alone is an array."""
     number = device_put(np.ones(2, np.float32))[0]
     assert tnp.array([1, number]).dtype == np.float64
-    with settings.using(promotion="all"):
+    with config.using(promotion="all"):
         assert tnp.array([1, 2.5, number]).dtype == np.float32
         assert (device_put(np.ones(2, np.int8)) * [1, 2]).dtype == np.int64
 
 
 def test_results_do_not_depend_on_order() -> None:
     names = ["u1", "i1", "f2"]
-    with settings.using(promotion="all"):
+    with config.using(promotion="all"):
         made = {tnp.concatenate([operand(n) for n in order]).dtype for order in (names, names[::-1])}
     assert made == {np.dtype(np.float16)}
-    with settings.using(promotion="safe"):  # u1 and i1 alone are not safe: of no dtype that one of them has
+    with config.using(promotion="safe"):  # u1 and i1 alone are not safe: of no dtype that one of them has
         assert tnp.concatenate([operand(n) for n in names]).dtype == np.float16
         with pytest.raises(TypeError, match="uint8 and int8"):
             tnp.concatenate([operand("u1"), operand("i1")])
@@ -269,7 +268,7 @@ def test_results_do_not_depend_on_order() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_casts_are_numpys(mode: str) -> None:
-    with settings.using(promotion=mode):
+    with config.using(promotion=mode):
         x = device_put(np.zeros(3, np.float32))
         x[0], x[1:] = 7, device_put(np.array([1.5, 2.5]))
         assert x.astype(np.int8).numpy().tolist() == [7, 1, 2]
@@ -284,16 +283,16 @@ def test_casts_are_numpys(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_host_is_numpys(mode: str) -> None:
-    with settings.using(promotion=mode):
+    with config.using(promotion=mode):
         assert (INT + FLOAT).dtype == tnp.add(INT, FLOAT).dtype == np.float64
         assert tnp.result_type(INT, FLOAT) == np.float64
-        with settings.using(eager="tensorflow"):
+        with config.using(eager="tensorflow"):
             assert dtype_of(tnp.add, INT, FLOAT) == {"numpy": "float64", "all": "float32"}.get(mode)
 
 
 def test_a_ufunc_that_numpy_computes_is_promoted_by_the_mode() -> None:
     x, y = device_put(INT), device_put(FLOAT)
-    with settings.using(promotion="all"), np.errstate(over="raise"):
+    with config.using(promotion="all"), np.errstate(over="raise"):
         assert (x + y).dtype == np.float32
 
 
@@ -301,7 +300,7 @@ def test_tensorflows_switch_is_not_touched() -> None:
     from tensorflow.python.framework import ops
 
     before = ops.get_dtype_conversion_mode(), ops.is_auto_dtype_conversion_enabled()
-    with settings.using(promotion="all"):
+    with config.using(promotion="all"):
         assert on_tensors("i + f") == np.float32
         assert before == (ops.get_dtype_conversion_mode(), ops.is_auto_dtype_conversion_enabled())
         with pytest.raises(Exception, match=r"int32|float"):
@@ -335,17 +334,17 @@ def test_errors_name_both_dtypes_and_the_line() -> None:
     lines = [eager.__code__.co_firstlineno + 1, function.__code__.co_firstlineno + 1]
     lines += [staged.__wrapped__.__code__.co_firstlineno + 3, branch.__wrapped__.__code__.co_firstlineno + 2]
     for call, line in zip(calls, lines, strict=True):
-        with settings.using(promotion="safe"), pytest.raises(TypeError) as caught:
+        with config.using(promotion="safe"), pytest.raises(TypeError) as caught:
             call()
         assert MET.replace("FILE", __file__).replace("LINE", str(line)) in str(caught.value)
-    with settings.using(promotion="none"), pytest.raises(TypeError, match="int32 and Python's float"):
+    with config.using(promotion="none"), pytest.raises(TypeError, match="int32 and Python's float"):
         _ = x * 0.5
 
 
 def test_an_unknown_mode_is_refused() -> None:
     listed = "must be one of numpy, all, safe, none, not 'jax'"
     with pytest.raises(ValueError, match=listed):
-        settings.promotion = "jax"
+        config.promotion = "jax"
     with pytest.raises(ValueError, match=listed):
         np2tf.jit(multiply, promotion="jax")
     with pytest.raises(ValueError, match="tier='host' excludes"):
@@ -358,7 +357,7 @@ def test_the_environment_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
         assert Config().promotion == "safe"
     finally:
         monkeypatch.delenv("NP2TF_PROMOTION")
-        settings.promotion = "numpy"  # `Config()` told "safe" to the code that follows the setting
+        config.promotion = "numpy"  # `Config()` told "safe" to the code that follows the setting
 
 
 # -- jitted functions ----------------------------------------------------------------------------------------
@@ -377,7 +376,7 @@ def test_a_function_has_rules_of_its_own() -> None:
         assert made.dtype == np.float32
     assert f.trace_count == 1
     assert f.promotion == "all"
-    with settings.using(promotion="none"):
+    with config.using(promotion="none"):
         assert f(INT, FLOAT).dtype == np.float32
     assert multiply(device_put(INT), device_put(FLOAT)).dtype == np.float64
     assert "compiled" in str(f.explain(INT, FLOAT))
@@ -387,7 +386,7 @@ def test_a_change_of_the_mode_is_a_new_trace() -> None:
     f = np2tf.jit(multiply)
     found = {}
     for mode in (*MODES[:2], *MODES[:2]):
-        with settings.using(promotion=mode, tier="compile"):
+        with config.using(promotion=mode, tier="compile"):
             found[mode] = f(INT, FLOAT).dtype.name
     assert found == {"numpy": "float64", "all": "float32"}
     assert f.trace_count == 2
@@ -397,7 +396,7 @@ def test_a_short_function_leaves_the_host_with_numpys_rules() -> None:
     f = np2tf.jit(multiply)
     for _ in range(60):
         assert f(INT, FLOAT).dtype == np.float64
-    with settings.using(promotion="all"):
+    with config.using(promotion="all"):
         assert f(INT, FLOAT).dtype == np.float32
     assert f(INT, FLOAT).dtype == np.float64
 
@@ -420,7 +419,7 @@ def test_nested_calls() -> None:
     assert follows(INT, FLOAT).dtype == np.float64
     with pytest.raises(TypeError, match='promotion="none"'):
         np2tf.jit(lambda x, y: refuses(x, y), promotion="all")(INT, FLOAT)
-    with settings.using(promotion="all"):
+    with config.using(promotion="all"):
         assert numpys(INT, FLOAT).dtype == np.float64
 
 
@@ -447,7 +446,7 @@ def test_what_cannot_be_staged_is_not_computed_by_numpys_rules() -> None:
         np2tf.jit(looks, promotion="all")(INT, FLOAT)
     with pytest.raises(StagingError):
         np2tf.jit(_counting, promotion="all")(3)
-    with settings.using(promotion="all"), pytest.warns(UnjittedWarning, match="promoted by NumPy's rules"):
+    with config.using(promotion="all"), pytest.warns(UnjittedWarning, match="promoted by NumPy's rules"):
         assert np2tf.jit(looks)(INT, FLOAT).dtype == np.float64
     with np.errstate(all="raise"), pytest.raises(StagingError):
         np2tf.jit(multiply, promotion="all")(INT, FLOAT)
@@ -464,11 +463,11 @@ def test_errors_of_the_users_come_out_as_on_numpy() -> None:
 
 
 def test_use_backend_is_numpy_throughout() -> None:
-    with settings.using(promotion="all"):
+    with config.using(promotion="all"):
         with np2tf.use_backend("numpy"):
-            assert settings.promotion == "numpy"
+            assert config.promotion == "numpy"
             assert tnp.result_type(np.int32, np.float32) == np.float64
-        assert settings.promotion == "all"
+        assert config.promotion == "all"
         assert tnp.result_type(np.int32, np.float32) == np.float32
 
 
@@ -480,7 +479,7 @@ def test_a_functions_rules_are_its_threads() -> None:
 
     with promotion_scope("all"), ThreadPoolExecutor(1) as pool:
         assert (met(), pool.submit(met).result()) == ("float32", "float64")
-        with promotion_scope("none"), settings.using(promotion="all"):
+        with promotion_scope("none"), config.using(promotion="all"):
             assert (met(), pool.submit(met).result()) == (None, "float32")
     assert met() == "float64"
 
@@ -488,7 +487,7 @@ def test_a_functions_rules_are_its_threads() -> None:
 @pytest.mark.parametrize("where", [1, [1, 1]])
 def test_ufunc_at_takes_python_numbers_for_weak(where: Any) -> None:
     for mode in ("all", "safe", "none"):
-        with settings.using(promotion=mode):
+        with config.using(promotion=mode):
             x = device_put(np.ones(3, np.float16))
             tnp.add.at(x, where, 1.5)
             expected = np.ones(3, np.float16)
