@@ -37,7 +37,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "translating": ("np2tf.loading.import_hook", "translating"),
     "translate": ("np2tf.loading.functions.translate", "translate"),
     "TranslationWarning": ("np2tf.loading.findings", "TranslationWarning"),
-    "use_backend": ("np2tf.config", "use_backend"),
+    "use_backend": ("np2tf.core.settings", "use_backend"),
     **{
         name: (f"np2tf.transforms.{module}", name)
         for module, names in {

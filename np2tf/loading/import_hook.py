@@ -21,7 +21,6 @@ from pathlib import PurePath
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from np2tf.core.diagnostics import Diagnostic
 from np2tf.core.faults import note_fault
 from np2tf.core.settings import program
 from np2tf.loading.findings import Finding, TranslationWarning, tell
