@@ -100,7 +100,7 @@ def check_bound(result: Any) -> Any:
 # The operators that translated code calls as `np2tf.cond`, `np2tf.range` …: their names and both meanings.
 #
 # This table is the only list of the operators. The translator emits them, `np2tf` has them as attributes,
-# the run time and the host tier call one of the two meanings, and the tests judge translations by Python's
+# compiled code and the host call one of the two meanings each, and the tests judge translations by Python's
 # meaning. Python's meaning, for values that are all known, stands here where it is no builtin; the meaning
 # for staged values is loaded when it is first called (`np2tf.core.operators`).
 

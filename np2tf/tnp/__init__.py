@@ -81,6 +81,6 @@ _config.follow("floats", _follow_floats)
 _watch(_numpy, sys.modules[__name__])
 
 
-# TensorFlow and Keras need to know arrays from their first call on. (The run time imports the module itself.)
+# TensorFlow and Keras need to know arrays from their first call on. (Staging imports the module itself.)
 if _lazy.patches.rpartition(".")[0] not in sys.modules:
     importlib.import_module(_lazy.patches)

@@ -291,8 +291,7 @@ FUNCTIONS: dict[Any, Direct] = {
 
 
 # -- eager fast path -----------------------------------------------------------------------------------------
-# The fast path of small keys of eager tensors: an integer, a slice or a mask, by one kernel (see
-# `_dispatch`).
+# The fast path of small keys of eager tensors: an integer, a slice or a mask, by one kernel.
 
 _FULL = slice(None)
 _ENDS = frozenset({int, type(None)})

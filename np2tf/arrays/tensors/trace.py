@@ -1,4 +1,4 @@
-"""The trace of a staged function, as far as the levels below the run time's traces use it.
+"""The trace of a staged function, as far as arrays use it.
 
 `np2tf.staging.trace.trace.Trace` implements it. Code above the traces gets the whole trace by `trace_of`,
 which is beside it.

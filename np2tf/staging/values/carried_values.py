@@ -51,7 +51,7 @@ from np2tf.core.operators import Undefined
 
 
 class GuardedStorage(Storage):
-    """The storage of a name for which only the run time knows whether it is bound.
+    """The storage of a name of which only the running program knows whether it is bound.
 
     Reading the storage while the name is unbound is a violation: the host repeats the call, where Python
     raises UnboundLocalError. Carrying the value through loops and branches (`Carried.tensors`) does not count
@@ -106,7 +106,7 @@ class Carried:
     order: tuple[int, ...] | None = None
 
     def tensors(self, value: Any) -> list[tf.Tensor]:
-        """Return the carried tensors of `value`: itself, and flags that only the run time knows."""
+        """Return the carried tensors of `value`: itself, and flags that only the running program knows."""
         guard = _guard(value)
         if self.path_dependent is not None:
             alternatives = _alternatives(value, self.path_dependent)

@@ -64,8 +64,9 @@ def replace_uses(old: tf.Tensor, new: tf.Tensor, results: Sequence[tf.Tensor]) -
 # Removes updates of an array whose elements a later update replaces before anything reads them.
 #
 # XLA computes and writes them all. Reads of a part go to the values that were written there
-# (`tnp/_slicing/slice_updates.py`), so that in a loop that writes the same rows several times only the last
-# writes count (lattice Boltzmann, 60 × 120, 40 steps: 19 ms with all writes, 12 ms with the last of three).
+# (`np2tf.arrays.array.slice_updates`), so that in a loop that writes the same rows several times only the
+# last writes count (lattice Boltzmann, 60 × 120, 40 steps: 19 ms with all writes, 12 ms with the last of
+# three).
 
 #: The first elements and the ends of a part along the axes.
 _Place = list[tuple[int, int]]

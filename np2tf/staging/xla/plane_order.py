@@ -1,4 +1,4 @@
-"""The arrays of a loop that are kept as planes while the loop runs (`tnp/_slicing/planes.py`)."""
+"""The arrays of a loop that are kept as planes while the loop runs (`np2tf.arrays.array.slice_updates`)."""
 
 from __future__ import annotations
 

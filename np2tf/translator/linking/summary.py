@@ -1,8 +1,7 @@
 """Summaries: plain data about a module's functions for the analysis of other modules, made once per file.
 
 A summary holds names, effects, calls, classes, bases and imports as tuples, strings and numbers, and nothing
-of the file's tree. `facts/references.py` and `rewrites/control/summaries.py` make summaries; `linking/` joins
-them.
+of the file's tree. `np2tf.translator.control.summaries` makes summaries; this folder joins them.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ def python_tree(source: str | bytes) -> ast.Module | None:
 #
 # A source is a candidate if it names NumPy, or if it has a function that may compute over arrays of its
 # callers. The search uses Python's own parser; the translator then decides by the same signs
-# (`facts/array_work.py`). A source whose loops only do what lists, dicts and strings are for is no
-# candidate.
+# (`np2tf.translator.facts.array_work`). A source whose loops only do what lists, dicts and strings are for
+# is no candidate.
 
 #: The number of array operations from which staging pays without a loop.
 ENOUGH = 3

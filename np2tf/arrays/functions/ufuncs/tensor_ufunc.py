@@ -59,11 +59,12 @@ class Ufunc:
         implementation: the function over tensors of the loop's input dtypes.
     """
 
-    #: The name of a ufunc -> its reduce and accumulate on tensors, filled by `_chapters/ufuncs`. They are
-    #: given the dtype in which NumPy computes.
+    #: The name of a ufunc -> its reduce and accumulate on tensors, filled by the modules that have them. They
+    #: are given the dtype in which NumPy computes.
     reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
     accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: The function of ufunc, array, indices and operand for `at` on tensors, set by `_chapters/indexing`.
+    #: The function of ufunc, array, indices and operand for `at` on tensors, set by
+    #: np2tf.arrays.functions.ufunc_methods.
     scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
     #: The function of ufunc, array, indices, axis and dtype for `reduceat` on tensors, set by
     #: np2tf.arrays.functions.ufunc_methods.
