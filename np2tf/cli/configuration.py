@@ -366,7 +366,7 @@ class Configurations:
     """The configurations of all files that one command looks at. Each configuration is read once.
 
     Args:
-        given: key -> value, from the command line; None means that the option is not given. `ignore` and
+        choices: key -> value, from the command line; None means that the option is not given. `ignore` and
             `extend-exclude` add to the configuration's values, all other keys replace them.
 
     Raises:

@@ -74,7 +74,7 @@ class _Body:
     Args:
         run: the function of the step.
         rows: the structure of the slices.
-        given: the arrays that are sliced.
+        xs: the arrays that are sliced.
         form: the form of the call.
     """
 

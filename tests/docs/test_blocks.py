@@ -176,7 +176,7 @@ def test_every_command_is_in_a_block(page: Path) -> None:
 def test_own_sources_have_the_lines_of_the_page() -> None:
     """docs/op-library.md quotes a declaration of np2tf's own."""
     (block,) = [one for one in blocks_of(DOCS / "op-library.md") if one.elsewhere]
-    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "np2tf" / "tnp").rglob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "np2tf" / "arrays").rglob("*.py")]
     assert any(block.text.replace(" ...\n", "\n") in source for source in sources)
 
 

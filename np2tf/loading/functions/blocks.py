@@ -141,7 +141,7 @@ def block_of(functions: Sequence[types.FunctionType], may_share_line: bool = Fal
             enough to find its code.
 
     Raises:
-        Refused: if there is no source, or it is not the functions' source.
+        UntranslatableError: if there is no source, or it is not the functions' source.
     """
     first = functions[0]
     path = first.__code__.co_filename
@@ -224,7 +224,7 @@ def definition_of(tree: ast.Module, function: types.FunctionType, may_share_line
     """Return the node from which a function was made.
 
     Raises:
-        Refused: if several nodes may have made it.
+        UntranslatableError: if several nodes may have made it.
     """
     code = function.__code__
     kinds: Any = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -35,7 +35,7 @@ def translations(
     """Return the translations of functions that share one block of source, and the findings about them.
 
     Raises:
-        Refused: if there is no source, or it cannot be translated.
+        UntranslatableError: if there is no source, or it cannot be translated.
     """
     return translate_block(block_of(functions), functions, options, with_boundaries=True)
 
@@ -56,7 +56,7 @@ def translate_block(
             raw tensors among their arguments become arrays.
 
     Raises:
-        Refused: if the block cannot be translated.
+        UntranslatableError: if the block cannot be translated.
     """
     try:
         source = Source.of(block.text, block.path)

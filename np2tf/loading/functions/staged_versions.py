@@ -111,7 +111,7 @@ def _of_lambda(function: types.FunctionType) -> Block:
     """Return the block of a lambda, written as a definition.
 
     Raises:
-        Refused: if the lambda cannot be told from others in its line, or has no source.
+        UntranslatableError: if the lambda cannot be told from others in its line, or has no source.
     """
     block = block_of([function], may_share_line=True)
     path = function.__code__.co_filename

@@ -55,7 +55,6 @@ class ImplicitCallCheck:
 
     Args:
         staged_version: raises a StagingError for a function whose own text has effects besides computing.
-        code: the code of the errors.
     """
 
     def __init__(self, staged_version: Check) -> None:

@@ -124,7 +124,7 @@ class LoopCompiler(Compiler):
 
         Args:
             cache: the cache of the call that `enter` received.
-            seconds, own: the seconds of the run, and without long calls of jitted functions.
+            seconds, own_seconds: the seconds of the run, and without long calls of jitted functions.
         """
         self._host.note(seconds, own_seconds)
         if cache is not None:

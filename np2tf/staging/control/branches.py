@@ -240,7 +240,7 @@ class _Side:
     Attributes:
         error: the exception that this branch raises, if it does.
         after: the storages that it writes, with their values at its end.
-        suspects: for each leaf the storages from outside that it may share memory with.
+        possible_aliases: for each leaf the storages from outside that it may share memory with.
         new: for each leaf the storages made here that it may share memory with.
         ops: its operations, with the operations of the branches inside it.
         graph: the throw-away graph; `graphs` has this graph and the graphs of the loops and branches inside.

@@ -91,7 +91,7 @@ class Likely:
 
     Args:
         step: an iteration, as the program has it.
-        bound: the number of variables that it binds; they come first.
+        rebound_count: the number of variables that it binds; they come first.
 
     Attributes:
         code: the code of the iteration; None if there is none.

@@ -15,7 +15,8 @@ from np2tf.staging.objects.code_names import last_line, return_line, targets
 from np2tf.staging.objects.user_code import innermost, is_own
 from np2tf.staging.values.carried_values import Carried, Undefined, describe_form, flatten
 
-#: The end that `layout.py` of the translator gives to the name of a variable that inner functions see.
+#: The end that the translator (`np2tf.translator.control.layout`) gives to the name of a variable that inner
+#: functions see.
 _SHARED_SUFFIX = "_now"
 
 

@@ -209,7 +209,7 @@ class StreamsOfCall:
     """The streams of one call.
 
     Args:
-        drawn: the streams in this call.
+        draws: the streams in this call.
         enter: gives the graph its inputs.
     """
 

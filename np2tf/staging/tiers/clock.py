@@ -116,7 +116,7 @@ class Costs:
         gain: the seconds that compiled calls have saved in comparison with calls on the host.
 
     Args:
-        expected: the seconds that a compilation is expected to take before the first compilation is measured.
+        expected_cost: the seconds that a compilation is expected to take before the first one is measured.
     """
 
     def __init__(self, expected_cost: float = COMPILE_SECONDS) -> None:

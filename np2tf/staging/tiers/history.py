@@ -204,7 +204,7 @@ class FunctionRecord(NamedTuple):
         cost, tries: the seconds of traces and first calls in a process, and the number of traces.
         ratio: the seconds of compiled code divided by the seconds of the host; -1.0 if not known.
         uses: the number of processes that have measured nothing since.
-        ways: the measurements by the digest of calls.
+        call_records: the measurements by the digest of calls.
     """
 
     host_seconds: tuple[float, ...]
@@ -476,7 +476,7 @@ class Prospect:
 
     Args:
         function: the translated function.
-        spent: returns the seconds that the host has spent in it.
+        host_seconds: returns the seconds that the host has spent in it.
     """
 
     def __init__(self, function: Callable[..., Any], host_seconds: Callable[[], float]) -> None:

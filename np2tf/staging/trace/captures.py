@@ -96,7 +96,7 @@ class Dependencies:
     """The values that a function may read, found in its code and in the code of everything it may call.
 
     Attributes:
-        readers: a place for each default, global, closure variable, class and module attribute.
+        captures: a place for each default, global, closure variable, class and module attribute.
         names: every name in the code; the code does not touch attributes with other names.
     """
 

@@ -51,7 +51,7 @@ def lower_assert(
     ]
 
 
-#: The row of `table.py`.
+#: The row of `constructs.py`.
 ASSERT = {cst.Assert: SmallConstruct(is_assert_lowered, lower_assert)}
 
 
@@ -333,5 +333,5 @@ def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[st
     return f"lambda {params}: {text.removeprefix('lambda: ')}" if params else text
 
 
-#: The row of `table.py`.
+#: The row of `constructs.py`.
 IF = {cst.If: StatementConstruct(is_if_lowered, lower_if)}

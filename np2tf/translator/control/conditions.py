@@ -22,7 +22,7 @@ def ternary_edit(node: cst.IfExp) -> cst.BaseExpression:
                       test=node.test, body=node.body, orelse=node.orelse)  # fmt: skip
 
 
-#: The row of `table.py`.
+#: The row of `constructs.py`.
 TERNARY = {cst.IfExp: ExpressionConstruct(is_lowered, ternary_edit)}
 
 
@@ -102,7 +102,7 @@ def _repeatable(node: cst.BaseExpression) -> bool:
     return False
 
 
-#: The rows of `table.py`.
+#: The rows of `constructs.py`.
 BOOLEAN = {
     cst.BooleanOperation: ExpressionConstruct(is_operation_lowered, boolean_edit),
     cst.UnaryOperation: ExpressionConstruct(is_not_lowered, boolean_edit),

@@ -93,7 +93,7 @@ def _return(test: cst.BaseExpression) -> cst.SimpleStatementLine:
     return cst.SimpleStatementLine([cst.Return(test)])
 
 
-#: The row of `table.py`.
+#: The row of `constructs.py`.
 WHILE = {cst.While: StatementConstruct(is_while_lowered, lower_while)}
 
 
@@ -309,5 +309,5 @@ def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[st
     return [(placeholder or naming.name(f"last_{name}")) if name in old else name for name in state]
 
 
-#: The row of `table.py`.
+#: The row of `constructs.py`.
 FOR = {cst.For: StatementConstruct(is_for_lowered, lower_for)}

@@ -26,8 +26,8 @@ class LinkedProject:
     Args:
         files: the project's files, each with the folder that it was found under.
         summaries: the summaries of the files that have been read.
-        read: returns the summary of any other file; None if it has no summary.
-        mentioning: returns the unread files that derive a class from a class of the given name.
+        read_summary: returns the summary of any other file; None if it has no summary.
+        paths_mentioning: returns the unread files that derive a class from a class of the given name.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ class Resolution:
 
     Args:
         modules: the project's files.
-        read: returns a file's summary; None if it has none.
-        mentioning: returns the files that derive a class from a class of the given name.
+        read_summary: returns a file's summary; None if it has none.
+        paths_mentioning: returns the files that derive a class from a class of the given name.
     """
 
     def __init__(
