@@ -122,7 +122,7 @@ class Operator:
 
     Attributes:
         python: Python's meaning, as ``module:name``, or ``module`` where that is the operator.
-        staged: the meaning for staged values, likewise, within the package that `lazy.staging` names; "" if
+        staged: the meaning for staged values, likewise, within the package that `late.staging` names; "" if
             Python's meaning holds for staged values, too.
         role: the operator's role in the translator.
     """

@@ -161,7 +161,7 @@ def _refusal(name: str, reason: str) -> RandomUseError:
 # Draw random numbers if an argument or a new array is a tensor.
 #
 # While np2tf stages code, the trace records draws. In a graph of the program's own, a call back to the host
-# draws anew whenever the graph runs (`graph_draws`).
+# draws anew whenever the graph runs (see "graph draws").
 
 
 def require_eager(name: str) -> None:

@@ -95,9 +95,8 @@ def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = T
 # -- get set -------------------------------------------------------------------------------------------------
 # ``x[key]`` and ``x[key] = value`` for arrays on TensorFlow, with every form of key that NumPy has.
 #
-# A key is expanded to one item per axis (`keys`). Without index arrays the result is a view
-# (`view_transforms.BasicIndexing`). With index arrays the key selects elements (`boolean_masks`,
-# `advanced`), and the result is a copy.
+# A key is expanded to one item per axis (`index_keys`). Without index arrays the result is a view
+# (`view_transforms.BasicIndexing`). With index arrays the key selects elements, and the result is a copy.
 
 
 def getitem(array: ndarray, key: Any) -> Any:

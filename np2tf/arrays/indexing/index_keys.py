@@ -318,7 +318,7 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     """Return indices into an axis, counted from the start.
 
     Raises:
-        IndexError: a known index is out of bounds. (An index that is staged is recorded, see `index_bounds`.)
+        IndexError: a known index is out of bounds. (An index that is staged is recorded, see `violations`.)
     """
     tensor = index.tensor if isinstance(index, SymInt) else tf.convert_to_tensor(index, tf.int64)
     values = tf.get_static_value(tensor) if isinstance(length, int) else None

@@ -205,9 +205,9 @@ def add_axis(source: Source, axis: int) -> Source:
 # XLA must know shapes when it compiles. An array of run-time length is therefore kept as the whole array
 # from which it was taken, and a mask for each axis of which a part was taken. Elementwise operations,
 # reductions, products and writes to the same place compute on the whole array and respect the mask; for
-# large arrays they compute some elements at a time (`chunked_loops`). Every other operation makes the array
-# of dynamic shape, which XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of
-# 100 elements).
+# large arrays they compute some elements at a time (`selection_chunks`). Every other operation makes the
+# array of dynamic shape, which XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two
+# slices of 100 elements).
 
 #: A round computes its elements from at most so many other selections, and reads all others as whole arrays.
 #: Otherwise each write in an unrolled loop would repeat all iterations before it.

@@ -5,7 +5,7 @@ np.float64), and `v` after ``v = v // 2 if x[k] < 3 else v / 2`` (int or float).
 number looks like, what indexes with it, and to what it promotes. A graph has one dtype for all paths, so that
 such a number consists of a tensor for each dtype, and of flags that tell at run time which kind it is.
 
-Operators between numbers compute what each kind gives (`path_dependent_operators`); loops and branches carry
+Operators between numbers compute what each kind gives (`staged_numbers`); loops and branches carry
 the tensors and flags, and a call returns the number with its own type. Other code sees the *main* kind, the
 widest: reading the number as its tensor discards the call if the number is of another dtype at run time.
 """

@@ -13,7 +13,7 @@ from tensorflow.python.ops.parallel_for import pfor
 # Functions of TensorFlow whose loops XLA compiles for a batch only.
 #
 # XLA's own loops for them ask whether any member of the batch goes on. Without a batch that is a reduction
-# over no axis, at which XLA's compiler for small loops on CPUs ends the process (`reductions_of_axes`).
+# over no axis, at which XLA's compiler for small loops on CPUs ends the process (`axis_reductions`).
 
 
 def _for_batches(function: Callable[..., Any], rank: int) -> Callable[..., Any]:

@@ -77,7 +77,7 @@ from np2tf.staging.xla.plane_order import PlaneOrder
 # -- likely changes ------------------------------------------------------------------------------------------
 # Guesses which variables a loop changes, which saves tracing its body once more.
 #
-# The body of a loop is traced until it is known what an iteration changes (`while_loops`). An inner loop is
+# The body of a loop is traced until it is known what an iteration changes. An inner loop is
 # staged once for every trace of the outer loop's body, and again for every signature. The result of an
 # earlier trace is a good guess then; in the first trace, the guess is the set of variables that the loop
 # binds.
@@ -494,7 +494,7 @@ def grows(plan: LoopAnalysis) -> bool:
 # -- while loops ---------------------------------------------------------------------------------------------
 # Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
 #
-# The loop is analysed first (`discovered_loop`); only then is the real loop built. For a loop inside a
+# The loop is analysed first (`DiscoveredLoop`); only then is the real loop built. For a loop inside a
 # throw-away graph, of a loop or a branch, the results are only predicted, as placeholders. Otherwise each
 # loop would be traced twice or more for each construct around it.
 

@@ -187,7 +187,7 @@ def arrays_in(leaves: Sequence[Any]) -> list[Any]:
 # -- staged list ---------------------------------------------------------------------------------------------
 # Lists that grow in staged loops and branches: rows of tensors, and the number of valid rows.
 #
-# A plain list becomes a staged list if a loop or branch makes it longer (see `list_growth`). If the number
+# A plain list becomes a staged list if a loop or branch makes it longer (see below). If the number
 # of items has a bound that is known while staging, the rows are allocated at the start, and every item is
 # written to its place. Otherwise the rows are doubled when they are full, which XLA cannot compile.
 

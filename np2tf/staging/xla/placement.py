@@ -145,7 +145,7 @@ COLLECTIVES = frozenset({"CollectiveReduceV2", "CollectiveGatherV2"})
 
 #: The kernels of these ops refuse negative numbers, which XLA accepts silently.
 UNCHECKED_OPS = frozenset({"Bincount", "DenseBincount"})
-#: Stands for ops that XLA computes wrongly on such arrays (`dynamic_shapes`).
+#: Stands for ops that XLA computes wrongly on such arrays.
 OPEN_SHAPE = "an array whose shape depends on data"
 _SMALL = "small "
 
