@@ -55,7 +55,8 @@ def texts(folder: str) -> Iterator[str]:
 
 def emitted() -> set[str]:
     """The names that texts of the translator have behind `np2tf.`."""
-    return {name for text in texts("rewrites") for name in re.findall(r"\bnp2tf\.(\w+)", text)}
+    folders = "translator/control", "translator/rewrites"
+    return {name for one in folders for text in texts(one) for name in re.findall(r"\bnp2tf\.(\w+)", text)}
 
 
 def test_consumers_are_complete() -> None:
