@@ -104,17 +104,17 @@ def test_standard_input(folder: Path) -> None:
         (("--select", "NP2TF40x", "."), '"NP2TF40x", which no code begins with'),
         (("--ignore", "E501", "."), '"E501", which no code begins with'),
         (("--format", "xml", "."), "'xml' is not one of"),
-        (("--add-ignore", "--fix-ignores", "."), "--add-ignore and --fix-ignores exclude each other"),
+        (("--add-ignore", "--fix-ignores", "."), "--add-ignore and --fix-ignores cannot be used together"),
         (
             ("--add-ignore", "--write-baseline", "b", "."),
-            "--write-baseline and --add-ignore exclude each other",
+            "--write-baseline and --add-ignore cannot be used together",
         ),
         (("--baseline", "none.json", "."), "'none.json' does not exist"),
         (("--jobs", "0", "."), "0 is not in the range"),
         (("--explain", "NP2TF000"), "no such code: NP2TF000"),
-        (("-", "."), "`-` goes alone"),
-        (("-", "--add-ignore"), "its comments are not written"),
-        (("--stdin-filename", "a.py", "."), "--stdin-filename goes with `-`"),
+        (("-", "."), "`-` cannot be combined with other paths"),
+        (("-", "--add-ignore"), "--add-ignore or --fix-ignores"),
+        (("--stdin-filename", "a.py", "."), "--stdin-filename needs `-`"),
     ],
 )
 def test_wrong_usage(args: tuple[str, ...], told: str, folder: Path) -> None:
@@ -215,7 +215,7 @@ def test_what_would_change_is_no_finding(folder: Path) -> None:
     """It is told, unless `-q` asks for findings only."""
     write("a.py", HEAD + "x = np.ones(2)\n")
     assert check(".").stdout == "a.py: would change\n"
-    assert check(".").stderr == "1 file would change, 0 files left as they are\n"
+    assert check(".").stderr == "1 file would change, 0 unchanged\n"
     quiet = check("-q", ".")
     assert (quiet.stdout, quiet.stderr, quiet.exit_code) == ("", "", 0)
 
@@ -277,12 +277,12 @@ def test_a_baseline_hides_what_is_known(folder: Path) -> None:
     result = check("--write-baseline", "known.json", "pkg")
     assert result.exit_code == 0
     assert result.stdout == "pkg/a.py: would change\n"
-    assert "known.json knows 4 findings." in result.stderr
+    assert "known.json lists 4 findings." in result.stderr
     counts = [(entry["path"], entry["code"], entry["count"]) for entry in baseline()]
     assert counts == [("pkg/a.py", "NP2TF002", 2), ("pkg/a.py", "NP2TF401", 1), ("pkg/bad.py", "NP2TF901", 1)]
     result = check("--baseline", "known.json", "pkg")
     assert (result.exit_code, result.stdout) == (0, "pkg/a.py: would change\n")
-    assert result.stderr.endswith("1 failed, 0 files left as they are; 4 more in the baseline\n")
+    assert result.stderr.endswith("1 failed, 0 unchanged; 4 more in the baseline\n")
     write("pkg/a.py", HEAD + "np.wrong\nnp.wrong\nnp.wrong\nnp.new\n" + NOTE)
     assert check("--baseline", "known.json", "pkg").exit_code == 1
     assert found("--baseline", "known.json", "pkg") == ["4 002", "5 002"]

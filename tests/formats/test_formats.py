@@ -74,7 +74,7 @@ def test_text_has_frames(project: Path) -> None:
         "pkg/a b.py: would change\n"
     )
     assert (
-        result.stderr == "1 file would change, 1 failed, 1 file left as it is; 1 error, 1 warning, 1 note\n"
+        result.stderr == "1 file would change, 1 failed, 1 unchanged; 1 error, 1 warning, 1 note\n"
     )
 
 
@@ -236,7 +236,7 @@ def test_machines_get_documents_only(option: str, project: Path) -> None:
     """An option that would spoil a document is refused."""
     result = check("--format", "sarif", option, "pkg")
     assert result.exit_code == 2
-    assert f"{option} is not for --format sarif" in result.stderr
+    assert f"{option} cannot be used with --format sarif" in result.stderr
 
 
 # -- frames

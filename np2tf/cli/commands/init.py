@@ -122,8 +122,8 @@ def _tell(survey: Survey) -> None:
     _say(f"{output.quantity(len(survey.files), 'file')}, of which a translation changes {changes}.")
     _say(
         f"Of {output.quantity(functions, 'function')} that compute with arrays {staged_count} "
-        f"({percent(staged_count, functions)}) are compiled: {fates['staged']} by themselves, "
-        f"{fates['called']} where something compiled calls them; {fates['host']} stay on the host."
+        f"({percent(staged_count, functions)}) are compiled: {fates['staged']} on their own, "
+        f"{fates['called']} only as part of a compiled caller; {fates['host']} are interpreted."
     )
     _say(f"Of {output.quantity(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's.")
     _say(f"{output.quantity(len(survey.findings), 'finding')}: `np2tf check` shows them.")

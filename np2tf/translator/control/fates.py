@@ -20,7 +20,8 @@ from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import children, walk
 
 #: The fates, in the order of the table.
-STAGED, CALLED, HOST, PLAIN = "staged", "staged where it is called", "host", "plain Python"
+STAGED, CALLED = "compiled", "compiled only as part of a compiled caller"
+HOST, PLAIN = "interpreted", "plain Python"
 _PARTS = (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
 _LOOPS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 #: Matches the place of a callee, and the reason why it cannot be staged.
@@ -35,8 +36,9 @@ class Fate:
         name: the qualified name within the module.
         line: the line where the function begins.
         loops: whether the function has a loop that computes with values that may be arrays.
-        fate: "staged" with `@np2tf.jit`, "staged where it is called" by staged code, "host", or "plain
-            Python" for a function with loops that shows neither arrays nor arithmetic.
+        fate: "compiled" with `@np2tf.jit`, "compiled only as part of a compiled caller",
+            "interpreted", or "plain Python" for a function with loops that shows neither arrays nor
+            arithmetic.
         asks: the number of calls and context managers that np2tf checks while tracing.
         reason: the reason why the function stays on the host.
     """
@@ -49,8 +51,8 @@ class Fate:
     reason: str = ""
 
     def __str__(self) -> str:
-        calls = "1 call" if self.asks == 1 else f"{self.asks} calls"
-        asks = f", and looks at {calls} while it is traced" if self.asks else ""
+        calls = "1 call is" if self.asks == 1 else f"{self.asks} calls are"
+        asks = f"; {calls} resolved at run time" if self.asks else ""
         return f"{self.line}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
 
 

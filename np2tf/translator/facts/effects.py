@@ -520,7 +520,7 @@ class Effects:
     def _builtin(self, name: str) -> str | _Callee:
         """Return the reason against a builtin that has effects; any other unbound name is unknown."""
         return (
-            f"calls `{name}`, which does more than to compute"
+            f"calls `{name}`, which has side effects"
             if name in _IMPURE_BUILTINS
             else _Callee.UNKNOWN
         )
