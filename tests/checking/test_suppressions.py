@@ -131,7 +131,7 @@ def test_linked_findings(tmp_path: Path) -> None:
         "def run(x):{comment}\n    for i in range(9):\n        x = np.sin(x) + act(x)\n    return x\n"
     )
     (found,) = told(tmp_path, text.format(comment=""))
-    assert found.startswith("5:1: NP2TF402 calls of `run` run on the host")
+    assert found.startswith("5:1: NP2TF402 calls of `run` run on NumPy")
     hidden = text.format(comment="  # np2tf: ignore[NP2TF402]")
     assert told(tmp_path, hidden) == []
     assert check(tmp_path / "a.py").stdout == ""

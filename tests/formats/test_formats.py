@@ -101,7 +101,7 @@ def test_json(project: Path) -> None:
         "message": "`f` is not jitted: it prints to a file",
         "remedy": entries[0]["remedy"],
     }
-    assert entries[0]["remedy"].startswith("Nothing needs to be done")
+    assert entries[0]["remedy"].startswith("You need not do anything")
 
 
 def test_github(project: Path) -> None:

@@ -71,7 +71,7 @@ def test_one_that_acts_keeps_its_callers_on_the_host(name: str, package: Path) -
     fates = told(write(package, sources(PROGRAMS[name], ACTING)))
     fate = _with_the_loop(fates)
     assert fate.fate == "interpreted"
-    assert re.search(r"`act` \(.*work\.py:4\), which cannot be staged: it calls `open`", fate.reason)
+    assert re.search(r"`act` \(.*work\.py:4\), which cannot be compiled: it calls `open`", fate.reason)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -228,7 +228,7 @@ def test_what_need_not_be_reached_keeps_nobody(name: str, package: Path) -> None
     fate = _with_the_loop(told(package))
     assert fate.fate == "compiled"
     assert not any(
-        f"`{fate.name.rpartition('.')[2]}` run on the host" in finding for finding in findings(package)
+        f"`{fate.name.rpartition('.')[2]}` run on NumPy" in finding for finding in findings(package)
     )
     assert _is_compiled()
 
@@ -271,7 +271,7 @@ def test_the_finding(package: Path) -> None:
     write(package, files)
     (found,) = findings(package)
     assert found.startswith(
-        f"{package / 'main.py'}:5:1: NP2TF402 calls of `run` run on the host: it calls `act`"
+        f"{package / 'main.py'}:5:1: NP2TF402 calls of `run` run on NumPy: it calls `act`"
     )
     files["main.py"] = files["main.py"].replace("def run(x):", "def run(x):  # np2tf: ignore[NP2TF402]")
     write(package, files)

@@ -96,7 +96,7 @@ def share(fates: Sequence[Fate], fate: str) -> tuple[int, str]:
 
 def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
     """Return the most frequent reasons why functions stay on the host, without the names in them."""
-    plain = (_PLACE.sub(", which cannot be staged", entry.reason) for entry in fates if entry.fate == HOST)
+    plain = (_PLACE.sub(", which cannot be compiled", entry.reason) for entry in fates if entry.fate == HOST)
     texts = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
     return Counter(texts).most_common(limit)
 
