@@ -179,7 +179,7 @@ WRONG = {
     "syntax": (("broken.py",), 1, "broken.py:2:5: NP2TF901 not valid Python: '(' was never closed"),
     "nulls": (("nulls.py",), 1, "nulls.py:1:1: NP2TF90"),
     "unreadable": (("folder.py",), 2, "NP2TF933 folder.py has nothing to run"),
-    "nothing": ((), 2, "name a file, or a module after -m"),
+    "nothing": ((), 2, "give a file, or -m and a module"),
     "unknown option": (("--nonsense", "beside.py"), 2, "No such option"),
     "unknown value": (("--jit", "maybe", "beside.py"), 2, "'maybe' is not one of 'on', 'strict', 'off'"),
 }

@@ -73,9 +73,7 @@ def test_text_has_frames(project: Path) -> None:
         "  |\n"
         "pkg/a b.py: would change\n"
     )
-    assert (
-        result.stderr == "1 file would change, 1 failed, 1 unchanged; 1 error, 1 warning, 1 note\n"
-    )
+    assert result.stderr == "1 file would change, 1 failed, 1 unchanged; 1 error, 1 warning, 1 note\n"
 
 
 def test_concise_is_one_line_each(project: Path) -> None:

@@ -83,9 +83,15 @@ _OPTIONS = (
         "--summary", is_flag=True, help="Print how many functions are compiled, and why the others are not."
     ),
     click.option(
-        "--format", "form", type=click.Choice(list(FORMATS)), default="text", help="How to print the findings."
+        "--format",
+        "form",
+        type=click.Choice(list(FORMATS)),
+        default="text",
+        help="How to print the findings.",
     ),
-    click.option("--statistics", is_flag=True, help="Print how often each code was found instead of the findings."),
+    click.option(
+        "--statistics", is_flag=True, help="Print how often each code was found instead of the findings."
+    ),
     click.option(
         "--baseline",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -96,7 +102,9 @@ _OPTIONS = (
         type=click.Path(dir_okay=False, path_type=Path),
         help="Write the findings to this file, for use with --baseline.",
     ),
-    click.option("--add-ignore", is_flag=True, help="Add a suppression comment to the source for each finding."),
+    click.option(
+        "--add-ignore", is_flag=True, help="Add a suppression comment to the source for each finding."
+    ),
     click.option("--fix-ignores", is_flag=True, help="Remove suppression comments that hide nothing."),
     click.option("--stdin-filename", metavar="FILE", help="The file name to use for standard input."),
     click.option("--exit-zero", is_flag=True, help="Exit with status 0 even if there are findings."),

@@ -357,7 +357,9 @@ def _check_all(member: Any, kind: type, check: ImplicitCallCheck) -> None:
 
 def _refusal(function: types.FunctionType, reason: str) -> StagingError:
     place = function.__code__.co_filename, function.__code__.co_firstlineno
-    message = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be compiled: it {reason}"
+    message = (
+        f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be compiled: it {reason}"
+    )
     return CalleeError(message)
 
 

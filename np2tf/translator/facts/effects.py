@@ -519,11 +519,7 @@ class Effects:
 
     def _builtin(self, name: str) -> str | _Callee:
         """Return the reason against a builtin that has effects; any other unbound name is unknown."""
-        return (
-            f"calls `{name}`, which has side effects"
-            if name in _IMPURE_BUILTINS
-            else _Callee.UNKNOWN
-        )
+        return f"calls `{name}`, which has side effects" if name in _IMPURE_BUILTINS else _Callee.UNKNOWN
 
     def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | _Callee | None:
         if self._methods(func):
