@@ -327,11 +327,14 @@ def test_stale_entries(folder: Path) -> None:
     result = check("-q", "--baseline", "known.json", "pkg")
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
-        "known.json:3:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/a.py than were found: np.wrong",
-        "known.json:4:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/b.py than were found: np.wrong",
+        "known.json:3:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/a.py than were found: "
+        "np.wrong",
+        "known.json:4:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/b.py than were found: "
+        "np.wrong",
         "known.json:5:1: NP2TF914 the baseline lists 1 more of NP2TF401 in pkg/b.py than were found: "
         "print(x, file=OUT)",
-        "known.json:6:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/c.py than were found: np.wrong",
+        "known.json:6:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/c.py than were found: "
+        "np.wrong",
     ]
     assert found("--baseline", "known.json", "--ignore", "NP2TF914", "pkg") == []
     assert found("--baseline", "known.json", "--ignore", "NP2TF002", "pkg") == ["5 914", "6 914"]

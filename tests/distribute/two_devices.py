@@ -308,7 +308,7 @@ def collective_in_some_replicas() -> Any:
     return shard_map(f, out_axes=None)(X)
 
 
-@refused("CalleeError", "writes into something that is not its own")
+@refused("CalleeError", "writes to an object that is not its own")
 def changed_array() -> Any:
     log = np.zeros(3)
 

@@ -237,12 +237,12 @@ def copy(path: Path, target: Path) -> None:
     "-j",
     "--jobs",
     type=click.IntRange(1),
-    help="How many processes to use (default: one per processor if it pays off).",
+    help="How many processes to use (one per processor if it pays off).",
 )
 @click.option(
     "--target",
     type=click.Choice(TARGETS),
-    help="What the translation needs to run: np2tf (default), or tf for TensorFlow alone (see docs/target-tf.md).",
+    help="What the output needs to run: np2tf (default), or tf for TensorFlow alone (docs/target-tf.md).",
 )
 @click.option(
     "--jit/--no-jit",

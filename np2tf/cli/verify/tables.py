@@ -458,7 +458,7 @@ def _lines(outcome: OwnTestsOutcome) -> Iterator[str]:
         calls = ", ".join(f"{count} {name}" for name, count in outcome.translated.counts.items())
         yield f"Modules translated: {modules}. Calls: {calls}."
         if not any(outcome.translated.counts.get(name) for name in ("compiled", "graph")):
-            yield "No code ran long enough to be compiled; --tier compile compiles everything at its first call."
+            yield "No code ran long enough to be compiled; --tier compile compiles at the first call."
     if outcome.code:
         yield f"{outcome.code} {outcome.error}"
         return

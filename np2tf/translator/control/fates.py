@@ -114,7 +114,7 @@ def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.F
 def _fate_elsewhere(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
     """Return the fate of a function that is already jitted, or that another compiler reads."""
     if function in facts.compiler_nodes:
-        return Fate(name, line, False, PLAIN, reason="another compiler reads it")
+        return Fate(name, line, False, PLAIN, reason="another compiler handles it")
     return Fate(name, line, True, STAGED)
 
 
@@ -127,5 +127,5 @@ def _reason(function: cst.FunctionDef, fitness: Fitness, facts: Facts) -> str:
     if any(type(node) in (cst.Await, cst.Yield) for node in walk(function)):
         return "it is a generator or coroutine"
     if function.name.value.startswith("__"):
-        return "Python calls it at times of its own"
-    return "it is defined where a module is set up only sometimes, or in a class in a class"
+        return "it is a special method, which Python calls on its own"
+    return "it is defined in a conditional block of the module, or in a nested class"
