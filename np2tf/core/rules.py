@@ -239,9 +239,9 @@ def against_staging(qualified_name: str) -> str | None:
     if rule.random:
         return None
     if rule.kind == "no" or rule.acts:
-        return f"calls `{qualified_name}`, which has no place in a graph"
+        return f"calls `{qualified_name}`, which cannot run in a graph"
     if rule.kind == "host" and not rule.new_name:
-        return f"calls `{qualified_name}`, which runs on the host"
+        return f"calls `{qualified_name}`, which runs on NumPy"
     return None
 
 

@@ -388,4 +388,4 @@ def test_strict_fails_where_a_function_cannot_be_compiled(numeric: Path):
     assert done.returncode == 1
     assert f'File "{numeric}/script.py", line 16, in fallen' in done.stderr
     assert "ValueNeededError" in done.stderr
-    assert done.stderr.splitlines()[-1] == "np2tf run: NP2TF542 (np2tf explain NP2TF542 tells the remedy)"
+    assert done.stderr.splitlines()[-1] == "np2tf run: NP2TF542 (np2tf explain NP2TF542 shows the remedy)"

@@ -340,12 +340,12 @@ class Counter:
         return np2tf.psum(x, "replicas")
 
 
-@refused("VariableChangeError", "is changed as no graph can change it")
+@refused("VariableChangeError", "is changed in a way that a graph cannot express")
 def changed_object() -> Any:
     return shard_map(Counter().add, out_axes=None)(X)
 
 
-@refused("VariableChangeError", "is changed as no graph can change it")
+@refused("VariableChangeError", "is changed in a way that a graph cannot express")
 def changed_list() -> Any:
     log: list[int] = []
 

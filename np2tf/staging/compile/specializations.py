@@ -316,11 +316,7 @@ class SpecializationCache:
             return "host: faster than compiled code"
         if not self.functions:
             return "host: has not taken enough time to be worth compiling"
-        return (
-            "compiled: faster than the host"
-            if self.is_settled
-            else "compiled: not yet compared with the host"
-        )
+        return "compiled: faster than NumPy" if self.is_settled else "compiled: not yet compared with NumPy"
 
 
 # -- open lengths --------------------------------------------------------------------------------------------

@@ -250,7 +250,7 @@ class JittedFunction:
         if tensorflow.graphs.stack and not fast_flags.is_unstaged:
             raise error  # into np2tf's own trace, which is the boundary for its faults
         if self.promotion not in (None, "numpy"):
-            raise NotStagedError(f"{self.__wrapped__.__qualname__} cannot be staged: {error}") from error
+            raise NotStagedError(f"{self.__wrapped__.__qualname__} cannot be compiled: {error}") from error
         self._note_fault(error)
         self.tier = "host"
         return self._run_plainly
@@ -346,7 +346,7 @@ class PromotingJittedFunction(JittedFunction):
             StagingError: if its rules are not NumPy's, and it cannot be staged.
         """
         if self._is_suspendable:
-            raise NotStagedError("a generator or coroutine is not staged, and has no promotion of its own")
+            raise NotStagedError("a generator or coroutine is not compiled and cannot have its own promotion")
         with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().__call__(*args, **kwargs)
 
@@ -425,7 +425,7 @@ def jit(
     if promotion is not None:
         check("promotion", promotion, "promotion")
         if tier == "host" and promotion != "numpy":
-            raise ValueError(f"on the host NumPy promotes: tier='host' excludes promotion={promotion!r}")
+            raise ValueError(f"tier='host' always promotes as NumPy does, not by promotion={promotion!r}")
     if function is None:
         return functools.partial(jit, tier=tier, promotion=promotion)
     if isinstance(function, JittedFunction):

@@ -218,7 +218,7 @@ class Blocks:
         """
         if self._is_distributed:
             raise TransformArgumentError(
-                "NumPy raises an error for the values in a replica; run the function on the host to see it"
+                "NumPy raises an error for the values in a replica; run the function on NumPy to see it"
             )
         structure = Structure(self._call(self._calls[0], number))
         return structure.build(
