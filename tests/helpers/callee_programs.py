@@ -417,7 +417,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return x * COUNT
         """,
         "run(x), count.COUNT",
-        "rebinds a name",
+        "rebinds a global name",
     ),
     "an object's counter in a callee": CalleeProgram(
         """
