@@ -69,7 +69,10 @@ def _fates(path: Path) -> Iterator[Fate]:
 
 
 def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
-    yield "| | functions over arrays | compiled | only in a compiled caller | interpreted | with loops | compiled | interpreted |"
+    yield (
+        "| | functions over arrays | compiled | only in a compiled caller | interpreted "
+        "| with loops | compiled | interpreted |"
+    )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     every = [fate for fates in found.values() for fate in fates]
     for name, fates in [*found.items(), ("**all**", every)]:

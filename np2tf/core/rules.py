@@ -138,7 +138,7 @@ class Rule:
     parameters: tuple[str, ...] = ()
     """For a function of SciPy that is no ufunc: the parameters that its TensorFlow version has."""
     owner: str = ""
-    """Of a method that each name of the chapter has (`of_each`): the qualified name that has it."""
+    """For a method listed under `of_each`: the name that owns it."""
 
     def exists_in(self, numpy: str) -> bool:
         """Return whether a version of NumPy ("2.4.1") has the name."""

@@ -205,8 +205,8 @@ class ndarray(metaclass=_ArrayType):
         return self.contents()
 
     def contents(self) -> np.ndarray:
-        """Return what `numpy` returns, also of an array that a transform differentiates: for texts, integers
-        and other results without a derivative.
+        """Like `numpy()`, but allowed while a transform is differentiating; use it for results that have no
+        derivative.
 
         Raises:
             StagingError: the value is not known while staging.

@@ -549,7 +549,7 @@ class Compiler(CompiledCode):
         return list(dict.fromkeys(reasons))
 
     def _may_run_prepared_on_host(self, call: PreparedCall) -> bool:
-        """Return the same for a call whose arguments have been taken apart."""
+        """Like `_may_run_on_host`, for a prepared call."""
         if not self._may_run_on_host((), {}):
             return False
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)

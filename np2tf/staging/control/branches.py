@@ -267,7 +267,7 @@ class _Side:
                 raise RecursionLimitError("calls in compiled branches are nested too deeply") from error
             except Exception as error:
                 self.error = error
-                # They come from its message, which the host makes again.
+                # Drop text recorded for the error message: NumPy formats it again.
                 del trace.shown_text.descriptions[description_count:]
             finally:
                 self.after = {storage: storage._value for storage in scope.writes}
