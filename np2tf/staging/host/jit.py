@@ -392,22 +392,21 @@ def jit(
 ) -> Any:
     """Compile `function` with XLA (loops and elementwise work) and TensorFlow graphs (other work).
 
-    Arguments that are arrays, on the host or on TensorFlow, become inputs, and so do the arrays that the
-    function reads as globals or closure variables. Writes to these arrays reach the caller's arrays. Lists,
-    dicts and objects of Python classes are taken apart, and changes in them are made in the caller's objects.
-    Python numbers are constants of the compiled code until they are seen to vary. A function that cannot be
-    staged with NumPy's meaning kept runs as Python, with one warning that gives file, line and reason; with
-    ``NP2TF_JIT=strict`` it raises instead. Generators and coroutines run unchanged.
+    Array arguments, NumPy's or TensorFlow's, become inputs, and so do the arrays that the function reads as
+    globals or closure variables. Writes to these arrays reach the caller's arrays, and so do changes in
+    lists, dicts and objects of Python classes. Python numbers are constants of the compiled code
+    until they vary. A function that cannot be compiled with NumPy's meaning runs as Python, with one warning
+    that gives file, line and reason; with ``NP2TF_JIT=strict`` it raises instead. Generators and coroutines run unchanged.
 
     Args:
         function: the function, with arrays of any shape and dtype as arguments. Without it, `jit` returns a
             decorator with settings: ``@np2tf.jit(tier="compile")``.
         tier: replaces `np2tf.config.tier` for this function. "auto" compiles a function that has taken
-            enough time on the host, and keeps the faster tier; "compile" compiles at the first call; "host"
-            never compiles.
+            enough time on NumPy, and keeps the faster of the two; "compile" compiles at the first call;
+            "host" never compiles.
         promotion: replaces `np2tf.config.promotion` while this function runs. With other rules than
             "numpy" the function is compiled at the first call, and raises StagingError if that is impossible,
-            because on the host NumPy's rules would apply.
+            because NumPy itself would apply its own rules.
 
     Returns:
         A `JittedFunction` object, which is called like the function and returns the same values. For a
