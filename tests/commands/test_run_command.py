@@ -378,7 +378,7 @@ def test_the_report_as_text_comes_last_also_after_an_error(numeric: Path):
     error, _, report = done.stderr.partition("ZeroDivisionError: division by zero\n")
     assert "Traceback" in error
     assert "compiled by XLA" in report
-    assert re.search(r"3×  script.py:24  roots: NumPy's own", report)
+    assert re.search(r"3×  script.py:24  roots: there is no TensorFlow version", report)
     assert re.search(r"script.py:16: NP2TF542 fallen: .*\(2 calls\)", report)
 
 

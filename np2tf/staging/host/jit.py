@@ -396,7 +396,8 @@ def jit(
     globals or closure variables. Writes to these arrays reach the caller's arrays, and so do changes in
     lists, dicts and objects of Python classes. Python numbers are constants of the compiled code
     until they vary. A function that cannot be compiled with NumPy's meaning runs as Python, with one warning
-    that gives file, line and reason; with ``NP2TF_JIT=strict`` it raises instead. Generators and coroutines run unchanged.
+    that gives file, line and reason; with ``NP2TF_JIT=strict`` it raises instead. Generators and
+    coroutines run unchanged.
 
     Args:
         function: the function, with arrays of any shape and dtype as arguments. Without it, `jit` returns a
