@@ -39,9 +39,9 @@ HEAD = (
     "of it TensorFlow's import",
     "quotient",
     "compiled",
-    "on host",
+    "on NumPy",
 )
-_CALLS = re.compile(r"jitted calls: (\d+) compiled, (\d+) graph, (\d+) on host")
+_CALLS = re.compile(r"jitted calls: (\d+) compiled, (\d+) graph, (\d+) on NumPy")
 _LOADED = "TensorFlow: imported"
 
 

@@ -69,7 +69,10 @@ def _fates(path: Path) -> Iterator[Fate]:
 
 
 def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
-    yield "| | functions over arrays | staged | staged where called | host | with loops | staged | host |"
+    yield (
+        "| | functions over arrays | compiled | only in a compiled caller | interpreted "
+        "| with loops | compiled | interpreted |"
+    )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     every = [fate for fates in found.values() for fate in fates]
     for name, fates in [*found.items(), ("**all**", every)]:
@@ -78,7 +81,7 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
         cells += [str(len(loops)), *(_cell(loops, fate) for fate in (STAGED, HOST))]
         yield f"| {' | '.join(cells)} |"
     yield ""
-    yield "| functions | why they stay on the host |"
+    yield "| functions | why they are interpreted |"
     yield "|---:|---|"
     for reason, count in reasons(every, REASONS):
         yield f"| {count} | {reason} |"

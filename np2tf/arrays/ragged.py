@@ -170,7 +170,7 @@ class RaggedArray:
     def __len__(self) -> int:
         count = self.starts.shape[0]
         if count is None:
-            raise RaggedError("the number of rows, which is known only at run time, is needed while staging")
+            raise RaggedError("the number of rows is needed during compilation, but known only at run time")
         return count  # type: ignore[no-any-return]
 
     def __bool__(self) -> NoReturn:

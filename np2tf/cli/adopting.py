@@ -36,7 +36,7 @@ def configuration(aside: Sequence[str], is_own: bool) -> str:
     if aside:
         patterns = ", ".join(json.dumps(pattern, ensure_ascii=False) for pattern in aside)
         lines += [
-            "# Files that judge or describe the programs stay on NumPy.",
+            "# Tests, docs and benchmarks stay on NumPy.",
             f"extend-exclude = [{patterns}]",
         ]
     return "\n".join(lines) + "\n"
@@ -59,10 +59,10 @@ def with_table(data: bytes, table: str) -> bytes:
     try:
         after = tomllib.loads((data + addition).decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise CannotAddError(f"`tool` can have no further table: {error}") from None
+        raise CannotAddError(f"no table can be added to `tool`: {error}") from None
     target_document = {**before, "tool": {**before.get("tool", {}), **tomllib.loads(table)["tool"]}}
     if after != target_document:
-        raise CannotAddError("what it says would change")
+        raise CannotAddError("adding to it would change its meaning")
     return data + addition
 
 

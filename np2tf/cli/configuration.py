@@ -147,7 +147,7 @@ def check_value(key: str, value: Any) -> Any:
 def _check(key: str, value: Any, place: str) -> Any:
     check = KEYS.get(key)
     if check is None:
-        raise ConfigurationError(f"{place}there is no key `{key}`{_suggestion(key, KEYS)}")
+        raise ConfigurationError(f"{place}unknown key `{key}`{_suggestion(key, KEYS)}")
     try:
         return check(value)
     except _WrongValueError as error:
@@ -166,7 +166,7 @@ def _truth(value: Any) -> bool:
 
 def _target(value: Any) -> str:
     if not isinstance(value, str):
-        raise _WrongValueError(f"must be a text, not {_kind(value)}")
+        raise _WrongValueError(f"must be a string, not {_kind(value)}")
     if value not in TARGETS:
         choices = ", ".join(f'"{target}"' for target in TARGETS)
         raise _WrongValueError(f'must be {choices}, not "{value}"{_suggestion(value, TARGETS)}')
@@ -183,10 +183,10 @@ def _line_length(value: Any) -> int:
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)):
-        raise _WrongValueError(f"must be a list of texts, not {_kind(value)}")
+        raise _WrongValueError(f"must be a list of strings, not {_kind(value)}")
     for text in value:
         if not isinstance(text, str):
-            raise _WrongValueError(f"must be a list of texts; {text!r} is {_kind(text)}")
+            raise _WrongValueError(f"must be a list of strings; {text!r} is {_kind(text)}")
     return tuple(value)
 
 
@@ -198,7 +198,7 @@ def _patterns(value: Any) -> tuple[str, ...]:
         try:
             GitIgnoreSpec.from_lines([pattern])
         except ValueError:  # pathspec's own errors are ValueErrors
-            raise _WrongValueError(f'has a pattern that git would not take: "{pattern}"') from None
+            raise _WrongValueError(f'has a pattern that git would reject: "{pattern}"') from None
     return patterns
 
 
@@ -215,7 +215,7 @@ def _prefix(text: str) -> str:
     prefix = "NP2TF" if prefix == "ALL" else prefix
     prefix = prefix if prefix.startswith("NP2TF") or not prefix.isdigit() else f"NP2TF{prefix}"
     if not prefix or not any(code.startswith(prefix) for code in codes()):
-        raise _WrongValueError(f'has "{text}", which no code begins with{_suggestion(prefix, codes())}')
+        raise _WrongValueError(f'has "{text}", but no code starts with it{_suggestion(prefix, codes())}')
     return prefix
 
 
@@ -240,10 +240,10 @@ KEYS: dict[str, Callable[[Any], Any]] = {
 }
 
 _KINDS: tuple[tuple[type, str], ...] = (
-    (bool, "a truth value"),
+    (bool, "a boolean"),
     (int, "an integer"),
     (float, "a float"),
-    (str, "a text"),
+    (str, "a string"),
     (list, "a list"),
     (dict, "a table"),
 )

@@ -16,17 +16,17 @@ from np2tf.core.settings import config as settings
 # command -> its line in `np2tf --help`. The module np2tf.cli.main.<command> defines a click command of that
 # name.
 COMMANDS: dict[str, str] = {
-    "init": "Prepare a repository: configuration, hook for pre-commit, job for CI.",
-    "convert": "Translate files: show a diff, write in place, or into another folder.",
-    "check": "Say what a translation would change, and what it could not do.",
-    "config": "Show what applies to a file, and where that comes from.",
+    "init": "Set up a repository: configuration, pre-commit hook, CI job.",
+    "convert": "Translate files: show a diff, rewrite in place, or write to another folder.",
+    "check": "List what would change, and what cannot be translated.",
+    "config": "Show a file's settings and where each is set.",
     "explain": "Explain a diagnostic code or a NumPy name.",
-    "coverage": "Show how every public NumPy name is provided.",
-    "run": "Run a script or module translated, as `python` would run it.",
-    "export": "Save a function of a script as a model that TensorFlow loads without np2tf.",
-    "report": "Report what becomes of a repository, as a page or as Markdown.",
-    "cache": "Show or empty the cache of translations made at import.",
-    "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",
+    "coverage": "Show how each public NumPy name is supported.",
+    "run": "Run a script or module translated, just as `python` would.",
+    "export": "Save a function as a model that TensorFlow loads without np2tf.",
+    "report": "Report on a repository, as a web page or Markdown.",
+    "cache": "Show or clear the cache of import-time translations.",
+    "verify": "Run programs on NumPy and translated, and compare the results.",
 }
 
 

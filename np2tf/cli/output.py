@@ -208,7 +208,7 @@ class _CountedOutcome(Protocol):
 
 
 def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: Sequence[Diagnostic] = ()) -> str:
-    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 warnings`.
+    """Return a line such as `3 files would change, 1 failed, 20 unchanged; 2 warnings`.
 
     Args:
         outcomes: the outcomes of all files.
@@ -232,14 +232,12 @@ def severities(findings: Iterable[Diagnostic]) -> list[str]:
 
 
 def files_told(number: int, changed_count: int, failed_count: int, verb: str) -> str:
-    """Return a line such as `3 files would change, 1 failed, 20 files left as they are`."""
+    """Return a line such as `3 files would change, 1 failed, 20 unchanged`."""
     other_count = number - failed_count - changed_count
     parts = [f"{quantity(changed_count, 'file')} {verb}"]
     if failed_count:
         parts.append(f"{failed_count} failed")
-    return ", ".join(
-        [*parts, f"{quantity(other_count, 'file')} left as {'it is' if other_count == 1 else 'they are'}"]
-    )
+    return ", ".join([*parts, f"{other_count} unchanged"])
 
 
 # -- progress ------------------------------------------------------------------------------------------------

@@ -50,13 +50,13 @@ def with_entry(text: str, entry: dict[str, Any]) -> str:
     document = _load(text)
     repos = document.get("repos")
     if repos is not None and not isinstance(repos, list):
-        raise CannotAddError("`repos` is no list")
+        raise CannotAddError("`repos` is not a list")
     target_document = {**_plain(document), "repos": [*_plain(repos or []), entry]}
     new_text = _insert_entry(text, document, entry)
     if new_text is None or _plain(_load(new_text)) != target_document:
         new_text = _rewrite(document, entry, text)
     if _plain(_load(new_text)) != target_document:
-        raise CannotAddError("what it says would change")
+        raise CannotAddError("adding to it would change its meaning")
     return new_text
 
 
@@ -115,7 +115,7 @@ def _load(text: str) -> CommentedMap:
     if document is None:
         return CommentedMap()
     if not isinstance(document, CommentedMap):
-        raise CannotAddError("it is no table with `repos`")
+        raise CannotAddError("it is not a table with `repos`")
     return document
 
 

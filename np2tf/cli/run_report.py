@@ -67,16 +67,16 @@ def as_text(report: Report) -> str:
 
 def _lines(report: Report) -> Iterable[str]:
     yield ""
-    yield f"np2tf: {report.seconds:.2f} s in all"
+    yield f"np2tf: {report.seconds:.2f} s in total"
     yield from _where(report)
-    yield from _section("Slowest on the host that need not be there", report.fallbacks, _place)
-    yield from _section("Slowest NumPy operations on host arrays", report.host_calls, _place)
+    yield from _section("Slowest code that need not run on NumPy", report.fallbacks, _place)
+    yield from _section("Slowest NumPy operations on NumPy arrays", report.host_calls, _place)
     functions = sorted(report.functions.values(), key=lambda function: -function.seconds)
     yield from _section("Jitted functions", functions, _function)
-    yield from _section("Loops that went on as compiled code", report.loops, _loop)
+    yield from _section("Loops that continued as compiled code", report.loops, _loop)
     yield from _section("Not compiled, and why", list(report.unjitted.values()), _reason)
     lines = [f"  {_relative(str(finding))}" for finding in diagnostics_met()]
-    yield from _section("Left as it was in translation", lines, str)
+    yield from _section("Left unchanged by the translation", lines, str)
 
 
 def _where(report: Report) -> Iterable[str]:
@@ -85,7 +85,7 @@ def _where(report: Report) -> Iterable[str]:
         ("TensorFlow graphs", report.graph, "calls"),
         ("tracing, compiling", report.compiling, "traces"),
         ("TensorFlow, eager", report.eager, "operations"),
-        ("NumPy, on the host", report.host, "operations"),
+        ("NumPy", report.host, "operations"),
     )
     for name, time, unit in rows:
         yield f"  {name:<20}{time.seconds:>9.3f} s{time.calls:>10} {unit}"
@@ -110,7 +110,7 @@ def _reason(place: Place) -> str:
 
 
 def _function(function: Function) -> str:
-    parts = {"compiled": function.compiled, "graph": function.graph, "on the host": function.host}
+    parts = {"compiled": function.compiled, "graph": function.graph, "on NumPy": function.host}
     ran = ", ".join(f"{time.calls} {name}" for name, time in parts.items() if time.calls)
     traces = f"; {function.compiling.calls} traces, {function.compiling.seconds:.2f} s compiling"
     total = Time(sum(time.calls for time in parts.values()), function.seconds)
@@ -119,8 +119,8 @@ def _function(function: Function) -> str:
 
 
 def _loop(loop: TakenOver) -> str:
-    back = f"; {loop.returned}× back to the host" if loop.returned else ""
-    text = f"from round {loop.round} on: {loop.host:.2f} s before, {loop.compiling:.2f} s compiling"
+    back = f"; {loop.returned}× back to NumPy" if loop.returned else ""
+    text = f"from iteration {loop.round} on: {loop.host:.2f} s before, {loop.compiling:.2f} s compiling"
     where = f"{_relative(loop.path)}:{loop.line}  {loop.name}"
     return (
         f"{_seconds(Time(loop.times, loop.compiled))}  {where}: {text}, {loop.compiled:.2f} s compiled{back}"

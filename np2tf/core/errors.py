@@ -31,7 +31,7 @@ class CodedError(Exception):
 
 
 class StagingError(CodedError, RuntimeError):
-    """Raised for code that cannot become part of a graph with NumPy's meaning kept.
+    """Raised for code that a graph cannot express with NumPy's meaning.
 
     `np2tf.jit` catches the error and runs the function unjitted, with a warning; under ``NP2TF_JIT=strict``
     the error reaches the caller. Only subclasses of this class are raised.
@@ -42,10 +42,9 @@ class StagingError(CodedError, RuntimeError):
 
     Attributes:
         code: the code of the diagnostic; `np2tf explain CODE` prints the remedy.
-        template: the message of errors that are raised in several places, with holes for `of`.
-        is_quiet: the host is the right place for the function, so that no warning is needed under NumPy's
-            promotion rules.
-        is_momentary: the error predicts nothing for the next process.
+        template: the message of an error that several places raise, with holes for `of` to fill.
+        is_quiet: the function belongs on NumPy, so no warning is needed under NumPy's promotion rules.
+        is_momentary: the error says nothing about the next process.
         is_certain: the error also occurs if more numbers are constants of the trace.
         place: the argument `place`.
     """
@@ -67,7 +66,7 @@ class StagingError(CodedError, RuntimeError):
 
 
 class NotStagedError(StagingError):
-    """The function cannot be staged: …."""
+    """The function cannot be compiled: …."""
 
     code = "NP2TF501"
 
@@ -76,18 +75,18 @@ class NotStagedError(StagingError):
 
 
 class NoGraphFormError(StagingError):
-    """An operation has no graph form with NumPy's meaning."""
+    """An operation cannot run in a graph with NumPy's meaning."""
 
     code = "NP2TF503"
-    template = "{name} runs on the host only"
+    template = "{name} runs only on NumPy"
     is_momentary = True
 
 
 class ErrstateError(StagingError):
-    """Under np.errstate that raises, functions run on the host."""
+    """Functions run on NumPy while np.errstate is set to raise."""
 
     code = "NP2TF547"
-    template = "under np.errstate that raises, functions run on the host"
+    template = "functions run on NumPy while np.errstate is set to raise"
     is_momentary = True
 
 
@@ -99,14 +98,14 @@ class UnsupportedDtypeError(StagingError):
 
 
 class ArrayClassError(StagingError):
-    """An object of a class of its own decides what NumPy's functions do to it."""
+    """An object's own class decides what NumPy's functions do with it."""
 
     code = "NP2TF546"
-    template = "a {kind}, which NumPy asks what to do"
+    template = "a {kind}, whose own class decides what NumPy does"
 
 
 class DuplicateIndicesError(StagingError):
-    """An index array that may hold duplicates is assigned through under XLA."""
+    """An assignment under XLA uses an index array that may hold duplicates."""
 
     code = "NP2TF505"
 
@@ -132,43 +131,43 @@ class XlaShapeError(StagingError):
 
 
 class MemoryLayoutError(StagingError):
-    """The place of elements in memory is needed, which staged arrays do not have."""
+    """The memory layout of an array is needed, which compiled code does not have."""
 
     code = "NP2TF545"
 
 
 class RandomUseError(StagingError):
-    """A generator of random numbers is used as no graph can use it."""
+    """A random number generator is used in a way that a graph cannot express."""
 
     code = "NP2TF506"
 
 
 class RangeStepError(StagingError):
-    """A range whose step is known only at run time."""
+    """A range has a step that is known only at run time."""
 
     code = "NP2TF517"
 
 
 class IntegerGrowthError(StagingError):
-    """A Python integer grows in a staged loop and may exceed 64 bits."""
+    """A Python integer grows in a compiled loop and may exceed 64 bits."""
 
     code = "NP2TF512"
 
 
 class PathTypeError(StagingError):
-    """A number's type depends on the path, where one type is needed."""
+    """A number's type depends on the path, but one type is needed."""
 
     code = "NP2TF534"
 
 
 class GradientLostError(StagingError):
-    """A tensor that a gradient tape follows is written into an array on the host."""
+    """A tensor that a gradient tape follows is written into a NumPy array."""
 
     code = "NP2TF535"
 
 
 class MissedExceptionError(StagingError):
-    """An exception that is handled might be missed in a graph."""
+    """A graph might miss an exception that the code handles."""
 
     code = "NP2TF533"
 
@@ -177,13 +176,13 @@ class MissedExceptionError(StagingError):
 
 
 class RankChangeError(StagingError):
-    """A variable has another number of dimensions on another path."""
+    """A variable has a different number of dimensions on another path."""
 
     code = "NP2TF510"
 
 
 class LoopTypeError(StagingError):
-    """A variable of a loop has another type or structure after an iteration than before."""
+    """A loop variable has a different type or structure after an iteration than before."""
 
     code = "NP2TF548"
 
@@ -195,45 +194,45 @@ class BranchTypeError(StagingError):
 
 
 class BranchDtypeError(StagingError):
-    """The two sides of a branch write arrays of different dtypes to one name."""
+    """The two sides of a branch assign arrays of different dtypes to one name."""
 
     code = "NP2TF549"
 
 
 class ListGrowthError(StagingError):
-    """A list that grows in staged code is used as no graph can use it."""
+    """A list that grows in compiled code is used in a way that a graph cannot express."""
 
     code = "NP2TF544"
 
 
 class AliasingError(StagingError):
-    """Two names may be the same array, and data decide whether they are."""
+    """Two names may refer to the same array, depending on data."""
 
     code = "NP2TF513"
 
 
 class ContainerChangeError(StagingError):
-    """A list or dict from outside is changed or exchanged by staged code."""
+    """Compiled code changes or replaces a list or dict from outside."""
 
     code = "NP2TF550"
-    template = "a list or dict from outside is changed by staged code"
+    template = "compiled code changes a list or dict from outside"
 
 
 class AttributeChangeError(StagingError):
     """An attribute is deleted, or set where a graph cannot set it."""
 
     code = "NP2TF551"
-    template = "staged code deletes the attribute {name}"
+    template = "compiled code deletes the attribute {name}"
 
 
 class TraceDifferenceError(StagingError):
-    """Staged code does something else when it is traced again."""
+    """The code behaves differently when it is traced again."""
 
     code = "NP2TF557"
 
 
 class RaggedError(StagingError, TypeError):
-    """A ragged array is used in a way that needs the lengths of its rows, or is not defined for rows."""
+    """A ragged array is used in a way that needs its row lengths, or is not defined for rows."""
 
     code = "NP2TF565"
     is_certain = True
@@ -247,7 +246,7 @@ OF_ROWS = "a function of dense arrays gets a ragged array; apply it to each row:
 
 
 class ArgumentError(StagingError):
-    """An argument is nested too deeply, or is of a kind that cannot be told apart quickly."""
+    """An argument is nested too deeply, or has a type that np2tf cannot compare quickly."""
 
     code = "NP2TF520"
     is_certain = True
@@ -261,13 +260,13 @@ class SharedMemoryError(StagingError):
 
 
 class HiddenInputError(StagingError):
-    """An array is read that cannot become an input of the graph."""
+    """The code reads an array that cannot become an input of the graph."""
 
     code = "NP2TF552"
 
 
 class VariableChangeError(StagingError):
-    """A global or closure variable, or a set, is changed by staged code."""
+    """Compiled code changes a global or closure variable, or a set."""
 
     code = "NP2TF553"
 
@@ -279,38 +278,38 @@ class ShapeChangeError(StagingError):
 
 
 class ReturnedViewError(StagingError):
-    """A view whose place is known only at run time is returned."""
+    """The function returns a view whose position is known only at run time."""
 
     code = "NP2TF507"
 
 
 class ReturnedValueError(StagingError):
-    """A value is returned that no graph can return."""
+    """A value is returned that a graph cannot return."""
 
     code = "NP2TF555"
     is_certain = True
 
 
 class TextTypeError(StagingError):
-    """Text is made where the type of an array depends on the path."""
+    """An array is turned into text, but its type depends on the path."""
 
     code = "NP2TF530"
 
 
 class TextNeededError(StagingError):
-    """Text of a value is needed before the value is known."""
+    """The text of a value is needed before the value is known."""
 
     code = "NP2TF531"
 
 
 class EffectError(StagingError):
-    """An effect takes place only in a graph, and not in an XLA program."""
+    """An effect works only in a graph, not in an XLA program."""
 
     code = "NP2TF556"
 
 
 class ExportError(StagingError):
-    """A function that is to be saved needs this process."""
+    """A function cannot be saved, because it needs this process."""
 
     code = "NP2TF558"
     is_quiet = is_certain = True
@@ -327,20 +326,20 @@ class TooManyTracesError(StagingError):
 
 
 class RecursionLimitError(StagingError):
-    """Calls, loops or branches stand too deep within one another for a graph."""
+    """Calls, loops or branches are nested too deeply for a graph."""
 
     code = "NP2TF523"
 
 
 class UnrollingError(StagingError):
-    """A loop whose arrays change their shapes would become a very large graph."""
+    """A loop whose arrays change shape would become a very large graph."""
 
     code = "NP2TF559"
     is_quiet = is_certain = True
 
 
 class CalleeError(StagingError):
-    """Something is called that only runs on the host."""
+    """A call cannot be compiled, because the callee has side effects."""
 
     code = "NP2TF539"
     is_quiet = is_certain = True
@@ -354,14 +353,14 @@ class TracingTimeError(StagingError):
 
 
 class TraceSizeError(StagingError):
-    """The graph of a function would become very large."""
+    """The function's graph would become very large."""
 
     code = "NP2TF567"
     is_quiet = True
 
 
 class PollingError(StagingError):
-    """A loop waits for what another thread, process or signal changes."""
+    """A loop waits for a change by another thread, process or signal."""
 
     code = "NP2TF568"
     is_quiet = is_certain = True
@@ -375,10 +374,10 @@ class LongCallError(StagingError):
 
 
 class ReboundNameError(StagingError):
-    """A name of NumPy's has been bound anew by the program."""
+    """The program has rebound one of NumPy's names."""
 
     code = "NP2TF541"
-    template = "NumPy's `{names}` has been bound anew by the program"
+    template = "the program has rebound NumPy's `{names}`"
     is_quiet = is_momentary = is_certain = True
 
 
@@ -392,10 +391,9 @@ def class_of_code(code: str) -> type[StagingError]:
 
 
 class PromotionError(CodedError, TypeError):
-    """Raised for operands of different dtypes that the mode of `np2tf.config.promotion` does not
-    promote.
+    """Raised for operands of different dtypes that `np2tf.config.promotion` does not promote.
 
-    The error is for the user: np2tf does not catch it, and does not repeat the call on the host.
+    The error is for the user: np2tf does not catch it, and does not repeat the call on NumPy.
     """
 
     code = "NP2TF536"
@@ -410,9 +408,8 @@ class PromotionError(CodedError, TypeError):
 # -- transform_errors ----------------------------------------------------------------------------------------
 # The errors of gradients and batches (`np2tf.transforms`): one class per diagnostic code.
 #
-# The errors are for the user: np2tf does not catch them, and does not repeat the call on the host. Each
-# class is also a class of Python's: the class that JAX raises in the same case, as far as NumPy does not
-# catch it.
+# The errors are for the user: np2tf does not catch them or repeat the call on NumPy. Each class is also one
+# of Python's: the one that JAX raises in the same case, unless NumPy would catch it.
 
 
 class TransformError(Exception):
@@ -436,13 +433,13 @@ class TransformError(Exception):
 
 
 class InputDtypeError(TransformError, TypeError):
-    """A transform differentiates floating-point or complex inputs, and got other inputs."""
+    """A transform can differentiate only floating-point or complex inputs."""
 
     code = "NP2TF701"
 
 
 class OutputKindError(TransformError, TypeError):
-    """A gradient is asked of a result that is no real floating-point number."""
+    """Only a real floating-point result has a gradient."""
 
     code = "NP2TF702"
 
@@ -472,13 +469,13 @@ class AxisNameError(TransformError, NameError):
 
 
 class CustomRuleError(TransformError, TypeError, AttributeError):
-    """A custom derivative rule is missing, or returns values of another structure."""
+    """A custom derivative rule is missing or returns the wrong structure."""
 
     code = "NP2TF707"
 
 
 class CheckGradsError(TransformError, AssertionError):
-    """A derivative differs from what finite differences give."""
+    """A derivative differs from finite differences."""
 
     code = "NP2TF708"
 
@@ -490,13 +487,13 @@ class CarryTypeError(TransformError, TypeError):
 
 
 class ReplicaError(TransformError, ValueError):
-    """A result that should be the same in all replicas depends on the replica."""
+    """A result that must be the same in all replicas differs."""
 
     code = "NP2TF710"
 
 
 class ClusterError(TransformError, RuntimeError):
-    """The processes of a distributed program cannot be joined."""
+    """The processes of a distributed program cannot connect."""
 
     code = "NP2TF711"
 

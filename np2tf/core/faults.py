@@ -59,7 +59,7 @@ def note_fault(error: Exception, code: types.CodeType | None = None, name: str =
         message = (str(error).splitlines() or [""])[0]
         reason = f"internal error: {type(error).__name__}: {message} (np2tf/{place[0]}:{place[1]})"
         counts.fell_back(Fallback(name, reason, CODE, path, line))
-        consequence = "np2tf goes on without it" if code is None else f"{name} runs on the host"
+        consequence = "np2tf continues without it" if code is None else f"{name} runs on NumPy"
         warn_at(f"{CODE} {path}:{line}: {consequence}: {reason}", FaultWarning, path, line)
     except Exception:  # there is nothing left to tell it to
         return

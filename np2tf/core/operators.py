@@ -290,9 +290,9 @@ def numpy_function(value: Any) -> Any:
 # -- in use --------------------------------------------------------------------------------------------------
 # The meaning of each operator that `np2tf` has now: Python's, or the meaning for staged values.
 #
-# Until TensorFlow is loaded no value can be staged, and Python's do. Emitted code reads the attribute of
-# `np2tf` whenever it calls an operator, so that another operator may take its place at any time; a Python
-# loop that is running goes on.
+# Before TensorFlow is loaded nothing can be staged, so Python's own operators are used. Emitted code reads
+# the attribute of `np2tf` whenever it calls an operator, so another operator may take its place at any time;
+# a Python loop that is running goes on.
 
 
 def _until_tensorflow(name: str) -> Callable[..., Any]:

@@ -138,7 +138,7 @@ class Rule:
     parameters: tuple[str, ...] = ()
     """For a function of SciPy that is no ufunc: the parameters that its TensorFlow version has."""
     owner: str = ""
-    """Of a method that each name of the chapter has (`of_each`): the qualified name that has it."""
+    """For a method listed under `of_each`: the name that owns it."""
 
     def exists_in(self, numpy: str) -> bool:
         """Return whether a version of NumPy ("2.4.1") has the name."""
@@ -239,9 +239,9 @@ def against_staging(qualified_name: str) -> str | None:
     if rule.random:
         return None
     if rule.kind == "no" or rule.acts:
-        return f"calls `{qualified_name}`, which has no place in a graph"
+        return f"calls `{qualified_name}`, which cannot run in a graph"
     if rule.kind == "host" and not rule.new_name:
-        return f"calls `{qualified_name}`, which runs on the host"
+        return f"calls `{qualified_name}`, which runs on NumPy"
     return None
 
 

@@ -68,14 +68,14 @@ class Config:
     """Settings of the op library and of `np2tf.jit`, for the whole process.
 
     Attributes:
-        eager: "auto" runs an eager operation where its operands live. An array on the host is np.ndarray, and
-            so is a new array, unless TensorFlow must see it: in a graph, while a gradient tape records, or in
+        eager: "auto" runs an eager operation where its operands live. A NumPy array is np.ndarray, and so
+            is a new array, unless TensorFlow must see it: in a graph, while a gradient tape records, or in
             a device scope that names an accelerator. "tensorflow" puts every operation and every new array on
             TensorFlow. The initial value comes from ``NP2TF_EAGER``.
         jit: "on" compiles what can be compiled and runs other functions unjitted, with one warning each;
             "strict" raises where a function cannot be compiled; "off" never compiles. The initial value comes
             from ``NP2TF_JIT``.
-        tier: "auto" runs a jitted function on the host until it has taken enough time to be worth compiling;
+        tier: "auto" runs a jitted function on NumPy until compiling it pays off;
             "compile" compiles at the first call. The initial value comes from ``NP2TF_TIER``.
         floats: the dtype of new floating-point arrays for which neither an operand nor the caller gives a
             dtype: "float64" as in NumPy, or "float32", which puts new arrays on TensorFlow. Set it before the
@@ -84,7 +84,7 @@ class Config:
             checks of indices that are known only at run time: an index out of bounds then reads or writes
             another element. The initial value comes from ``NP2TF_BOUNDS``.
         promotion: the rule that gives operands of different dtypes a common dtype, for arrays on TensorFlow
-            and in staged code. "numpy": NumPy's rules. "all": JAX's lattice. "safe": JAX's lattice, with a
+            and in compiled code. "numpy": NumPy's rules. "all": JAX's lattice. "safe": JAX's lattice, with a
             TypeError if a value could change or if no operand has the result's dtype. "none": a TypeError for
             different dtypes. The initial value comes from ``NP2TF_PROMOTION``.
         freed_memory: "kept" lets the GNU C library keep the memory of freed arrays for the next arrays, up to

@@ -133,14 +133,14 @@ def _wrong_with(text: str, match: re.Match[str] | None, codes: tuple[str, ...]) 
         bad = [code for code in codes if not re.fullmatch(r"[\w-]+", code)]
         if match[2] is None or not bad:
             return ""
-        return "its brackets hold no code" if bad[0] == "" else "commas stand between codes"
+        return "its brackets contain no code" if bad[0] == "" else "codes must be separated by commas"
     if not re.match(r"#\s*np2tf:", text):
-        return "it begins with `np2tf:`"
+        return "it must begin with `np2tf:`"
     if not re.match(r"#\s*np2tf:\s*(file-ignore|ignore-file|ignore)\b", text):
-        return "it is no `ignore` or `file-ignore`"
+        return "it is neither `ignore` nor `file-ignore`"
     if text.count("[") != text.count("]"):
         return "a bracket is missing"
-    return "codes stand in brackets"
+    return "codes must be in brackets"
 
 
 def statements(text: str) -> list[Statement]:

@@ -219,10 +219,10 @@ def summary(processes: list[dict[str, Any]]) -> list[str]:
         for fallback in total.fallbacks
     ] + [(path, line, code, message, number) for (code, path, line, message), number in findings.items()]
     return [
-        f"jitted calls: {total.compiled} compiled, {total.graph} graph, {total.host_calls} on host "
+        f"jitted calls: {total.compiled} compiled, {total.graph} graph, {total.host_calls} on NumPy "
         f"({total.unjitted} of them could not be compiled); {total.traces} traces",
-        f"operations outside of them on tensors: {total.eager} on TensorFlow, "
-        f"{total.host - total.host_calls} handed to NumPy",
+        f"operations on tensors outside of them: {total.eager} on TensorFlow, "
+        f"{total.host - total.host_calls} passed to NumPy",
         f"TensorFlow: {'imported' if any(data['tensorflow'] for data in processes) else 'not needed'}",
         *(["diagnostics:"] if rows else []),
         *(

@@ -33,8 +33,8 @@ from np2tf.staging.tiers.history import decisions
 SLOWEST = 10
 
 #: The reasons why an operation ran on the host.
-ON_HOST = "its arrays are on the host"
-HOST_ONLY = "NumPy's own: there is no TensorFlow version"
+ON_HOST = "its arrays are NumPy arrays"
+HOST_ONLY = "there is no TensorFlow version"
 HANDED_OVER = "handed from TensorFlow to NumPy"
 
 

@@ -156,7 +156,7 @@ class Magics:
             number = int(match[2])
             line = self.lines[number]
             if match[1] != _indent(line):
-                raise NoPlaceError(f"a magic would stand in another block: {line.strip()}")
+                raise NoPlaceError(f"a magic would end up in another block: {line.strip()}")
             numbers.append(number)
             return line
 
@@ -293,7 +293,7 @@ class Notebook:
         for cell, lines in reversed(list(zip(self.cells, new_cells))):
             new = lines.removesuffix("\n")
             if cell.text.startswith("%%") and new.split("\n")[0] != cell.text.split("\n")[0]:
-                raise NoPlaceError(f"something would stand before {cell.text.split()[0]}")
+                raise NoPlaceError(f"something would come before {cell.text.split()[0]}")
             if new != cell.text:
                 start, end = cell.place.start + shift, cell.place.end + shift
                 result = result[:start] + spelled_like(self.data[start:end], new) + result[end:]

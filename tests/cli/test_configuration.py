@@ -116,32 +116,35 @@ def test_relative_paths_are_those_of_the_current_folder(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("slect = []", ":1: there is no key `slect`; did you mean `select`?"),
+        ("slect = []", ":1: unknown key `slect`; did you mean `select`?"),
         (
             "\n\nper_file_ignores = {}",
-            ":3: there is no key `per_file_ignores`; did you mean `per-file-ignores`?",
+            ":3: unknown key `per_file_ignores`; did you mean `per-file-ignores`?",
         ),
-        ("zzz = 1", ":1: there is no key `zzz`"),
+        ("zzz = 1", ":1: unknown key `zzz`"),
         ("jit = 1", ":1: `jit` must be true or false, not an integer"),
-        ("jit = 'yes'", ":1: `jit` must be true or false, not a text"),
-        ("# jit\nline-length = true", ":2: `line-length` must be an integer, not a truth value"),
+        ("jit = 'yes'", ":1: `jit` must be true or false, not a string"),
+        ("# jit\nline-length = true", ":2: `line-length` must be an integer, not a boolean"),
         ("line-length = 3", ":1: `line-length` must be from 40 to 1000, not 3"),
-        ("select = 'NP2TF4'", ":1: `select` must be a list of texts, not a text"),
-        ("select = ['NP2TF4', 4]", ":1: `select` must be a list of texts; 4 is an integer"),
+        ("select = 'NP2TF4'", ":1: `select` must be a list of strings, not a string"),
+        ("select = ['NP2TF4', 4]", ":1: `select` must be a list of strings; 4 is an integer"),
         (
             "ignore = ['NP2FT401']",
-            ':1: `ignore` has "NP2FT401", which no code begins with; did you mean `NP2TF401`?',
+            ':1: `ignore` has "NP2FT401", but no code starts with it; did you mean `NP2TF401`?',
         ),
-        ("ignore = ['']", ':1: `ignore` has "", which no code begins with'),
+        ("ignore = ['']", ':1: `ignore` has "", but no code starts with it'),
         ("target = 'nptf'", ':1: `target` must be "np2tf", "tf", not "nptf"; did you mean `np2tf`?'),
-        ("target = []", ":1: `target` must be a text, not a list"),
-        ("exclude = {}", ":1: `exclude` must be a list of texts, not a table"),
-        ("exclude = ['a', '!']", ':1: `exclude` has a pattern that git would not take: "!"'),
+        ("target = []", ":1: `target` must be a string, not a list"),
+        ("exclude = {}", ":1: `exclude` must be a list of strings, not a table"),
+        ("exclude = ['a', '!']", ':1: `exclude` has a pattern that git would reject: "!"'),
         (
             "per-file-ignores = []",
             ":1: `per-file-ignores` must be a table of patterns with lists of codes, not a list",
         ),
-        ("[per-file-ignores]\n'a' = 'NP2TF4'", ":1: `per-file-ignores` must be a list of texts, not a text"),
+        (
+            "[per-file-ignores]\n'a' = 'NP2TF4'",
+            ":1: `per-file-ignores` must be a list of strings, not a string",
+        ),
         ("jit = maybe", ": not valid TOML: "),
     ],
 )
@@ -188,5 +191,5 @@ def test_every_key_is_a_setting(project: Path) -> None:
 
 
 def test_what_the_command_line_says_is_looked_at(project: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"^`select` has \"X1\", which no code begins with"):
+    with pytest.raises(ConfigurationError, match=r"^`select` has \"X1\", but no code starts with it"):
         Configurations({"select": ["X1"]})

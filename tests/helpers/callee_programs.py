@@ -417,7 +417,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return x * COUNT
         """,
         "run(x), count.COUNT",
-        "rebinds a name",
+        "rebinds a global name",
     ),
     "an object's counter in a callee": CalleeProgram(
         """
@@ -539,7 +539,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return self.k * 2
         """,
         "model.run(x)",
-        "which is not staged: it prints",
+        "which cannot be compiled: it prints",
     ),
     "an operator elsewhere that calls what prints": CalleeProgram(
         """
@@ -562,7 +562,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return type(self)(shouted(self.x + other.x))
         """,
         "run(x, vector)",
-        "which is not staged: it prints",
+        "which cannot be compiled: it prints",
     ),
     "an operator elsewhere that only computes": CalleeProgram(
         """
@@ -612,7 +612,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return x
         """,
         "loud.run(x)",
-        "which is not staged: it prints",
+        "which cannot be compiled: it prints",
     ),
     "what a dataclass elsewhere runs, and prints": CalleeProgram(
         """
@@ -634,7 +634,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 self.x = self.x * 2
         """,
         "run(x)",
-        "which is not staged: it prints",
+        "which cannot be compiled: it prints",
     ),
     "a method of an enumeration": CalleeProgram(
         """

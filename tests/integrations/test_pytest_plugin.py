@@ -320,9 +320,9 @@ def test_the_summary_adds_processes_up():
     lines = summary([process, process])
     assert (
         lines[0]
-        == "jitted calls: 4 compiled, 2 graph, 10 on host (6 of them could not be compiled); 2 traces"
+        == "jitted calls: 4 compiled, 2 graph, 10 on NumPy (6 of them could not be compiled); 2 traces"
     )
-    assert lines[1] == "operations outside of them on tensors: 8 on TensorFlow, 8 handed to NumPy"
+    assert lines[1] == "operations on tensors outside of them: 8 on TensorFlow, 8 passed to NumPy"
     assert lines[2] == "TensorFlow: not needed"
     assert lines[4:] == [
         "  a.py:2: NP2TF501 f: why (ran as Python) ×6",

@@ -400,7 +400,7 @@ def test_info_of_a_cache_that_is_off(monkeypatch: pytest.MonkeyPatch):
     files.cache.cache_clear()
     done = run("info")
     assert done.exit_code == 2
-    assert "turned off by NP2TF_CACHE" in done.output
+    assert "NP2TF_CACHE has turned the cache off" in done.output
 
 
 def test_the_platforms_folder_is_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -126,7 +126,7 @@ def no_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
     def run(folder: Path, arguments: object, modules: object, timeout: float, *details: object) -> Run:
         outcomes = {"t::a": "passed", "t::b": "passed" if "good" in str(folder) else "failed"}
-        output = "jitted calls: 3 compiled, 2 graph, 1 on host (0 of them could not be compiled); 4 traces"
+        output = "jitted calls: 3 compiled, 2 graph, 1 on NumPy (0 of them could not be compiled); 4 traces"
         return Run(outcomes, {}, 2.0, output, {"t::b": "ValueError: no"})
 
     monkeypatch.setattr(trials, "on_numpy", on_numpy)

@@ -308,7 +308,7 @@ def collective_in_some_replicas() -> Any:
     return shard_map(f, out_axes=None)(X)
 
 
-@refused("CalleeError", "writes into something that is not its own")
+@refused("CalleeError", "writes to an object that is not its own")
 def changed_array() -> Any:
     log = np.zeros(3)
 
@@ -340,12 +340,12 @@ class Counter:
         return np2tf.psum(x, "replicas")
 
 
-@refused("VariableChangeError", "is changed as no graph can change it")
+@refused("VariableChangeError", "is changed in a way that a graph cannot express")
 def changed_object() -> Any:
     return shard_map(Counter().add, out_axes=None)(X)
 
 
-@refused("VariableChangeError", "is changed as no graph can change it")
+@refused("VariableChangeError", "is changed in a way that a graph cannot express")
 def changed_list() -> Any:
     log: list[int] = []
 

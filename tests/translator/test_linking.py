@@ -70,14 +70,14 @@ def _with_the_loop(fates: dict[str, Fate]) -> Fate:
 def test_one_that_acts_keeps_its_callers_on_the_host(name: str, package: Path) -> None:
     fates = told(write(package, sources(PROGRAMS[name], ACTING)))
     fate = _with_the_loop(fates)
-    assert fate.fate == "host"
-    assert re.search(r"`act` \(.*work\.py:4\), which cannot be staged: it calls `open`", fate.reason)
+    assert fate.fate == "interpreted"
+    assert re.search(r"`act` \(.*work\.py:4\), which cannot be compiled: it calls `open`", fate.reason)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_that_computes_keeps_nobody(name: str, package: Path) -> None:
     fates = told(write(package, sources(PROGRAMS[name], COMPUTING)))
-    assert _with_the_loop(fates).fate != "host"
+    assert _with_the_loop(fates).fate != "interpreted"
     assert not findings(package)
 
 
@@ -226,9 +226,9 @@ def test_what_need_not_be_reached_keeps_nobody(name: str, package: Path) -> None
     """Neither for `check`, nor at run time."""
     write(package, sources(UNCERTAIN[name], ACTING))
     fate = _with_the_loop(told(package))
-    assert fate.fate == "staged"
+    assert fate.fate == "compiled"
     assert not any(
-        f"`{fate.name.rpartition('.')[2]}` run on the host" in finding for finding in findings(package)
+        f"`{fate.name.rpartition('.')[2]}` run on NumPy" in finding for finding in findings(package)
     )
     assert _is_compiled()
 
@@ -260,8 +260,8 @@ def test_functions_of_pythons_own_library(call: str, package: Path) -> None:
     imports = "import copy, json, os, pickle, random, shutil, subprocess, time\n"
     write(package, sources(PROGRAMS["from import"], f"{imports}\n\ndef act(x):\n    return {call}\n"))
     fate = told(package)["main.run"]
-    assert fate.fate == "host"
-    assert "which does more than to compute" in fate.reason
+    assert fate.fate == "interpreted"
+    assert "which has side effects" in fate.reason
     assert not _is_compiled()
 
 
@@ -271,7 +271,7 @@ def test_the_finding(package: Path) -> None:
     write(package, files)
     (found,) = findings(package)
     assert found.startswith(
-        f"{package / 'main.py'}:5:1: NP2TF402 calls of `run` run on the host: it calls `act`"
+        f"{package / 'main.py'}:5:1: NP2TF402 calls of `run` run on NumPy: it calls `act`"
     )
     files["main.py"] = files["main.py"].replace("def run(x):", "def run(x):  # np2tf: ignore[NP2TF402]")
     write(package, files)

@@ -148,7 +148,7 @@ def test_a_magic_that_would_not_be_first(path: Path) -> None:
     path.write_bytes(data)
     result = run("convert", "--write", "--no-cache", path)
     assert result.exit_code == 1
-    assert "NP2TF909 the notebook cannot be translated: something would stand before %%time" in result.stderr
+    assert "NP2TF909 the notebook cannot be translated: something would come before %%time" in result.stderr
     assert path.read_bytes() == data
 
 

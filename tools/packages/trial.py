@@ -37,7 +37,7 @@ _TOOLS = {
 #: If one file cannot be imported because a package is missing, the other files are run all the same.
 _OPTIONS = ("--continue-on-collection-errors",)
 _ABSENT = re.compile(r"No module named '([\w.]+)'")
-_CALLS = re.compile(r"jitted calls: (\d+) compiled, (\d+) graph, (\d+) on host")
+_CALLS = re.compile(r"jitted calls: (\d+) compiled, (\d+) graph, (\d+) on NumPy")
 
 
 def on_numpy(wanted: str, folder: Path, timeout: float) -> dict[str, Any]:

@@ -205,8 +205,8 @@ class ndarray(metaclass=_ArrayType):
         return self.contents()
 
     def contents(self) -> np.ndarray:
-        """Return what `numpy` returns, also of an array that a transform differentiates: for texts, integers
-        and other results without a derivative.
+        """Like `numpy()`, but allowed while a transform is differentiating; use it for results that have no
+        derivative.
 
         Raises:
             StagingError: the value is not known while staging.
@@ -221,7 +221,7 @@ class ndarray(metaclass=_ArrayType):
         if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
             static = tf.get_static_value(tensor)
             if static is None:
-                raise ValueNeededError("the value of a staged array is needed while staging")
+                raise ValueNeededError("the value of an array is needed during compilation")
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
         if value.ndim > 1 and not is_c_ordered(self):
@@ -257,7 +257,7 @@ class ndarray(metaclass=_ArrayType):
         if tensor.shape.is_fully_defined():
             return tuple(tensor.shape.as_list())
         if tensor.shape.rank is None:
-            raise ShapeNeededError("the shape of an array of unknown rank is needed while staging")
+            raise ShapeNeededError("the shape of an array of unknown rank is needed during compilation")
         lengths = view_transforms.lengths(self._storage.value, self._chain)
         if lengths is None:
             sizes = tf.shape(tensor, out_type=tf.int64)

@@ -34,7 +34,7 @@ def known_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(known_value, value))
     if current_scope() is not None and has_array((value,)) and not has_tensor((value,)):
-        raise ValueNeededError("the value of an array is needed while staging")
+        raise ValueNeededError("the value of an array is needed during compilation")
     return to_numpy(value)
 
 
@@ -141,7 +141,7 @@ def host_arguments(
         if qualified_name in _EFFECTS or qualified_name.startswith(_EFFECT_PREFIXES):
             raise NoGraphFormError.of(name=qualified_name)
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
-            raise ValueNeededError(f"{qualified_name} needs the values of an array while staging")
+            raise ValueNeededError(f"{qualified_name} needs the values of an array during compilation")
     if has_tensor(args) or has_tensor(kwargs.values()):
         counts.host += 1
     convert = functools.partial(to_numpy, may_leave=True)
@@ -154,4 +154,4 @@ def refuse(*operands: Any) -> Any:
     Raises:
         StagingError: always.
     """
-    raise NoGraphFormError("this universal function runs on the host only")
+    raise NoGraphFormError("this universal function runs only on NumPy")

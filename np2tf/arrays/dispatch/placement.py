@@ -176,9 +176,9 @@ def device(name: str) -> Any:
 
 
 def device_get(x: Any) -> Any:
-    """Return `x` on the host: arrays on TensorFlow and tensors become np.ndarray, also in containers.
+    """Move `x` to NumPy: arrays on TensorFlow and tensors become np.ndarray, in containers too.
 
-    Values that are on the host already are returned as they are.
+    Values that are already NumPy's are returned unchanged.
 
     Args:
         x: an array of either kind, a tensor, or a list, tuple or dict of these.

@@ -170,7 +170,7 @@ def value_of(qualified_name: str) -> Any:
             f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module]
         )
     if qualified_name.rpartition(".")[2] in rebound.words and is_staged():
-        raise CalleeError(f"`{qualified_name}` has been bound anew by the program")
+        raise CalleeError(f"the program has rebound `{qualified_name}`")
     return value
 
 

@@ -79,7 +79,7 @@ CREATES = frozenset(
         *("frombuffer", "fromiter", "fromstring", "bartlett", "blackman", "hamming", "hanning", "kaiser"),
     }
 )
-#: Functions that call a function of the caller, whose arguments must not be converted.
+#: np.testing functions that call a user's callback: pass its arguments unconverted.
 _AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings"})
 #: Functions whose results follow the rules of promotion, which are a setting.
 _ASK_THE_RULES = frozenset({"numpy.promote_types", "numpy.result_type"})

@@ -27,7 +27,7 @@ def _advise(watch: Callable[..., None]) -> Callable[..., None]:
             if not any(isinstance(leaf, np.ndarray) for leaf in tf.nest.flatten(tensor)):
                 raise
             raise NotWatchedError(
-                "a gradient tape cannot watch an array on the host: move it with np2tf.device_put(x), or "
+                "a gradient tape cannot watch a NumPy array: move it with np2tf.device_put(x), or "
                 'set np2tf.config.eager = "tensorflow" before the array is made'
             ) from error
 

@@ -104,7 +104,7 @@ def _positions(array: ndarray) -> np.ndarray:
         StagingError: the positions are not known while staging.
     """
     if not tf.executing_eagerly():
-        raise MemoryLayoutError("which parts of an array overlap is asked while staging")
+        raise MemoryLayoutError("the overlap of array parts is needed during compilation")
     storage, chain = array.storage_and_chain()
     shape = storage.value.shape
     places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
@@ -121,7 +121,7 @@ def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
     storage = storage_of(a)
     if storage is not storage_of(b):
         if storage_of(b) in storage.may_alias:
-            raise MemoryLayoutError("whether two staged arrays share memory is known only at run time")
+            raise MemoryLayoutError("whether two arrays share memory is known only at run time")
         return False
     if a is b or not (chain_of(a) or chain_of(b)):
         return a.size > 0  # type: ignore[no-any-return]

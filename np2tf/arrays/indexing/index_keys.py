@@ -443,7 +443,7 @@ class AdvancedKey:
         width = self.indices[0].shape.rank
         if combine is None and staging_for_xla() and width and not one_value and not self._distinct():
             raise DuplicateIndicesError(
-                "an index array that may hold duplicates is assigned through under XLA"
+                "an assignment under XLA uses an index array that may hold duplicates"
             )
         front = (combine or tf.tensor_scatter_nd_update)(front, places_of, value)
         part = tf.transpose(front, np.argsort(self._to_front()))

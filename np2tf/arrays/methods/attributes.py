@@ -127,7 +127,7 @@ def _set_shape(self: ndarray, shape: Any) -> None:
     if storage.argument and not chain:
         raise ShapeChangeError("the shape of an argument is set")
     if is_from_outside(storage):
-        raise ShapeChangeError("the shape of an array is set in a staged loop or branch")
+        raise ShapeChangeError("the shape of an array is set in a compiled loop or branch")
     new_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     view = reshape_view(self, tuple(int(n) for n in new_shape))
     if view.storage_and_chain()[0] is not self.storage_and_chain()[0]:

@@ -43,7 +43,7 @@ def bring_to_host(array: ndarray) -> np.ndarray:
         StagingError: the value is not known while staging.
     """
     if current_scope() is not None or not tf.executing_eagerly():
-        raise MemoryLayoutError("NumPy asks for the memory of a staged array")
+        raise MemoryLayoutError("NumPy asks for the memory of an array in compiled code")
     references = getrefcount(array), getrefcount(storage_of(array))
     counts.host += 1
     memory = np.array(array.numpy())

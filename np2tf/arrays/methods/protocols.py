@@ -122,7 +122,7 @@ def _describe(array: ndarray) -> str | None:
     scope = current_scope()
     if scope is not None:
         scope.trace.shown_text.describe()
-    return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
+    return f"<traced {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
 
 
 def _make_text_method(show: Callable[[Any], str]) -> Callable[[ndarray], str]:

@@ -244,7 +244,7 @@ def to_numpy(value: Any, depth: int = MOST_AXES, *, may_leave: bool = False) -> 
         return {key: to_numpy(item, may_leave=may_leave) for key, item in value.items()}
     if isinstance(value, (tf.Tensor, tf.Variable)):
         if not tf.executing_eagerly():
-            raise ValueNeededError("the value of a staged tensor is needed while staging")
+            raise ValueNeededError("the value of a tensor is needed during compilation")
         if not may_leave:
             refuse_tensors(None, (value,))
         return value.numpy()
@@ -323,7 +323,7 @@ def refuse_to_lose_gradient(values: Any) -> None:
     if tensors and record.should_record_backprop(tensors):
         place = "{}:{}: ".format(*user_location()) if transform_depth.depth else ""
         raise GradientLostError(
-            f"{place}a tensor that a gradient tape follows is written into an array on the host, where its "
+            f"{place}a tensor that a gradient tape follows is written into a NumPy array, where its "
             "gradient would be lost; make the array under the tape, or with np2tf.device_put",
         )
 

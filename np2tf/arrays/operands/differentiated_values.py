@@ -51,7 +51,7 @@ def refuse_tensors(name: str | None, values: Iterable[Any]) -> None:
     if are_followed(values):
         function = name or called_package() or "a function that takes np.ndarray"
         raise LeftTensorFlowError(
-            f"{function} computes on the host, where the derivative of its operand would be lost; write it "
+            f"{function} runs on NumPy, which would lose its operand's derivative; write it "
             "with NumPy functions that TensorFlow has, apply np2tf.stop_gradient to the operand if its "
             "derivative is zero, or give the derivative with np2tf.custom_vjp",
             program_location(),

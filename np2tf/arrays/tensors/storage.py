@@ -222,7 +222,7 @@ def staging_scope(trace: TraceContext, counter: tf.Tensor | None = None) -> Iter
         StagingError: the scopes are nested too deeply.
     """
     if len(_stack.scopes) >= MOST_NESTED:
-        raise RecursionLimitError("staged branches and loops are nested too deeply")
+        raise RecursionLimitError("compiled branches and loops are nested too deeply")
     if trace is not None:
         trace.check_deadline()
     scope = StagingScope(trace, counter)
@@ -300,7 +300,7 @@ class Storage:
         """
         if self.is_poisoned:
             raise AliasingError(
-                "an array is read that a staged loop or branch may have written under another name"
+                "the code reads an array that a compiled loop or branch may have written under another name"
             )
         scopes = _stack.scopes
         if not scopes and surroundings.graphs is not None and surroundings.graphs.stack:

@@ -187,14 +187,14 @@ def _entries(file: Path, text: str) -> Iterator[tuple[int, Any]]:
         except RecursionError:
             raise BaselineError(file, line, "it is nested too deeply") from None
         if number == 0 and entry != _HEADER:
-            raise BaselineError(file, line, f"its first entry is not {json.dumps(_HEADER)}")
+            raise BaselineError(file, line, f"its first entry must be {json.dumps(_HEADER)}")
         if number:
             yield line, entry
         number += 1
         place = _after_space(text, place)
         separator = text[place : place + 1]
         if separator not in (",", "]") or not separator:
-            raise BaselineError(file, _line(text, place), "`,` or `]` is missing behind an entry")
+            raise BaselineError(file, _line(text, place), "`,` or `]` is missing after an entry")
     place = _after_space(text, place + 1)
     if place != len(text):
         raise BaselineError(file, _line(text, place), "something follows the list")
@@ -202,12 +202,12 @@ def _entries(file: Path, text: str) -> Iterator[tuple[int, Any]]:
 
 def _parse_entry(file: Path, line: int, entry: Any) -> tuple[FindingKey, int]:
     if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
-        raise BaselineError(file, line, f"an entry has the fields {', '.join(_FIELDS)}")
+        raise BaselineError(file, line, f"an entry must have the fields {', '.join(_FIELDS)}")
     for name, kind in _FIELDS.items():
         if type(entry[name]) is not kind:
-            raise BaselineError(file, line, f"{name} is a {'text' if kind is str else 'whole number'}")
+            raise BaselineError(file, line, f"{name} must be a {'string' if kind is str else 'whole number'}")
     if entry["count"] < 1:
-        raise BaselineError(file, line, "count is 1 or more")
+        raise BaselineError(file, line, "count must be at least 1")
     return FindingKey(*(entry[name] for name in FindingKey._fields)), entry["count"]
 
 

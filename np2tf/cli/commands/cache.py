@@ -12,17 +12,17 @@ from np2tf.core.cache import Cache
 
 @click.group()
 def cache() -> None:
-    """Show or empty the cache of translations made at import.
+    """Show or clear the cache of import-time translations.
 
-    NP2TF_CACHE_DIR names another folder, NP2TF_CACHE_SIZE the most megabytes (256), and NP2TF_CACHE=off turns
-    the cache off.
+    NP2TF_CACHE_DIR sets another folder, NP2TF_CACHE_SIZE the size limit in megabytes (256), and
+    NP2TF_CACHE=off turns the cache off.
     """
 
 
 @cache.command()
 @click.option("--json", is_flag=True, help="Print JSON.")
 def info(json: bool) -> None:
-    """Say where the cache is, and how much is in it."""
+    """Show where the cache is and how much it holds."""
     translation_cache = _cache()
     entries = list(translation_cache.entries())
     translations = sum(entry.path.endswith(".bin") for entry in entries)
@@ -43,14 +43,14 @@ def info(json: bool) -> None:
         return
     click.echo(f"folder: {translation_cache.folder}")
     click.echo(f"translations: {translations}")
-    click.echo(f"programs of which it is known what to compile: {programs}")
-    click.echo(f"files that stay as they are: {files}")
+    click.echo(f"programs with known compile decisions: {programs}")
+    click.echo(f"files known to stay unchanged: {files}")
     click.echo(f"size: {size / 1e6:.1f} MB of at most {translation_cache.limit / 1e6:.0f}")
 
 
 @cache.command()
 def clear() -> None:
-    """Remove all that is kept; nothing else in the folder is touched."""
+    """Remove everything in the cache; other files in the folder are not touched."""
     parts = (_cache(), caches.decisions(), caches.unchanged_files_cache())
     count = sum(part.clear() for part in parts if part is not None)
     click.echo(f"{count} files removed")
@@ -59,5 +59,5 @@ def clear() -> None:
 def _cache() -> Cache:
     translation_cache = caches.cache()
     if translation_cache is None:
-        raise click.UsageError("the cache is turned off by NP2TF_CACHE")
+        raise click.UsageError("NP2TF_CACHE has turned the cache off")
     return translation_cache

@@ -39,7 +39,7 @@ ROWS = 20
 def show_summary(fates: Sequence[Fate], console: Console) -> None:
     """Print the number of functions with each fate, and why functions stay on the host."""
     table = new_table(console, "Functions that compute with arrays")
-    table.add_column("what becomes of them")
+    table.add_column("how they run")
     for name in ("all", "share", "with loops", "share"):
         table.add_column(name, justify="right")
     plain = sum(fate.fate == PLAIN for fate in fates)
@@ -47,11 +47,11 @@ def show_summary(fates: Sequence[Fate], console: Console) -> None:
     loops = [fate for fate in fates if fate.loops]
     for fate in (STAGED, CALLED, HOST):
         table.add_row(fate, *map(str, (*share(fates, fate), *share(loops, fate))))
-    table.add_row("in all", str(len(fates)), "", str(len(loops)), "")
+    table.add_row("total", str(len(fates)), "", str(len(loops)), "")
     show_table(console, table)
     if plain:
-        say(console, f"{plain} more have loops, and nothing in them shows arrays or calculates: plain Python")
-    reason_table = new_table(console, "Why functions stay on the host")
+        say(console, f"{plain} more have loops but no arrays or arithmetic: plain Python")
+    reason_table = new_table(console, "Why functions are interpreted")
     reason_table.add_column("functions", justify="right")
     reason_table.add_column("reason")
     for reason, count in reasons(fates, ROWS):
@@ -75,32 +75,40 @@ def _explain(ctx: click.Context, param: click.Parameter, code: str | None) -> No
 
 
 _OPTIONS = (
-    click.option("-q", "--quiet", is_flag=True, help="Print the findings only."),
+    click.option("-q", "--quiet", is_flag=True, help="Print only the findings."),
     click.option(
-        "-v", "--verbose", is_flag=True, help="Print what becomes of every function with loops or arrays."
+        "-v", "--verbose", is_flag=True, help="Print how each function with loops or arrays will run."
     ),
     click.option(
-        "--summary", is_flag=True, help="Print how many functions are staged, and why others are not."
+        "--summary", is_flag=True, help="Print how many functions are compiled, and why the others are not."
     ),
     click.option(
-        "--format", "form", type=click.Choice(list(FORMATS)), default="text", help="How findings are printed."
+        "--format",
+        "form",
+        type=click.Choice(list(FORMATS)),
+        default="text",
+        help="How to print the findings.",
     ),
-    click.option("--statistics", is_flag=True, help="Print how often each code was found, and no findings."),
+    click.option(
+        "--statistics", is_flag=True, help="Print how often each code was found instead of the findings."
+    ),
     click.option(
         "--baseline",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Hide the findings that this file contains.",
+        help="Hide the findings listed in this file.",
     ),
     click.option(
         "--write-baseline",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="Write the findings into this file, for --baseline.",
+        help="Write the findings to this file, for use with --baseline.",
     ),
-    click.option("--add-ignore", is_flag=True, help="Write a suppression into the files for each finding."),
-    click.option("--fix-ignores", is_flag=True, help="Remove suppressions that hide nothing."),
-    click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for."),
-    click.option("--exit-zero", is_flag=True, help="Exit with status 0 also if there are findings."),
-    click.option("-j", "--jobs", type=click.IntRange(1), help="The number of processes that read the files."),
+    click.option(
+        "--add-ignore", is_flag=True, help="Add a suppression comment to the source for each finding."
+    ),
+    click.option("--fix-ignores", is_flag=True, help="Remove suppression comments that hide nothing."),
+    click.option("--stdin-filename", metavar="FILE", help="The file name to use for standard input."),
+    click.option("--exit-zero", is_flag=True, help="Exit with status 0 even if there are findings."),
+    click.option("-j", "--jobs", type=click.IntRange(1), help="How many processes to use."),
     click.option(
         "--explain",
         metavar="CODE",
@@ -123,12 +131,12 @@ _OPTIONS = (
 @with_options(*_OPTIONS)
 @file_choices
 def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
-    """Say what a translation would change, and what it could not do. Nothing is written, unless you ask for
-    it. `-` reads one program from standard input.
+    """List what would change, and what cannot be translated. Nothing is written unless you ask for it. `-`
+    reads one program from standard input.
 
-    All paths are one project: what a function calls in other files of it counts too.
+    All paths are treated as one project: calls into other files count too.
 
-    Exit status: 0 no findings but notes, 1 findings, 2 wrong usage, 123 internal error.
+    Exit status: 0 nothing but notes, 1 findings, 2 wrong usage, 123 internal error.
     """
     _refuse(paths, options)
     try:
@@ -185,15 +193,15 @@ def _refuse(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
     """Raise UsageError for options that exclude each other."""
     if _STANDARD_INPUT not in paths:
         if options["stdin_filename"] is not None:
-            raise click.UsageError("--stdin-filename goes with `-`")
+            raise click.UsageError("--stdin-filename needs `-`")
     elif len(paths) > 1 or options["add_ignore"] or options["fix_ignores"]:
-        raise click.UsageError("`-` goes alone, and its comments are not written")
+        raise click.UsageError("`-` cannot be combined with other paths, --add-ignore or --fix-ignores")
     actions = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if options[name]]
     if options["write_baseline"] and options["baseline"]:
         actions.append("baseline")
     if len(actions) > 1:
         raise click.UsageError(
-            " and ".join(f"--{name.replace('_', '-')}" for name in actions) + " exclude each other"
+            " and ".join(f"--{name.replace('_', '-')}" for name in actions) + " cannot be used together"
         )
     form = options["form"]
     if form not in FOR_PEOPLE:
@@ -201,7 +209,7 @@ def _refuse(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
         if options["statistics"] and form != "json":
             bad.append("statistics")
         if bad:
-            raise click.UsageError(f"--{bad[0]} is not for --format {form}")
+            raise click.UsageError(f"--{bad[0]} cannot be used with --format {form}")
 
 
 def _baseline(read_path: Path | None, write_path: Path | None) -> Baseline | None:
@@ -242,7 +250,7 @@ def _write_baseline(run: Run, baseline: Baseline, selection: IsSelectedIn, quiet
         run.further.append(Diagnostic("NP2TF906", str(baseline.file), 1, 1, reason))
         return run
     if not quiet:
-        click.echo(f"{baseline.file} knows {output.quantity(count, 'finding')}.", err=True)
+        click.echo(f"{baseline.file} lists {output.quantity(count, 'finding')}.", err=True)
     _hide(run, Baseline.read(baseline.file), selection)
     return run
 
@@ -310,7 +318,7 @@ def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
 
 
 def _summary(run: Run) -> str:
-    """Return a line such as `3 files would change, 1 failed, 20 files left as they are; 2 warnings`."""
+    """Return a line such as `3 files would change, 1 failed, 20 unchanged; 2 warnings`."""
     failures = sum(file.is_failed for file in run.files)
     changes = sum(file.would_change for file in run.files)
     text = output.files_told(len(run.files), changes, failures, "would change")

@@ -18,10 +18,10 @@ from np2tf.cli.files import Search
 @click.option("--show", is_flag=True, help="Print the configuration (the command always does).")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
 def config(files: tuple[Path, ...], show: bool) -> None:
-    """Show what applies to each FILE, key by key, and where it comes from.
+    """Show the settings of each FILE and where each is set.
 
-    The nearest np2tf.toml, or pyproject.toml with a table [tool.np2tf], counts; settings that it
-    does not name have their defaults. A folder stands for the files in it.
+    The nearest np2tf.toml, or pyproject.toml with a [tool.np2tf] table, applies; other settings have
+    their defaults. A folder stands for the files in it.
     """
     configurations = Configurations()
     search = Search(configurations)
@@ -29,7 +29,7 @@ def config(files: tuple[Path, ...], show: bool) -> None:
         settings = configurations.of_folder(file) if file.is_dir() else configurations.of(file)
         click.echo(f"{'' if number == 0 else chr(10)}# {file}: {settings.file or 'no configuration'}")
         if search.excludes(file):
-            click.echo("# It is excluded, unless it is named.")
+            click.echo("# This file is excluded unless you name it.")
         for key in KEYS:
             value = getattr(settings, key.replace("-", "_"))
             value = _as_toml(dict(value) if key == "per-file-ignores" else value)

@@ -203,7 +203,7 @@ def targets(files: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
         if real in source_by_target:
             raise TargetError(f"{source_by_target[real]} and {file.path} would both be written to {target}")
         if real in sources:
-            raise TargetError(f"{target} is one of the sources; `--write` translates in place")
+            raise TargetError(f"{target} is one of the sources; use `--write` to translate in place")
         source_by_target[real] = file.path
         target_paths[file.path] = target
     return target_paths
@@ -225,37 +225,35 @@ def copy(path: Path, target: Path) -> None:
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option("--diff", is_flag=True, help="Print a unified diff and write nothing (the default).")
-@click.option("--check", is_flag=True, help="Name the files that would change and write nothing.")
+@click.option("--diff", is_flag=True, help="Print a unified diff and write nothing (default).")
+@click.option("--check", is_flag=True, help="List the files that would change and write nothing.")
 @click.option("--write", is_flag=True, help="Change the files in place.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write the translations into this folder."
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write the translations to this folder."
 )
-@click.option("--copy-other", is_flag=True, help="With --out: also copy all other files, as they are.")
-@click.option("--stdin-filename", metavar="FILE", help="The file that standard input stands for.")
+@click.option("--copy-other", is_flag=True, help="With --out: also copy all other files.")
+@click.option("--stdin-filename", metavar="FILE", help="The file name to use for standard input.")
 @click.option(
     "-j",
     "--jobs",
     type=click.IntRange(1),
-    help="Processes (one per processor where it is worth it).",
+    help="How many processes to use (one per processor if it pays off).",
 )
 @click.option(
     "--target",
     type=click.Choice(TARGETS),
-    help="What translations need: np2tf (default), or tf for TensorFlow alone (see docs/target-tf.md).",
+    help="What the output needs to run: np2tf (default), or tf for TensorFlow alone (docs/target-tf.md).",
 )
 @click.option(
     "--jit/--no-jit",
     default=None,
     help="Decorate functions with @np2tf.jit and lower control flow (default).",
 )
-@click.option("--line-length", type=int, help="How long a call of an np2tf operator may be on one line (99).")
+@click.option("--line-length", type=int, help="The longest line for a call of an np2tf operator (99).")
 @click.option("--safe/--fast", default=True, help="Check each translation (default).")
-@click.option(
-    "--no-cache", is_flag=True, help="Translate also the files that the cache knows to stay unchanged."
-)
+@click.option("--no-cache", is_flag=True, help="Also translate files that the cache knows to stay unchanged.")
 @file_choices
-@click.option("-q", "--quiet", is_flag=True, help="Print no findings and no summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Print neither findings nor the summary.")
 def convert(paths: tuple[str, ...], **choices: Any) -> None:
     """Translate files and folders. `-` reads one program from standard input and prints its translation.
 
@@ -293,15 +291,15 @@ def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together, and for paths that do not exist."""
     options = [f"--{name}" for name in ("write", "check", "diff", "out") if choices[name]]
     if len(options) > 1 and options != ["--check", "--diff"]:
-        raise click.UsageError(f"{options[0]} and {options[1]} exclude each other")
+        raise click.UsageError(f"{options[0]} and {options[1]} cannot be used together")
     if choices["copy_other"] and choices["out"] is None:
-        raise click.UsageError("--copy-other goes with --out")
+        raise click.UsageError("--copy-other needs --out")
     if "-" in paths:
         if len(paths) > 1 or choices["write"] or choices["out"] is not None:
-            raise click.UsageError("`-` goes alone, and its translation goes to standard output")
+            raise click.UsageError("`-` cannot be combined with other paths, --write or --out")
         return
     if choices["stdin_filename"] is not None:
-        raise click.UsageError("--stdin-filename goes with `-`")
+        raise click.UsageError("--stdin-filename needs `-`")
     for path in paths:
         if not Path(path).exists():
             raise click.UsageError(f"no such file or folder: {path}")

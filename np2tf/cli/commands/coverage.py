@@ -95,15 +95,14 @@ _KINDS = ("native", "host", "no")
 @click.option("--json", "form", flag_value="json", help="Print JSON: {module: {native, host, no}}.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the tables of docs/coverage.md.")
 def coverage(name: str, form: str | None) -> None:
-    """Show how every public NumPy name is provided, module by module.
+    """Show how each public NumPy name is supported, module by module.
 
-    native: made of TensorFlow operations, or known while staging. host: handed to NumPy and wrapped, which
-    ends a graph. no: refused, with the reason. Of a MODULE (np.linalg), and of names that contain NAME, each
-    name is listed.
+    native: made of TensorFlow operations, or known at compile time. host: runs on NumPy, outside graphs. no:
+    refused, with the reason. For a MODULE (np.linalg), or names that contain NAME, each name is listed.
     """
     modules = names_by_module(name)
     if not modules:
-        raise click.UsageError(f"no module and no name like {name}; modules are like np.linalg")
+        raise click.UsageError(f"no module or name like {name}; modules look like np.linalg")
     if form == "json":
         click.echo(json.dumps({name: asdict(module) for name, module in modules.items()}, indent=2))
     elif form == "markdown":
@@ -142,7 +141,7 @@ def markdown(modules: Mapping[str, Module]) -> str:
         if module.host or module.no:
             lines += ["", f"## {name}"]
         if module.host:
-            lines += ["", "On the host: " + ", ".join(f"`{name}`" for name in module.host) + "."]
+            lines += ["", "On NumPy: " + ", ".join(f"`{name}`" for name in module.host) + "."]
         if module.no:
             lines += ["", *(f"* `{name}`: {reason}" for name, reason in module.no.items())]
     return "\n".join(lines)

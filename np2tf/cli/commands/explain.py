@@ -121,7 +121,7 @@ def _entry(entry: Code) -> Iterator[str]:
     yield from (entry.why, "", f"*Remedy:* {entry.remedy}", "")
     example = examples()[entry.code]
     if example.test:
-        yield from (f"No source brings this code up; `{example.test}` shows it.", "")
+        yield from (f"No source file triggers this code; `{example.test}` shows it.", "")
         return
     for name, text in example.file_texts.items():
         yield from _block("python" if name.endswith(".py") else "text", text, name)
@@ -145,15 +145,15 @@ def _block(language: str, text: str, name: str = "") -> Iterator[str]:
 # `np2tf explain`: explains diagnostic codes, and how np2tf provides a NumPy name.
 
 _KINDS = {
-    "native": "made of TensorFlow operations, or known while staging",
-    "host": "handed to NumPy; ends a graph",
+    "native": "made of TensorFlow operations, or known at compile time",
+    "host": "runs on NumPy, outside graphs",
     "no": "not translated",
 }
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[CODE|NAME]…")
-@click.option("--markdown", "is_markdown", is_flag=True, help="Print the codes of docs/diagnostics.md.")
+@click.option("--markdown", "is_markdown", is_flag=True, help="Print the codes as in docs/diagnostics.md.")
 def explain(names: tuple[str, ...], is_markdown: bool) -> None:
     """Explain diagnostic codes and NumPy names (np.sum); without arguments, list all codes."""
     entries = codes()
@@ -203,7 +203,7 @@ def _about(name: str) -> list[str]:
     rule = rules.find(full) or rules.kept_names().get(full)
     if rule is None:
         raise click.UsageError(
-            f"no such name: {name}; names are like np.sum, np.linalg.norm, np.ndarray.sort"
+            f"no such name: {name}; names look like np.sum, np.linalg.norm, np.ndarray.sort"
         )
     lines = [f"{rule.name} ({rule.kind}: {_KINDS[rule.kind]})"]
     if rule.new_name:
@@ -215,12 +215,12 @@ def _about(name: str) -> list[str]:
     if rule.reason:
         lines.append(f"Why: {rule.reason}")
     if rule.writes:
-        lines.append(f"Writes to {', '.join(rule.writes)}, and returns what it wrote to.")
+        lines.append(f"Writes to {', '.join(rule.writes)} and returns what it wrote to.")
     if rule.returns_view:
         lines.append("Returns a view where NumPy does.")
     if rule.dynamic_shape:
-        lines.append("The shape of the result may depend on values.")
+        lines.append("The result's shape may depend on values.")
     if rule.random:
-        lines.append("Draws from a stream of random numbers.")
+        lines.append("Draws random numbers from a stream.")
     examples = rules.examples().get(rule.name, ())
     return lines + ["Example: " + example for example in examples]

@@ -24,26 +24,26 @@ from np2tf.loading.programs.startup_log import keep_quiet
     type=click.Path(path_type=Path),
     required=True,
     metavar="DIR",
-    help="Write the model here.",
+    help="The folder to write the model to.",
 )
 @click.option(
     "--input",
     "inputs",
     multiple=True,
     metavar="TEXT",
-    help="An argument: 'x: f64[?, 3]', with ? for a length known only when the model runs. Once for each.",
+    help="An argument: 'x: f64[?, 3]', with ? for a length known only when the model runs. Repeatable.",
 )
 @click.option(
     "--stablehlo",
     "text",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also write StableHLO text, for which all lengths must be known, and a portable artifact.",
+    help="Also write StableHLO text and a portable artifact; all lengths must be known.",
 )
 @click.option(
     "--device",
     type=click.Choice(("cpu", "gpu", "tpu")),
-    help="The kind of device that the StableHLO is for; by default the one that TensorFlow finds here.",
+    help="The kind of device for the StableHLO (default: the one TensorFlow finds here).",
 )
 @click.option("--overwrite", is_flag=True, help="Write to the folder even if it is not empty.")
 def export(
@@ -54,7 +54,7 @@ def export(
     device: str | None,
     overwrite: bool,
 ) -> None:
-    """Save a function of a script as a model that TensorFlow loads without np2tf.
+    """Save a function from a script as a model that TensorFlow loads without np2tf.
 
     The file is run as a module to find the function, and the function is translated. `tf.saved_model.load`
     and `np2tf.load` read the model.
@@ -63,11 +63,11 @@ def export(
         _refuse("NP2TF925")
     file, _, name = target.rpartition(":")
     if device is not None and text is None:
-        raise click.UsageError("--device is for --stablehlo; a saved model runs on every device")
+        raise click.UsageError("--device needs --stablehlo; a saved model runs on every device")
     if not file or not name:
-        raise click.UsageError(f"name a file and a function, such as script.py:function, and not {target!r}")
+        raise click.UsageError(f"give a file and a function, such as script.py:function, not {target!r}")
     if not inputs:
-        raise click.UsageError("name the arguments, such as --input 'x: f64[?, 3]'")
+        raise click.UsageError("give the arguments, such as --input 'x: f64[?, 3]'")
     if not Path(file).is_file():
         _refuse("NP2TF931", name=file)
     keep_quiet()
@@ -94,7 +94,7 @@ def export(
         except (InputError, OSError) as error:
             click.echo(f"np2tf export: {error}", err=True)
             sys.exit(2)
-        click.echo(f"{name} is saved in {folder}")
+        click.echo(f"{name} was saved in {folder}")
         if text is not None and program is not None:
             text.write_text(program, encoding="utf-8")
             artifact = text.with_name(f"{text.name}.bc")

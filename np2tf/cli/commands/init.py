@@ -42,24 +42,26 @@ class _Step:
 
 @click.command()
 @click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--ci", type=click.Choice(("github",)), help="Write a job for CI, too.")
-@click.option("--pre-commit/--no-pre-commit", default=True, help="Write a hook for pre-commit (default).")
-@click.option("--baseline/--no-baseline", default=True, help="Hide today's findings by a baseline (default).")
+@click.option("--ci", type=click.Choice(("github",)), help="Also write a CI job.")
+@click.option("--pre-commit/--no-pre-commit", default=True, help="Write a pre-commit hook (default).")
+@click.option(
+    "--baseline/--no-baseline", default=True, help="Hide today's findings with a baseline (default)."
+)
 @click.option(
     "--from",
     "source",
     metavar="URL@REV",
-    help="The git repository that the hook and the job install np2tf from.",
+    help="The git repository from which the hook and the job install np2tf.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be written, as a patch.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, as a patch, and write nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Replace files without asking.")
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Read the files in so many processes.")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="How many processes to use.")
 def init(folder: Path, **options: Any) -> None:
-    """Prepare the repository around FOLDER, and say which share of it will translate.
+    """Set up the repository around FOLDER, and say how much of it will translate.
 
-    Writes a configuration (`[tool.np2tf]` in pyproject.toml, or np2tf.toml), a hook for pre-commit, a
-    baseline of today's findings, and, with --ci, a job. Present entries stay as they are: a second
-    run changes nothing. No program is changed.
+    Writes a configuration (`[tool.np2tf]` in pyproject.toml, or np2tf.toml), a pre-commit hook, a
+    baseline of today's findings and, with --ci, a CI job. Existing entries are left unchanged: a second run
+    changes nothing. Your programs are not touched.
     """
     distribution = _source_of_np2tf(options)
     top = top_of(folder)
@@ -92,7 +94,7 @@ def _source_of_np2tf(options: dict[str, Any]) -> adopting.Distribution:
     except ValueError as error:
         raise click.UsageError(f"--from {error}") from None
     if options["ci"] and not distribution.requirement:
-        raise click.UsageError("say with --from URL@REV where the job installs np2tf from")
+        raise click.UsageError("use --from URL@REV to say where the job installs np2tf from")
     return distribution
 
 
@@ -119,13 +121,13 @@ def _tell(survey: Survey) -> None:
     staged_count, functions = share_staged(survey)
     fates = count_fates(survey.fates)
     native, uses = share_native(used(survey))
-    _say(f"{output.quantity(len(survey.files), 'file')}, of which a translation changes {changes}.")
+    _say(f"{output.quantity(len(survey.files), 'file')}, {changes} of which would change.")
     _say(
-        f"Of {output.quantity(functions, 'function')} that compute with arrays {staged_count} "
-        f"({percent(staged_count, functions)}) are compiled: {fates['staged']} by themselves, "
-        f"{fates['called']} where something compiled calls them; {fates['host']} stay on the host."
+        f"Of {output.quantity(functions, 'function')} that compute with arrays, {staged_count} "
+        f"({percent(staged_count, functions)}) are compiled: {fates['staged']} on their own, "
+        f"{fates['called']} only as part of a compiled caller; {fates['host']} are interpreted."
     )
-    _say(f"Of {output.quantity(uses, 'use')} of NumPy {native} ({percent(native, uses)}) are TensorFlow's.")
+    _say(f"Of {output.quantity(uses, 'use')} of NumPy, {native} ({percent(native, uses)}) run on TensorFlow.")
     _say(f"{output.quantity(len(survey.findings), 'finding')}: `np2tf check` shows them.")
 
 
@@ -143,7 +145,7 @@ def _configure(repository: Repository) -> _Step:
     own_file = repository.top / "np2tf.toml"
     file = Configurations().of_folder(repository.top).file
     if file is not None:
-        return _Step(file, note="has the configuration already")
+        return _Step(file, note="already has the configuration")
     if not repository.pyproject.is_file():
         return _Step(own_file, configuration(repository.aside, True).encode())
     table = configuration(repository.aside, False)
@@ -174,15 +176,15 @@ def _step(path: Path, change: Callable[[bytes], bytes]) -> _Step:
         before = path.read_bytes() if path.exists() else b""
         after = change(before)
     except CannotAddError as error:
-        return _Step(path, note=f"is left as it is: {error}")
-    return _Step(path, after) if after != before else _Step(path, note="has an entry for np2tf already")
+        return _Step(path, note=f"was left unchanged: {error}")
+    return _Step(path, after) if after != before else _Step(path, note="already has an entry for np2tf")
 
 
 def _ci(path: Path, data: bytes) -> _Step:
     """Return the step for the job, whose file belongs to np2tf alone: it is replaced as a whole, or stays."""
     if not path.exists():
         return _Step(path, data)
-    return _Step(path, note="exists already") if path.read_bytes() == data else _Step(path, data, asks=True)
+    return _Step(path, note="already exists") if path.read_bytes() == data else _Step(path, data, asks=True)
 
 
 def _take(step: _Step, options: dict[str, Any]) -> None:
@@ -197,15 +199,15 @@ def _take(step: _Step, options: dict[str, Any]) -> None:
         return
     if step.asks and not options["yes"]:
         is_asked = sys.stdin.isatty()
-        if not is_asked or not click.confirm(f"{name} has other contents; replace it?"):
-            _say(f"{name} is left as it is{'' if is_asked else '; --yes replaces it'}")
+        if not is_asked or not click.confirm(f"{name} has different contents; replace it?"):
+            _say(f"{name} was left unchanged{'' if is_asked else '; --yes replaces it'}")
             return
     try:
         step.path.parent.mkdir(parents=True, exist_ok=True)
         write(step.path, step.data)
     except OSError as error:
         raise click.UsageError(f"{name}: {error.strerror or error}") from None
-    _say(f"{name} is written")
+    _say(f"{name} was written")
 
 
 def _short(path: Path) -> str:
@@ -227,7 +229,7 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
     file = top / _BASELINE
     name = click.format_filename(_short(file))
     if file.exists():
-        _say(f"{name} exists already: `np2tf check --write-baseline {_BASELINE} .` renews it")
+        _say(f"{name} already exists: `np2tf check --write-baseline {_BASELINE} .` updates it")
         return
     if is_dry:
         _say(f"{name} would be written")
@@ -248,4 +250,4 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
         lambda code, path: configurations.of(path).is_selected(code, path),
     )
     count = output.quantity(baseline.write(), "finding")
-    _say(f"{name} is written, with {count}; `np2tf check --baseline {name} .` shows only new ones")
+    _say(f"{name} was written, with {count}; `np2tf check --baseline {name} .` shows only new ones")

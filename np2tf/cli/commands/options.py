@@ -10,7 +10,7 @@ import click
 from np2tf.cli.configuration import Configurations
 from np2tf.cli.files import Search
 
-_CODES = "Beginnings of codes, with commas between: NP2TF401,NP2TF5; ALL."
+_CODES = "Codes or their first characters, separated by commas: NP2TF401,NP2TF5; ALL."
 #: Parameter of a command -> key of the configuration.
 _KEYS = {
     "select": "select",
@@ -25,36 +25,36 @@ _KEYS = {
 #: Endings of pages with code that --docs looks for.
 PAGES = (".md", ".markdown", ".rst")
 _OPTIONS = (
-    click.option("--select", multiple=True, metavar="CODES", help=f"Show these findings only. {_CODES}"),
-    click.option("--ignore", multiple=True, metavar="CODES", help="Do not show these findings."),
+    click.option("--select", multiple=True, metavar="CODES", help=f"Show only these findings. {_CODES}"),
+    click.option("--ignore", multiple=True, metavar="CODES", help="Hide these findings."),
     click.option(
         "--include",
         multiple=True,
         metavar="PATTERN",
-        help="Patterns of the files that are read in folders (*.py).",
+        help="Which files to read in folders (*.py).",
     ),
     click.option(
         "--exclude",
         multiple=True,
         metavar="PATTERN",
-        help="Skip the files that match, instead of the default patterns.",
+        help="Skip files that match, instead of the default patterns.",
     ),
     click.option(
         "--extend-exclude",
         multiple=True,
         metavar="PATTERN",
-        help="Skip the files that match, in addition to the default patterns.",
+        help="Skip files that match, in addition to the default patterns.",
     ),
+    click.option("--force-exclude", is_flag=True, help="Skip excluded files even if you name them."),
     click.option(
-        "--force-exclude", is_flag=True, help="Skip excluded files even if the command line names them."
-    ),
-    click.option(
-        "--docs", is_flag=True, help="Also code in Markdown and reStructuredText, and doctests in docstrings."
+        "--docs",
+        is_flag=True,
+        help="Include code in Markdown and reStructuredText, and doctests in docstrings.",
     ),
     click.option(
         "--respect-gitignore/--no-respect-gitignore",
         default=True,
-        help="Skip the files that git ignores (default).",
+        help="Skip files that git ignores (default).",
     ),
 )
 

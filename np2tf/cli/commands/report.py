@@ -27,10 +27,10 @@ _OPTIONS = (
     click.option(
         "--html",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="Write the report as one page that needs no other file.",
+        help="Write the report as a single self-contained web page.",
     ),
     click.option(
-        "--markdown", is_flag=True, help="Print the report as Markdown, for pull requests (the default)."
+        "--markdown", is_flag=True, help="Print the report as Markdown, for pull requests (default)."
     ),
     click.option(
         "--run",
@@ -38,8 +38,8 @@ _OPTIONS = (
         metavar="COMMAND",
         help='Run "pytest …", "python FILE …" or "python -m MODULE …" translated; show what ran compiled.',
     ),
-    click.option("--title", help="The title of the report; by default the name of the folder."),
-    click.option("-j", "--jobs", type=click.IntRange(1), help="Read the files in so many processes."),
+    click.option("--title", help="The report's title (default: the folder's name)."),
+    click.option("-j", "--jobs", type=click.IntRange(1), help="How many processes to use."),
     click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary."),
 )
 
@@ -49,16 +49,16 @@ _OPTIONS = (
 @with_options(*_OPTIONS)
 @file_choices
 def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **options: Any) -> None:
-    """Report what becomes of all PATHS when they are translated. None of them is changed.
+    """Report how PATHS would run when translated. No file is changed.
 
     The report has shares, reasons, findings, NumPy's names, and each file's source beside its translation.
 
-    Exit status: 0 the report is made, 2 wrong usage, 123 internal error in one of the files.
+    Exit status: 0 report written, 2 wrong usage, 123 internal error in one of the files.
     """
     folder = _folder_of(paths)
     survey = survey_files(paths, folder, options)
     if not survey.files:
-        raise click.UsageError("there is no Python file in these places")
+        raise click.UsageError("no Python files found")
     run = _run(options["command"], paths, folder) if options["command"] else None
     title = options["title"] or folder.resolve().name
     if html is not None:

@@ -61,49 +61,47 @@ class _Run(click.Command):
 @click.command(cls=_Run, options_metavar="[OPTION…]")
 @click.option("-m", "module", metavar="MODULE", help="Run this module or package, as `python -m` does.")
 @click.option(
-    "--include", multiple=True, metavar="PATTERN", help="Translate these modules, too: a name or a pattern."
+    "--include", multiple=True, metavar="PATTERN", help="Also translate these modules: a name or a pattern."
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not translate these modules.")
-@click.option(
-    "--device", metavar="DEVICE", help="Run TensorFlow's part on this device: cpu, gpu, gpu:1, tpu:0 …"
-)
-@click.option("--float32", is_flag=True, help="Make new floating-point arrays 32 bits wide by default.")
+@click.option("--device", metavar="DEVICE", help="Run TensorFlow on this device: cpu, gpu, gpu:1, tpu:0 …")
+@click.option("--float32", is_flag=True, help="Create floating-point arrays as float32 by default.")
 @click.option(
     "--jit",
     type=click.Choice(("on", "strict", "off")),
-    help="Compile every function that can be, or all, or none.",
+    help="Compile the functions that can be compiled, all functions, or none.",
 )
 @click.option(
     "--tier",
     type=click.Choice(("auto", "compile")),
-    help="Compile a function when it pays, or at the first call.",
+    help="Compile a function when it pays off, or at its first call.",
 )
 @click.option(
     "--eager",
     type=click.Choice(("auto", "tensorflow")),
-    help="Where operations outside compiled functions run: where their arrays are, or all on TensorFlow.",
+    help="Where operations outside compiled functions run: where their arrays are, or always on TensorFlow.",
 )
 @click.option(
     "--report",
     type=click.Choice(FORMATS),
     metavar="[text|json]",
-    help="At the end, tell what ran compiled, eagerly and on the host, and how long that took.",
+    help="At the end, report what ran compiled, eagerly and on NumPy, and how long it took.",
 )
 @click.option(
-    "--report-file", type=click.Path(path_type=Path), help="Write the report to this file, not to stderr."
+    "--report-file", type=click.Path(path_type=Path), help="Write the report to this file instead of stderr."
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Run the program in N processes at once, which np2tf.distribute joins.",
+    help="Run the program in N processes, connected by np2tf.distribute.",
 )
 @click.option(
     "--max-restarts",
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="If a worker fails, start all workers again, at most N times.",
+    help="If a worker fails, restart all workers, at most N times.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
 @click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
@@ -123,14 +121,14 @@ def run(
     full_traceback: bool,
     **settings: str | None,
 ) -> NoReturn:
-    """Run a script or module translated, as `python` would run it.
+    """Run a script or module translated, just as `python` would.
 
-    The script is translated, and so are the modules and packages in its folder; with -m, the package.
-    Options go before FILE or -m; the words behind it are the program's. No file is changed. The program's
-    exit status is the status of the command.
+    Translates the script and the modules and packages in its folder; with -m, the package. Options go
+    before FILE or -m; the program gets everything after it. No file is changed. The exit status is the
+    program's.
     """
     if module is None and not program:
-        raise click.UsageError("name a file, or a module after -m")
+        raise click.UsageError("give a file, or -m and a module")
     asks_for_tensorflow = device or float32 or workers is not None or settings.get("eager") == "tensorflow"
     if not _is_installed("numpy") or (asks_for_tensorflow and not _is_installed("tensorflow")):
         entry = codes()["NP2TF925"]

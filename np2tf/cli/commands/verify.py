@@ -54,41 +54,45 @@ def _with_json(args: Sequence[str]) -> list[str]:
 
 @click.command(cls=_Verify)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--rtol", type=float, help="Relative tolerance of 64-bit floats: 1e-7, of processes 1e-9.")
-@click.option("--repeat", type=click.IntRange(min=1), help="Calls of every main(): 3. Runs of a command: 1.")
+@click.option("--rtol", type=float, help="Relative tolerance for 64-bit floats (1e-7; 1e-9 for processes).")
 @click.option(
-    "-k", "wanted", default="", metavar="TEXT", help="Verify only programs whose name contains TEXT."
-)
-@click.option("--size", type=int, help="For projects: the value of their option --size.")
-@click.option("--small", is_flag=True, help="For projects: use the --size that they call small.")
-@click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="For translated processes: as in `np2tf run`."
+    "--repeat", type=click.IntRange(min=1), help="How often to call each main() (3) or run a command (1)."
 )
 @click.option(
-    "--package", "packages", multiple=True, metavar="NAME", help="For tests: translate this package."
+    "-k", "wanted", default="", metavar="TEXT", help="Verify only programs with TEXT in their name."
+)
+@click.option("--size", type=int, help="For projects: the value to pass as --size.")
+@click.option("--small", is_flag=True, help="For projects: use the --size that project.toml calls small.")
+@click.option(
+    "--tier", type=click.Choice(("auto", "compile")), help="For translated processes, as in `np2tf run`."
 )
 @click.option(
-    "--timeout", type=float, metavar="SECONDS", help="For a command: the time limit of each process."
+    "--package", "packages", multiple=True, metavar="NAME", help="For tests: the package to translate."
 )
-@click.option("--json", "json_file", metavar="[FILE.json]", help="Print the results as JSON, or write them.")
+@click.option(
+    "--timeout", type=float, metavar="SECONDS", help="For a command: the time limit for each process."
+)
+@click.option(
+    "--json", "json_file", metavar="[FILE.json]", help="Print the results as JSON, or write them to a file."
+)
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Draw the ratios of times.",
+    help="Plot the speed-ups to this file.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
 @click.pass_context
 def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, **options: Any) -> None:
-    """Run programs on NumPy, their translations on TensorFlow, and compare.
+    """Run programs on NumPy and translated, and compare the results.
 
     A program is a Python file with a function main() that takes no arguments and returns its results; it is
-    compiled at the first call. Of a folder, every .py file in it is taken. A project is a folder with a
-    project.toml, or in such a folder: its package runs in processes of its own, as a user would run it.
+    compiled at the first call. A folder stands for all .py files in it. A project is a folder with a
+    project.toml, or inside one: its package runs in separate processes, as a user would run it.
 
-    A command behind -- runs twice, each time in a new process: `np2tf verify . -- pytest tests` runs a
-    repository's own tests, and compares them one by one; `np2tf verify . -- python script.py --size 3`, or
-    shorter `np2tf verify script.py -- --size 3`, runs a program with its arguments.
+    A command after -- runs twice, each time in a new process: `np2tf verify . -- pytest tests` runs a
+    repository's own tests and compares them one by one; `np2tf verify . -- python script.py --size 3`, or
+    for short `np2tf verify script.py -- --size 3`, runs a program with its arguments.
 
     The exit status is 1 if any translation differs or fails.
     """
@@ -99,7 +103,7 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
     for name in idle:
         if options[name]:
             raise click.UsageError(
-                f"{idle[name]} has no meaning {'without' if command is None else 'with'} a command"
+                f"{idle[name]} does not apply {'without' if command is None else 'with'} a command"
             )
     _check(options)
     if command is None:
@@ -157,7 +161,7 @@ def _programs(paths: tuple[Path, ...], options: dict[str, Any]) -> _Verification
         raise click.UsageError(f"NP2TF926 {error}") from error
     programs = find_programs(paths, options["wanted"])
     if not programs and not project_definitions:
-        raise click.UsageError("there is no such program in the given files and folders")
+        raise click.UsageError("no such program in the given files and folders")
     rtol, small = options["rtol"], options["small"]
     rtols = (RTOL, projects_module.RTOL) if rtol is None else (rtol, rtol)
     repeat = max(2, options["repeat"] or 3)
@@ -213,13 +217,13 @@ def _command(paths: tuple[Path, ...], words: list[str], options: dict[str, Any])
 
     files = [path for path in paths if path.is_file()]
     if files and len(paths) > 1:
-        raise click.UsageError("one program, or folders; what is behind -- belongs to one command")
+        raise click.UsageError("give one program, or folders; what follows -- is a single command")
     try:
         if files:
             command: ProgramCommand | PytestCommand = ProgramCommand((), (str(files[0]), *words))
             folder = Path()
         elif not words:
-            raise CommandError("name the command behind --: pytest …, or python …")
+            raise CommandError("give a command after --: pytest …, or python …")
         else:
             command = read_command(words)
             folder = _folder(paths)
@@ -279,7 +283,7 @@ def _tests(
         dict.fromkeys(name for path in paths for name in packages_in(path))
     )
     if not packages:
-        raise click.UsageError("there is no package with NumPy in these places; name it by --package")
+        raise click.UsageError("found no package that uses NumPy here; name it with --package")
     with Steps() as steps:
         outcome = verify_tests(
             command.arguments,

@@ -27,15 +27,15 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
     yield ""
     yield (
         f"**{percent(staged_count, functions)}** of {functions} functions that compute with arrays are "
-        f"compiled: {fates['staged']} by themselves, {fates['called']} where something compiled calls them; "
-        f"{fates['host']} stay on the host."
+        f"compiled: {fates['staged']} on their own, {fates['called']} only as part of a compiled caller; "
+        f"{fates['host']} are interpreted."
     )
     yield ""
     native, uses = tables.share_native(tables.names(survey))
     changes = sum(file.changes for file in survey.files)
     yield (
-        f"{len(survey.files)} files, of which {changes} would change. {native} of {uses} uses of NumPy "
-        f"({percent(native, uses)}) are TensorFlow's. {len(survey.findings)} findings."
+        f"{len(survey.files)} files, {changes} would change. {native} of {uses} uses of NumPy "
+        f"({percent(native, uses)}) run on TensorFlow. {len(survey.findings)} findings."
     )
     rows = tables.packages(survey)
     if len(rows) > 1:
@@ -52,7 +52,7 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
             ],
         )
     reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
-    yield from _table(("functions", "why they stay on the host"), reasons)
+    yield from _table(("functions", "why they are interpreted"), reasons)
     entries = [(row.code, str(row.count), message(row.example)) for row in tables.code_rows(survey)]
     yield from _table(("code", "findings", "for example"), entries)
     if run is not None:
@@ -75,7 +75,7 @@ def _run(run: Run) -> Iterator[str]:
         )
         for function in run.called_functions
     ]
-    yield from _table(("function", "compiled calls", "ms each", "calls on the host", "ms each"), rows)
+    yield from _table(("function", "compiled calls", "ms each", "NumPy calls", "ms each"), rows)
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

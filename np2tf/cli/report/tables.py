@@ -17,7 +17,7 @@ FATES = {STAGED: "staged", CALLED: "called", HOST: "host", PLAIN: "plain"}
 SUPPORT = {
     "native": "TensorFlow",
     "drawn": "drawn in compiled code",
-    "host": "NumPy, on the host",
+    "host": "NumPy",
     "kept": "left on NumPy",
     "no": "refused",
     "unknown": "not known",

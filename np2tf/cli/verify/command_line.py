@@ -73,7 +73,7 @@ def read_command(words: Sequence[str]) -> PytestCommand | ProgramCommand:
     if first in _PYTEST:
         return PytestCommand((sys.executable, "-c", _AS_PYTEST), words_behind)
     if not _PYTHON.fullmatch(first) and first != sys.executable:
-        raise CommandError(f"{first} cannot be translated: a command begins with pytest or python")
+        raise CommandError(f"{first} cannot be translated: a command must start with pytest or python")
     number = _options(words_behind)
     options, program = words_behind[:number], words_behind[number:]
     if not program or program[:1] == ("-",):
@@ -304,9 +304,9 @@ def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[EndedProcess
     before = _files(folder)
     process = run_process(side.words, folder, timeout, side.environment)
     if process.status is None:
-        raise Failure(side.code, reason=f"it takes more than {timeout:g} s")
+        raise Failure(side.code, reason=f"it took more than {timeout:g} s")
     if process.status:
-        lines = own_lines(process.output) or ["it prints nothing"]
+        lines = own_lines(process.output) or ["it printed nothing"]
         raise Failure(side.code, reason=f"exit status {process.status}: {lines[-1]}")
     side.seconds.append(process.seconds)
     shutil.rmtree(side.folder, ignore_errors=True)

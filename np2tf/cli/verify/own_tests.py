@@ -136,7 +136,7 @@ def verify_tests(
             raise Failure(
                 "NP2TF927",
                 reason=f"nothing of {', '.join(packages)} was translated ({total} modules were imported); "
-                "name the packages by --package",
+                "name the packages with --package",
             )
     except Failure as failure:
         outcome.code, outcome.error = failure.code, str(failure)
@@ -205,17 +205,17 @@ def _check(process: EndedProcess, side: Side, title: str, timeout: float | None)
     wrong = [(name, test) for name, test in side.tests.items() if test.outcome == "error"]
     if title == "NumPy" and wrong and len(wrong) == len(side.tests):
         name, test = wrong[0]
-        raise Failure("NP2TF927", reason=f"no test can be run on NumPy; {name}: {test.message}")
+        raise Failure("NP2TF927", reason=f"no test runs on NumPy; {name}: {test.message}")
     if process.status in _RAN and side.tests:
         return
     if process.status == _USAGE and title != "NumPy" and side.tests and side.modules:
         return  # no module of one of several packages was translated
     if process.status is None:
-        reason = f"it takes more than {timeout:g} s"
+        reason = f"it took more than {timeout:g} s"
     elif process.status in (0, 5):
         reason = "there are no tests"
     else:
         lines = [line for line in own_lines(process.output) if line.strip()]
         error_line = next((line for line in lines if line.startswith(("ERROR", "E  "))), None)
-        reason = f"exit status {process.status}: {error_line or (lines or ['it prints nothing'])[-1]}"
+        reason = f"exit status {process.status}: {error_line or (lines or ['it printed nothing'])[-1]}"
     raise Failure("NP2TF927", reason=f"{'on NumPy' if title == 'NumPy' else title}: {reason}")

@@ -96,9 +96,9 @@ def read_project(file: Path) -> Project:
         raise ProjectError(f"{file}: {error}") from error
     names = (project.main, *hot)
     if not all(isinstance(name, str) and name.count(":") == 1 for name in names):
-        raise ProjectError(f"{file}: main and hot are written as 'module:function'")
+        raise ProjectError(f"{file}: main and hot must be written as 'module:function'")
     if not isinstance(project.package, str) or not isinstance(project.small, int):
-        raise ProjectError(f"{file}: package is a name, and small a number")
+        raise ProjectError(f"{file}: package must be a name and small a number")
     return project
 
 
@@ -109,7 +109,7 @@ def read_project(file: Path) -> Project:
 LEFT_IN_PYTHON = 0.5
 #: These words are in the message of every finding that says why a function is not jitted.
 _NOT_JITTED = " is not jitted"
-_INLINED_ONLY = "it has no loop, so it is compiled as a part of its callers only, which ran on the host"
+_INLINED_ONLY = "it has no loop, so it is compiled only as part of its callers, which ran on NumPy"
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _hot(name: str, place: _Place, numpys: int, outcome: Mapping[str, Any]) -> H
     if outcome["entered"][name] <= LEFT_IN_PYTHON * numpys:
         return Hot(name, next((how for how in ("compiled", "graph") if calls.get(how)), "inside"))
     if entry is not None:
-        causes = tuple(entry["reasons"]) or ("it is jitted, but most calls were left on the host",)
+        causes = tuple(entry["reasons"]) or ("it is jitted, but most calls stayed on NumPy",)
         return Hot(name, "host", causes)
     reasons = [
         f"{diagnostic['code']} {diagnostic['message']}"
@@ -425,8 +425,8 @@ def _process(
             timeout=LIMIT,
         )
     except subprocess.TimeoutExpired as error:
-        raise Failure(code, reason=f"it takes more than {LIMIT} s") from error
+        raise Failure(code, reason=f"it took more than {LIMIT} s") from error
     if process.returncode:
-        lines = own_lines(process.stdout) or ["it prints nothing"]
+        lines = own_lines(process.stdout) or ["it printed nothing"]
         raise Failure(code, reason=f"exit status {process.returncode}: {lines[-1]}")
     return process.stdout

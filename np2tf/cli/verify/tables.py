@@ -67,7 +67,7 @@ def check_plot(file: Path) -> None:
 
     formats = FigureCanvasAgg.get_supported_filetypes()
     if file.suffix.removeprefix(".") not in formats:
-        raise PlotError(f"--plot {file}: the file's name ends with one of {', '.join(sorted(formats))}")
+        raise PlotError(f"--plot {file}: the file name must end in one of {', '.join(sorted(formats))}")
     if not file.absolute().parent.is_dir():
         raise PlotError(f"--plot {file}: there is no folder {file.parent}")
 
@@ -93,9 +93,9 @@ def draw(bars: Sequence[Bar], file: Path) -> None:
     axes.set_xticks([], minor=True)
     axes.set_xlim(0.9 * min([0.5, *ratios]), 1.1 * max([2.0, *ratios]))
     axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_xlabel("NumPy's time over the translation's: right of 1 the translation is faster")
+    axes.set_xlabel("NumPy's time / the translation's: right of 1 the translation is faster")
     if len(longest_bars) < len(bars):
-        axes.set_title(f"The {len(longest_bars)} that take longest, of {len(bars)}")
+        axes.set_title(f"The {len(longest_bars)} slowest of {len(bars)}")
     figure.savefig(file)
 
 
@@ -136,11 +136,11 @@ def show_programs(outcomes: list[Outcome], rtol: float) -> None:
         if not is_wide and outcome.counts:
             say(console, f"{outcome.program}: {counts_told(outcome.counts)}")
         for reason in outcome.fallbacks:
-            say(console, f"{outcome.program}: not staged: {reason}")
+            say(console, f"{outcome.program}: not compiled: {reason}")
     say(
         console,
         "Equal means: the same structure, dtypes and shapes, exact ints, bools and strings, "
-        f"{tolerance_text(rtol)}. compiled, graph, eager, host: calls in one warm main().",
+        f"{tolerance_text(rtol)}. compiled, graph, eager, NumPy: calls in one warm main().",
     )
     results = (
         "{equal} equal, {different} different, {failed} failed; {faster} faster than NumPy when warm, "
@@ -162,6 +162,10 @@ def show_wrong(console: Console, name: str, code: str, error: str) -> None:
         say(console, f"{name}: {code} {error}")
 
 
+#: A counter -> its heading, if that is another word.
+_SHOWN = {"host": "NumPy"}
+
+
 def counts_shown(counts: dict[str, int]) -> tuple[str, ...]:
     """The counted calls, a column for each kind."""
     from np2tf.cli.verify.programs import COUNTERS
@@ -171,7 +175,7 @@ def counts_shown(counts: dict[str, int]) -> tuple[str, ...]:
 
 def counts_told(counts: dict[str, int]) -> str:
     """The counted calls in a line, where columns have no room."""
-    return ", ".join(f"{count} {counter}" for counter, count in counts.items())
+    return ", ".join(f"{count} {_SHOWN.get(counter, counter)}" for counter, count in counts.items())
 
 
 def _programs_table(outcomes: list[Outcome], console: Console, is_wide: bool) -> Table:
@@ -180,7 +184,13 @@ def _programs_table(outcomes: list[Outcome], console: Console, is_wide: bool) ->
     table = new_table(console)
     table.add_column("program", no_wrap=is_wide, overflow="fold")
     table.add_column("result", no_wrap=True)
-    for heading in ("NumPy s", "first s", "warm s", "NumPy/warm", *(COUNTERS if is_wide else ())):
+    for heading in (
+        "NumPy s",
+        "first s",
+        "warm s",
+        "NumPy/warm",
+        *(map(_SHOWN.get, COUNTERS, COUNTERS) if is_wide else ()),
+    ):
         table.add_column(heading, justify="right", no_wrap=True)
     for outcome in outcomes:
         table.add_row(
@@ -256,7 +266,7 @@ def show_projects(outcomes: list[ProjectOutcome], rtol: float) -> None:
         console,
         "Equal means: the same text in the same order, up to one unit in the last place of a printed float, "
         f"and the same files, {tolerance_text(rtol)}. NumPy s, run s: the processes of `python -m` and "
-        "`np2tf run -m`. main s, warm s: a repeated main() in one process. compiled, graph, eager, host: "
+        "`np2tf run -m`. main s, warm s: a repeated main() in one process. compiled, graph, eager, NumPy: "
         "calls in the last main(). hot: how many of its hot functions ran compiled.",
     )
     results = (
@@ -295,7 +305,7 @@ def _projects_table(outcomes: list[ProjectOutcome], console: Console, is_wide: b
     table.add_column("project", no_wrap=is_wide, overflow="fold", min_width=10)
     table.add_column("result", no_wrap=True)
     headings = ("NumPy s", "run s", "NumPy/run", "main s", "warm s", "main/warm")
-    for heading in (*headings, *((*COUNTERS, "hot") if is_wide else ())):
+    for heading in (*headings, *((*map(_SHOWN.get, COUNTERS, COUNTERS), "hot") if is_wide else ())):
         label = heading if is_wide else heading.replace("/", "\n/").replace(" s", "\ns")
         table.add_column(label, justify="right", no_wrap=True)
     for outcome in outcomes:
@@ -391,7 +401,7 @@ def _message(pair: Pair) -> str:
 
 
 def _differences(pairs: list[Pair], console: Console) -> Table:
-    table = new_table(console, "Tests that end differently")
+    table = new_table(console, "Tests with different outcomes")
     table.add_column("test", overflow="fold")
     table.add_column("NumPy", no_wrap=True)
     table.add_column("translated", no_wrap=True)
@@ -448,7 +458,7 @@ def _lines(outcome: OwnTestsOutcome) -> Iterator[str]:
         calls = ", ".join(f"{count} {name}" for name, count in outcome.translated.counts.items())
         yield f"Modules translated: {modules}. Calls: {calls}."
         if not any(outcome.translated.counts.get(name) for name in ("compiled", "graph")):
-            yield "No code took long enough for compilation; --tier compile compiles each at its first call."
+            yield "No code ran long enough to be compiled; --tier compile compiles at the first call."
     if outcome.code:
         yield f"{outcome.code} {outcome.error}"
         return
@@ -472,7 +482,7 @@ def _verdict(outcome: OwnTestsOutcome) -> str:
     ends = ", ".join(f"{count} {end}" for end, count in counts.most_common())
     equal, different = sum(counts.values()), len(outcome.different)
     verb = "ends" if equal == 1 else "end"
-    equal_ends = f"{equal} {verb} in the same way{f' ({ends})' if ends else ''}"
+    equal_ends = f"{equal} {verb} the same way{f' ({ends})' if ends else ''}"
     return f"{quantity(len(outcome.pairs), 'test')}: {equal_ends}, {different} differently."
 
 
@@ -500,10 +510,10 @@ def show_command(outcome: CommandOutcome) -> None:
     if outcome.code:
         say(console, f"{outcome.command}: {outcome.code} {outcome.error}")
     else:
-        files = "files of a folder this large are not compared"
+        files = "files in a folder this large are not compared"
         if outcome.files is not None:
-            files = f"and {outcome.files} files that it has written"
-        say(console, f"{outcome.command}: equal: the text that it prints, {files}")
+            files = f"and the {outcome.files} files it wrote"
+        say(console, f"{outcome.command}: equal: the text it prints, {files}")
     if outcome.numpy_seconds is not None:
         times = [f"{number(outcome.numpy_seconds, '{:.2f}')} s on NumPy"]
         if outcome.translated_seconds is not None:

@@ -265,7 +265,7 @@ def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
         if isinstance(node, kinds) and all(_holds(node, inner) for inner in nodes)
     ]
     if not around:
-        raise UntranslatableError("its functions do not stand in one place")
+        raise UntranslatableError("its functions are not all in one place")
     return around[-1]
 
 

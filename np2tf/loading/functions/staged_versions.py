@@ -43,7 +43,7 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
     not asked for other packages.
     """
     if is_of_library(function):
-        return "is of a module that has not been translated", None
+        return "is in a module that has not been translated", None
     try:
         block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
         translations, findings = translate_block(block, [function], _OPTIONS)
@@ -53,7 +53,7 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
     if isinstance(translation, JittedFunction):
         return "", translation
     why = [dict(finding.args)["reason"] for finding in findings if "reason" in dict(finding.args)]
-    return (why or [finding.message for finding in findings] or ["is not of a kind that is staged"])[0], None
+    return (why or [finding.message for finding in findings] or ["cannot be compiled"])[0], None
 
 
 def eager_version(function: types.FunctionType) -> Any:
@@ -148,7 +148,7 @@ def jitted_of(function: Callable[..., Any]) -> tuple[JittedFunction, tuple[Any, 
     reason, staged_function = staged_version(function)
     if staged_function is None:
         place = function.__code__.co_filename, function.__code__.co_firstlineno
-        raise CalleeError(f"`{name}` ({place[0]}:{place[1]}) cannot be staged: it {reason}", place)
+        raise CalleeError(f"`{name}` ({place[0]}:{place[1]}) cannot be compiled: it {reason}", place)
     return staged_function, ()
 
 

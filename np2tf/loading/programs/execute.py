@@ -93,7 +93,7 @@ def show(error: BaseException, *, whole: bool = False) -> None:
         traceback.print_exception(error)
     if type(error).__module__ == "np2tf.core.errors":
         code = getattr(error, "code", "")
-        print(f"np2tf run: {code} (np2tf explain {code} tells the remedy)", file=sys.stderr)
+        print(f"np2tf run: {code} (np2tf explain {code} shows the remedy)", file=sys.stderr)
 
 
 def _without_ours(traceback: types.TracebackType) -> types.TracebackType:

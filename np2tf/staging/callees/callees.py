@@ -111,8 +111,8 @@ class ImplicitCallCheck:
 
     def _error(self, function: types.FunctionType, reason: str) -> StagingError:
         place = function.__code__.co_filename, function.__code__.co_firstlineno
-        message = f"runs `{function.__qualname__}` ({place[0]}:{place[1]}), which is not staged: it {reason}"
-        return CalleeError(message)
+        name = f"`{function.__qualname__}` ({place[0]}:{place[1]})"
+        return CalleeError(f"runs {name}, which cannot be compiled: it {reason}")
 
 
 def _names_np2tf(code: types.CodeType) -> bool:
@@ -269,7 +269,7 @@ def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
     scope = current_scope()
     assert scope is not None
     if scope is not scope.trace.root:
-        raise CalleeError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch")
+        raise CalleeError(f"changes a {type(callee.__self__).__name__} in a compiled loop or branch")
     return True
 
 
@@ -356,7 +356,9 @@ def _check_all(member: Any, kind: type, check: ImplicitCallCheck) -> None:
 
 def _refusal(function: types.FunctionType, reason: str) -> StagingError:
     place = function.__code__.co_filename, function.__code__.co_firstlineno
-    message = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
+    message = (
+        f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be compiled: it {reason}"
+    )
     return CalleeError(message)
 
 

@@ -136,7 +136,7 @@ class Explanation:
             if texts:
                 lines.append(f"  {name}: {', '.join(texts)}")
         if self.ops:
-            lines.append(f"  graph: {self.ops} ops, staged loops: {', '.join(self.loops) or 'none'}")
+            lines.append(f"  graph: {self.ops} ops, compiled loops: {', '.join(self.loops) or 'none'}")
         for name, seconds in (("host", self.host_seconds), ("compiled", self.compiled_seconds)):
             if seconds is not None:
                 lines.append(f"  best call, {name}: {seconds * 1000:.3g} ms")
@@ -549,7 +549,7 @@ class Compiler(CompiledCode):
         return list(dict.fromkeys(reasons))
 
     def _may_run_prepared_on_host(self, call: PreparedCall) -> bool:
-        """Return the same for a call whose arguments have been taken apart."""
+        """Like `_may_run_on_host`, for a prepared call."""
         if not self._may_run_on_host((), {}):
             return False
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
@@ -727,7 +727,7 @@ class Compiler(CompiledCode):
             raise error
         result = self._host.run_timed(args, kwargs)
         if strict:
-            raise NotStagedError(f"{self.name} cannot be staged: {first_line(error)}") from error
+            raise NotStagedError(f"{self.name} cannot be compiled: {first_line(error)}") from error
         try:
             self._note_unjitted_call(error, args, kwargs, cache)
         except UnjittedWarning:
@@ -754,7 +754,7 @@ class Compiler(CompiledCode):
         is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
         if current_mode() not in self._warned_modes and not is_quiet:
             self._warned_modes.add(current_mode())
-            more = "" if uses_numpy_rules() else "; its arrays on the host are promoted by NumPy's rules"
+            more = "" if uses_numpy_rules() else "; its NumPy arrays are promoted by NumPy's rules"
             tell(fallback, more)
 
     def _note_fallback(self, error: Exception) -> Fallback:

@@ -259,7 +259,7 @@ class ConcreteFunction:
                 result = body(staged_arrays, numbers)
                 if any(storage.is_poisoned for storage in storages):
                     raise AliasingError(
-                        "an argument may have been written under a name that a staged loop or branch chose",
+                        "an argument may have been written under a name that a compiled loop or branch chose",
                     )
                 trace.shown_text.check()
                 self.hides_gradients, self.has_assumed = trace.has_gaps, trace.has_assumed

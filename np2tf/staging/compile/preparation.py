@@ -251,7 +251,7 @@ class CallPreparation:
                     self._functions = functions_among(current(dependencies.captures))
                 continue
             if dependencies.compares_classes:
-                raise ValueNeededError("type(x) is compared; isinstance(x, …) can be staged")
+                raise ValueNeededError("type(x) is compared; isinstance(x, …) can be compiled")
             if dependencies.hidden_setter:
                 message = f"setting the attribute {dependencies.hidden_setter} does more than that"
                 raise ArgumentError(message)

@@ -119,7 +119,7 @@ def describe_result(
         outputs.append(leaf)
         return ResultSpec("tensor", len(outputs) - 1)
     if isinstance(leaf, np.ndarray):
-        raise ReturnedValueError("a host array is returned from staged code")
+        raise ReturnedValueError("compiled code returns a NumPy array")
     return ResultSpec("constant", constant=leaf)
 
 

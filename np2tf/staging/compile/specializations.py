@@ -31,9 +31,9 @@ from np2tf.staging.trace.signature import Signature, number_key
 #
 # Its timings choose between the host and compiled code.
 
-#: WARM_CALLS warm calls, and as many calls on the host, are timed before a tier is chosen, unless compiled
-#: code is slower by the factor BEHIND or faster by AHEAD: the first call on the host was a cold call, and
-#: other processes may have been running.
+#: Time this many warm calls and as many host calls before choosing; one host call is enough if compiled code
+#: is slower by the factor BEHIND or faster by AHEAD. The first host call was cold, and other processes may
+#: have been running.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
 #: Tiers whose times differ by at most this factor get this many calls: a call right after a call of the
@@ -316,11 +316,7 @@ class SpecializationCache:
             return "host: faster than compiled code"
         if not self.functions:
             return "host: has not taken enough time to be worth compiling"
-        return (
-            "compiled: faster than the host"
-            if self.is_settled
-            else "compiled: not yet compared with the host"
-        )
+        return "compiled: faster than NumPy" if self.is_settled else "compiled: not yet compared with NumPy"
 
 
 # -- open lengths --------------------------------------------------------------------------------------------

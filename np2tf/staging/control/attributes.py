@@ -146,7 +146,7 @@ class Attributes:
         values = attributes(instance)
         new = [name for name in values if name not in names]
         if new and not self._may_be_missing:
-            raise BranchTypeError(f"an attribute is new in a staged loop or branch: {new[0]}")
+            raise BranchTypeError(f"a compiled loop or branch creates an attribute: {new[0]}")
         missing_names = [name for name in first if name not in values]
         if missing_names:
             raise AttributeChangeError.of(name=missing_names[0])
@@ -183,7 +183,7 @@ class Attributes:
                 container.clear()
                 (container.extend if type(container) is list else container.update)(lists[id(container)][1])
             if containers:
-                raise ContainerChangeError("a list or dict in an attribute is changed by staged code")
+                raise ContainerChangeError("compiled code changes a list or dict in an attribute")
             self.check_others()
 
     def check_others(self) -> None:
@@ -200,7 +200,7 @@ class Attributes:
                     if vars(instance).get(name) is not value:
                         setattr(instance, name, value)
                 name = getattr(instance, "__qualname__", type(instance).__qualname__)
-                raise AttributeChangeError(f"an attribute of {name} is set in a staged loop or branch")
+                raise AttributeChangeError(f"an attribute of {name} is set in a compiled loop or branch")
 
     def _hold(self, value: Any) -> Any:
         if kind_of(value) in ("array", "number", "constant") or _is_flat(value):

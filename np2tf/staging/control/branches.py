@@ -264,10 +264,10 @@ class _Side:
             except (StagingError, PromotionError):
                 raise
             except RecursionError as error:
-                raise RecursionLimitError("calls in staged branches go too deep") from error
+                raise RecursionLimitError("calls in compiled branches are nested too deeply") from error
             except Exception as error:
                 self.error = error
-                # They come from its message, which the host makes again.
+                # Drop text recorded for the error message: NumPy formats it again.
                 del trace.shown_text.descriptions[description_count:]
             finally:
                 self.after = {storage: storage._value for storage in scope.writes}
@@ -517,7 +517,7 @@ def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
         raise TraceDifferenceError(
-            "a side of a branch writes something else than it did when it was first traced"
+            "a side of a branch writes something different from what it wrote when first traced"
         )
     return [part for start, piece in pieces for part in (tf.cast(start, tf.int64), piece)]
 

@@ -297,7 +297,7 @@ class DiscoveredLoop:
                 return plan, None
             if poisoned_storages:
                 raise AliasingError(
-                    f"{self._label_of_storage(poisoned_storages)} may be written in a staged loop "
+                    f"{self._label_of_storage(poisoned_storages)} may be written in a compiled loop "
                     "under a name that a branch chose"
                 )
             # The forms of the results can be computed only while their graph is still the current graph.
@@ -348,7 +348,7 @@ class DiscoveredLoop:
             raise LoopTypeError(self._in_loop(k, form_of(entry), out))
         if out.overflows:
             label = self._label(k)
-            lines = f"{self.variables.before(label)} grows in a staged loop{self.variables.within(label)}"
+            lines = f"{self.variables.before(label)} grows in a compiled loop{self.variables.within(label)}"
             raise IntegerGrowthError(f"the Python integer {label.text}{lines} and may exceed 64 bits")
         if len(form.shape) != len(out.form.shape):
             raise RankChangeError(self._in_loop(k, form, out))
@@ -453,7 +453,7 @@ class DiscoveredLoop:
             two_names = self.variables.two_names(label, self._label(other_places[0]))
         else:
             two_names = f"{label.text}{self.variables.within(label)} and a name from outside of the loop"
-        return f"{two_names} may be the same array in a staged loop, and one is written to"
+        return f"{two_names} may be the same array in a compiled loop, and one is written to"
 
     @property
     def changes_type(self) -> bool:

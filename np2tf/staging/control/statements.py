@@ -532,6 +532,6 @@ def on_host(kinds: Any) -> Any:
         return kinds
     error = sys.exc_info()[1]
     if error is None or isinstance(error, (StagingError, PromotionError, HandledOnHost)):
-        raise error or NotStagedError("np2tf.on_host stands elsewhere than behind `except`")
-    message = f"a {type(error).__name__} comes up in a try block, whose handlers run on the host"
+        raise error or NotStagedError("np2tf.on_host must follow `except`")
+    message = f"a {type(error).__name__} occurs in a try block, whose handlers run on NumPy"
     raise HandledOnHost(message) from error

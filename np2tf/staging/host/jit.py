@@ -250,7 +250,7 @@ class JittedFunction:
         if tensorflow.graphs.stack and not fast_flags.is_unstaged:
             raise error  # into np2tf's own trace, which is the boundary for its faults
         if self.promotion not in (None, "numpy"):
-            raise NotStagedError(f"{self.__wrapped__.__qualname__} cannot be staged: {error}") from error
+            raise NotStagedError(f"{self.__wrapped__.__qualname__} cannot be compiled: {error}") from error
         self._note_fault(error)
         self.tier = "host"
         return self._run_plainly
@@ -346,7 +346,7 @@ class PromotingJittedFunction(JittedFunction):
             StagingError: if its rules are not NumPy's, and it cannot be staged.
         """
         if self._is_suspendable:
-            raise NotStagedError("a generator or coroutine is not staged, and has no promotion of its own")
+            raise NotStagedError("a generator or coroutine is not compiled and cannot have its own promotion")
         with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().__call__(*args, **kwargs)
 
@@ -392,22 +392,22 @@ def jit(
 ) -> Any:
     """Compile `function` with XLA (loops and elementwise work) and TensorFlow graphs (other work).
 
-    Arguments that are arrays, on the host or on TensorFlow, become inputs, and so do the arrays that the
-    function reads as globals or closure variables. Writes to these arrays reach the caller's arrays. Lists,
-    dicts and objects of Python classes are taken apart, and changes in them are made in the caller's objects.
-    Python numbers are constants of the compiled code until they are seen to vary. A function that cannot be
-    staged with NumPy's meaning kept runs as Python, with one warning that gives file, line and reason; with
-    ``NP2TF_JIT=strict`` it raises instead. Generators and coroutines run unchanged.
+    Array arguments, NumPy's or TensorFlow's, become inputs, and so do the arrays that the function reads as
+    globals or closure variables. Writes to these arrays reach the caller's arrays, and so do changes in
+    lists, dicts and objects of Python classes. Python numbers are constants of the compiled code
+    until they vary. A function that cannot be compiled with NumPy's meaning runs as Python, with one warning
+    that gives file, line and reason; with ``NP2TF_JIT=strict`` it raises instead. Generators and
+    coroutines run unchanged.
 
     Args:
         function: the function, with arrays of any shape and dtype as arguments. Without it, `jit` returns a
             decorator with settings: ``@np2tf.jit(tier="compile")``.
         tier: replaces `np2tf.config.tier` for this function. "auto" compiles a function that has taken
-            enough time on the host, and keeps the faster tier; "compile" compiles at the first call; "host"
-            never compiles.
+            enough time on NumPy, and keeps the faster of the two; "compile" compiles at the first call;
+            "host" never compiles.
         promotion: replaces `np2tf.config.promotion` while this function runs. With other rules than
             "numpy" the function is compiled at the first call, and raises StagingError if that is impossible,
-            because on the host NumPy's rules would apply.
+            because NumPy itself would apply its own rules.
 
     Returns:
         A `JittedFunction` object, which is called like the function and returns the same values. For a
@@ -425,7 +425,7 @@ def jit(
     if promotion is not None:
         check("promotion", promotion, "promotion")
         if tier == "host" and promotion != "numpy":
-            raise ValueError(f"on the host NumPy promotes: tier='host' excludes promotion={promotion!r}")
+            raise ValueError(f"tier='host' always promotes as NumPy does, not by promotion={promotion!r}")
     if function is None:
         return functools.partial(jit, tier=tier, promotion=promotion)
     if isinstance(function, JittedFunction):

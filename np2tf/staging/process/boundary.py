@@ -236,7 +236,7 @@ _devices: Any = LazyModule("np2tf.arrays.dispatch.placement")
 def host_memory(x: Any) -> Any:
     """Return `x` as an array that `np.ndarray.__new__` accepts as its `buffer`.
 
-    An array on TensorFlow is moved to the host. No other reference to a moved array may exist, because writes
+    An array on TensorFlow is moved to NumPy. No other reference to a moved array may exist, because writes
     to the new array would not be visible through it.
 
     Args:

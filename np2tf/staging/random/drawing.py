@@ -469,7 +469,7 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
         StagingError: if a graph cannot hold the result.
     """
     if kwargs.pop("out", None) is not None:
-        raise RandomUseError(f"`{name}` draws into an array of its own")
+        raise RandomUseError(f"`{name}` draws into its own array")
     method = SELECTION_METHODS.get(name)
     if method is not None:
         result = method(

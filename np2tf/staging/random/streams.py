@@ -459,7 +459,7 @@ class Draws:
         scope = current_scope()
         assert scope is not None
         if config.floats != "float64":
-            raise RandomUseError("random numbers of 32 bits are drawn on the host")
+            raise RandomUseError("32-bit random numbers are drawn by NumPy")
         if scope.trace.at_once:
             raise RandomUseError("it draws from a stream, one iteration after the other")
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
@@ -471,7 +471,7 @@ class Draws:
             StagingError: if the function changes or reads the global state without drawing.
         """
         if name in ("seed", "get_state", "set_state"):
-            raise RandomUseError(f"`numpy.random.{name}` in staged code")
+            raise RandomUseError(f"`numpy.random.{name}` in compiled code")
         name = {"sample": "random_sample", "ranf": "random_sample"}.get(name, name)
         return self.draw(states.global_state(), name, *args, **kwargs)
 

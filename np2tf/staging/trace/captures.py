@@ -567,5 +567,5 @@ def guard_captures(
             has_changes = guard.restore()
             has_changes = bind_again(captures, before, may_change) or has_changes
     if has_changes:
-        message = "a set, or a global or closure variable, is changed as no graph can change it"
+        message = "a set, or a global or closure variable, is changed in a way that a graph cannot express"
         raise VariableChangeError(message)

@@ -633,5 +633,5 @@ def _take_array(value: Any, signature: Signature) -> None:
     if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)):
         raise UnsupportedDtypeError.of(dtype=dtype)
     if type(value) is scalar and value.weak is not None:
-        raise ArgumentError("a staged number outside of its trace")
+        raise ArgumentError("a traced number is used outside its trace")
     signature.add_array(value)

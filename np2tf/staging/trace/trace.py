@@ -182,7 +182,7 @@ class Trace:
             self._constants.append(buffer)  # (so that its id stays valid)
         if array is None:
             raise HiddenInputError(
-                "an array is read that is neither an argument nor a global or closure variable"
+                "the code reads an array that is neither an argument nor a global or closure variable"
             )
         return array
 

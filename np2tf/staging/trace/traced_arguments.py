@@ -162,15 +162,15 @@ class TracedArguments:
             }
             return NewObject(self._new.setdefault(id(value), len(self._new)), kind, state)
         if type(value) is NumberList:
-            raise ReturnedValueError("staged code returns a part of a list whose length varies")
+            raise ReturnedValueError("compiled code returns a part of a list whose length varies")
         if type(value) is not StandIn and host_value(value) is not value:
-            raise ReturnedValueError("staged code returns a generator of its own, or a global one")
+            raise ReturnedValueError("compiled code returns a generator that it made, or a global one")
         if type(value) is slice and any(
             type(item).__module__ in _NUMBER_MODULES for item in SLICE.items(value)
         ):
-            raise ReturnedValueError("staged code returns a slice of numbers that vary")
+            raise ReturnedValueError("compiled code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
-            raise ReturnedValueError(f"staged code returns a {type(value).__name__}")
+            raise ReturnedValueError(f"compiled code returns a {type(value).__name__}")
         return value
 
 

@@ -247,7 +247,7 @@ _WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.com
 
 def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
     if tensor.shape.rank is None:
-        raise ShapeNeededError("an array of unknown rank in a staged loop or branch")
+        raise ShapeNeededError("an array of unknown rank in a compiled loop or branch")
     return tuple(tensor.shape.as_list())
 
 

@@ -92,7 +92,7 @@ class NumberList(NumberSequence):
         return self._numbers.copy()  # type: ignore[no-any-return]
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise _refusal("its items are needed while staging")
+        raise _refusal("its items are needed during compilation")
 
     # -- as Python's list ------------------------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ def _stream(file: Any) -> str:
         return "stdout"
     if file is sys.stderr and file is not sys.stdout:
         return "stderr"
-    raise TextNeededError("a staged print goes to a file of its own")
+    raise TextNeededError("compiled code prints to a file of its own")
 
 
 def _call_host(call: Callable[..., None], tensors: list[tf.Tensor]) -> None:
@@ -171,7 +171,7 @@ def _progress(bar: Any, iterable: Any, args: tuple[Any, ...], kwargs: dict[str, 
     try:
         total = len(iterable)
     except TypeError:
-        raise CalleeError("draws a progress bar around what has no length") from None
+        raise CalleeError("draws a progress bar around something without a length") from None
 
     def draw(count: Any) -> None:
         for _ in bar(range(int(count)), *args, **kwargs):

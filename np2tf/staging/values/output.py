@@ -70,10 +70,10 @@ class EffectLog:
         if is_text and not all(tensor.dtype.is_integer or tensor.dtype.is_bool for tensor in tensors):
             raise EffectError("it prints floats, whose last digits XLA may change")
         if any(tensor.dtype.is_complex for tensor in tensors):
-            raise EffectError("an effect tells of complex numbers")
+            raise EffectError("an effect shows complex numbers")
         sizes = [tensor.shape.num_elements() for tensor in tensors]
         if None in sizes or sum(sizes) > NUMBERS:
-            raise EffectError(f"an effect tells of more than {NUMBERS} numbers")
+            raise EffectError(f"an effect shows more than {NUMBERS} numbers")
         numbers = [tf.reshape(_as_int64(tensor), [-1]) for tensor in tensors]
         padding = tf.zeros([NUMBERS - sum(sizes)], tf.int64)
         row = tf.concat([[tf.constant(len(self._kinds), tf.int64)], *numbers, padding], 0)

@@ -101,7 +101,7 @@ class ItemSpec:
             return self
         if self.outline != other_spec.outline:
             kinds = f"{_describe_outline(self.outline)} and {_describe_outline(other_spec.outline)}"
-            raise ListGrowthError(f"the items of a list that grows in staged code differ in kind: {kinds}")
+            raise ListGrowthError(f"the items of a list that grows in compiled code differ in kind: {kinds}")
         inner = (
             self.inner.join(other_spec.inner)
             if self.inner is not None and other_spec.inner is not None
@@ -125,7 +125,7 @@ def _form(leaf: Any) -> Carried:
     form = form_of(leaf)
     if form is None or form.optional is not None or None in form.shape:
         kind = "an array whose shape depends on data" if form is not None else type(leaf).__name__
-        raise ListGrowthError(f"a list that grows in staged code holds {kind}")
+        raise ListGrowthError(f"a list that grows in compiled code holds {kind}")
     return _as_item_form(form)
 
 
@@ -159,11 +159,11 @@ def _join_forms(a: Carried, b: Carried) -> Carried:
     form = _as_item_form(join(a, b, "an item of a list"))
     two_forms = f"{describe_form(a)} and {describe_form(b)}"
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
-        raise ListGrowthError(f"the items of a list that grows in staged code differ in shape: {two_forms}")
+        raise ListGrowthError(f"the items of a list that grows in compiled code differ in shape: {two_forms}")
     of_truth = (a.dtype == np.bool_) is not (b.dtype == np.bool_)
     otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
     if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
-        raise ListGrowthError(f"the items of a list that grows in staged code differ in type: {two_forms}")
+        raise ListGrowthError(f"the items of a list that grows in compiled code differ in type: {two_forms}")
     scope = current_scope()
     if scope is not None:
         for element_form in (a, b):
@@ -344,7 +344,7 @@ class StagedList(StackableSequence):
         if isinstance(self.count, int) and not self.count:
             raise IndexError("pop from empty list")
         if index not in (0, -1):
-            raise ListGrowthError("list.pop of an item in the middle of a list that grows in staged code")
+            raise ListGrowthError("list.pop of an item in the middle of a list that grows in compiled code")
         item = self[index]
         if index == 0:
             self._replace([tf.roll(buffer.tensor, -1, 0) for buffer in self.buffers])
@@ -389,12 +389,12 @@ class StagedList(StackableSequence):
         self._hold(element.leaves(item))
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        raise ValueNeededError("the items of a staged list are needed while staging")
+        raise ValueNeededError("the items of a list are needed during compilation")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise ListGrowthError(f"list.{name} of a list that grows in staged code")
+        raise ListGrowthError(f"list.{name} of a list that grows in compiled code")
 
     def stack(self, joins: bool = False) -> tf.Tensor:
         """Return the array that NumPy makes of the list.
@@ -456,7 +456,7 @@ class StagedList(StackableSequence):
             IndexError: if there certainly is no such item.
         """
         if not is_weak(index) and not isinstance(index, np.integer) and type(index) is not scalar:
-            raise ListGrowthError(f"a staged list is indexed with {type(index).__name__}")
+            raise ListGrowthError(f"a list in compiled code is indexed with {type(index).__name__}")
         if isinstance(index, (int, np.integer)):
             if isinstance(self.count, int):
                 if not -self.count <= index < self.count:
@@ -524,7 +524,7 @@ def _check_few(items: Any) -> Any:
         StagingError: if there are many, because each would become a part of the graph.
     """
     if len(items) > _MAX_ITEMS:
-        raise ListGrowthError(f"{len(items)} items of a list are gone through while staging")
+        raise ListGrowthError(f"{len(items)} items of a list are iterated over during compilation")
     return items
 
 

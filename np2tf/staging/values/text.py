@@ -69,7 +69,7 @@ class DeferredText:
 
 
 def _refuse(self: DeferredText, *args: Any) -> NoReturn:
-    raise TextNeededError("text of staged values is used while staging")
+    raise TextNeededError("text of values known only at run time is used during compilation")
 
 
 _USES = "str repr format bool len iter getitem contains mul rmul mod rmod hash eq ne lt le gt ge"
@@ -276,7 +276,7 @@ class ShownText:
             StagingError: if text would differ from NumPy's.
         """
         if self.descriptions:
-            message = "the text of a staged value is needed while staging"
+            message = "the text of a value known only at run time is needed during compilation"
             raise TextNeededError(message, self.descriptions[0])
         if self.text and (self.has_widened or self.exact & self.mixed_kinds):
             raise TextTypeError(

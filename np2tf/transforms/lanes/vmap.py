@@ -408,7 +408,7 @@ def _batch(
         if joint_result is not None:
             return _move_axes(joint_result.structure, joint_result.rows, joint_result.equal, out_axes, form)
         if must_be_together:
-            raise NotStagedError("the lanes of a vmap cannot be staged together")
+            raise NotStagedError("the lanes of a vmap cannot be compiled together")
     with nullcontext() if batch is None else batch.measure():
         results = run_lanes(lane, size, axis_name)
     has_rows = any(

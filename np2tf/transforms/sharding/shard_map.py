@@ -218,7 +218,7 @@ class Blocks:
         """
         if self._is_distributed:
             raise TransformArgumentError(
-                "NumPy raises an error for the values in a replica; run the function on the host to see it"
+                "NumPy raises an error for the values in a replica; run the function on NumPy to see it"
             )
         structure = Structure(self._call(self._calls[0], number))
         return structure.build(
@@ -340,8 +340,8 @@ def shard_map(
         out_axes: the axis of the results along which the blocks are joined, nested like the result; None for
             a result that is the same in all replicas, such as a `psum`.
         axis_name: the name of the axis.
-        strategy: a MirroredStrategy, MultiWorkerMirroredStrategy or OneDeviceStrategy of TensorFlow. None
-            takes the strategy whose scope is enter_axis, or all devices of all processes of the program.
+        strategy: a MirroredStrategy, MultiWorkerMirroredStrategy or OneDeviceStrategy of TensorFlow. None:
+            the strategy in scope, else all devices of all processes.
 
     Returns:
         A function with the arguments of `fun`. It is compiled at the first call with new shapes.

@@ -178,7 +178,7 @@ class Project:
         for path, fates in self._fates.items():
             for fate in fates:
                 why = project.why(str(path), fate.name) if fate.fate != PLAIN else None
-                by_callee = fate.fate != HOST or "which cannot be staged" in fate.reason
+                by_callee = fate.fate != HOST or "which cannot be compiled" in fate.reason
                 yield path, replace(fate, fate=HOST, reason=why) if why is not None and by_callee else fate
 
     def _link(self) -> LinkedProject:

@@ -122,7 +122,7 @@ def lower_if(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bo
             raise CannotLower("NP2TF303", node)  # it leaves a `with` block
         late = sorted(scope.outer_names & set(variables))
         if late:
-            reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
+            reason = f"a return after a write to `{late[0]}`, which is nonlocal"
             raise CannotLower("NP2TF301", node, kind="if", reason=reason)
         _same_kind_of_return(node, sources)
     shared_names = lowering.closures.shared_names(node, statements, variables, scope)

@@ -70,9 +70,9 @@ class Decision:
     texts: list[tuple[cst.CSTNode, texts.Edit]] = field(default_factory=list)
     """Prints, and text of what may be staged, with what becomes of them."""
     callees: list[cst.BaseExpression] = field(default_factory=list)
-    """What is called that no text shows: `np2tf.call` looks at it."""
+    """Callees that we cannot resolve from the source; wrapped in `np2tf.call`."""
     contexts: list[cst.BaseExpression] = field(default_factory=list)
-    """What is entered that no text shows: `np2tf.context` looks at it."""
+    """Context managers that we cannot resolve from the source; wrapped in `np2tf.context`."""
     supers: list[cst.Call] = field(default_factory=list)
     """`super()`, which means nothing in a helper."""
     handlers: list[cst.ExceptHandler] = field(default_factory=list)
@@ -233,7 +233,7 @@ class _Decider:
         guards = [case.guard for case in node.cases if case.guard is not None]
         for part in (node.subject, *guards):
             if not self.static.probably(part) and not self._is_parameter(part):
-                raise CannotLower("NP2TF301", node, kind="match", reason="a value that may be an array's")
+                raise CannotLower("NP2TF301", node, kind="match", reason="a value that may be an array item")
         patterns = [part for case in node.cases for part in walk(case.pattern)]
         if not self.static(node.subject) and any(map(self._is_of_numbers, patterns)):
             raise CannotLower("NP2TF301", node, kind="match", reason="the class of a number that may vary")

@@ -20,7 +20,8 @@ from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import children, walk
 
 #: The fates, in the order of the table.
-STAGED, CALLED, HOST, PLAIN = "staged", "staged where it is called", "host", "plain Python"
+STAGED, CALLED = "compiled", "compiled only as part of a compiled caller"
+HOST, PLAIN = "interpreted", "plain Python"
 _PARTS = (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
 _LOOPS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 #: Matches the place of a callee, and the reason why it cannot be staged.
@@ -35,8 +36,9 @@ class Fate:
         name: the qualified name within the module.
         line: the line where the function begins.
         loops: whether the function has a loop that computes with values that may be arrays.
-        fate: "staged" with `@np2tf.jit`, "staged where it is called" by staged code, "host", or "plain
-            Python" for a function with loops that shows neither arrays nor arithmetic.
+        fate: "compiled" with `@np2tf.jit`, "compiled only as part of a compiled caller",
+            "interpreted", or "plain Python" for a function with loops that shows neither arrays nor
+            arithmetic.
         asks: the number of calls and context managers that np2tf checks while tracing.
         reason: the reason why the function stays on the host.
     """
@@ -49,8 +51,8 @@ class Fate:
     reason: str = ""
 
     def __str__(self) -> str:
-        calls = "1 call" if self.asks == 1 else f"{self.asks} calls"
-        asks = f", and looks at {calls} while it is traced" if self.asks else ""
+        calls = "1 call is" if self.asks == 1 else f"{self.asks} calls are"
+        asks = f"; {calls} resolved at run time" if self.asks else ""
         return f"{self.line}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
 
 
@@ -94,7 +96,7 @@ def share(fates: Sequence[Fate], fate: str) -> tuple[int, str]:
 
 def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
     """Return the most frequent reasons why functions stay on the host, without the names in them."""
-    plain = (_PLACE.sub(", which cannot be staged", entry.reason) for entry in fates if entry.fate == HOST)
+    plain = (_PLACE.sub(", which cannot be compiled", entry.reason) for entry in fates if entry.fate == HOST)
     texts = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
     return Counter(texts).most_common(limit)
 
@@ -112,7 +114,7 @@ def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.F
 def _fate_elsewhere(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
     """Return the fate of a function that is already jitted, or that another compiler reads."""
     if function in facts.compiler_nodes:
-        return Fate(name, line, False, PLAIN, reason="another compiler reads it")
+        return Fate(name, line, False, PLAIN, reason="another compiler handles it")
     return Fate(name, line, True, STAGED)
 
 
@@ -125,5 +127,5 @@ def _reason(function: cst.FunctionDef, fitness: Fitness, facts: Facts) -> str:
     if any(type(node) in (cst.Await, cst.Yield) for node in walk(function)):
         return "it is a generator or coroutine"
     if function.name.value.startswith("__"):
-        return "Python calls it at times of its own"
-    return "it is defined where a module is set up only sometimes, or in a class in a class"
+        return "it is a special method, which Python calls on its own"
+    return "it is defined in a conditional block of the module, or in a nested class"

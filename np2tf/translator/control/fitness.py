@@ -241,12 +241,12 @@ def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
     for item in function.decorators:
         if not _takes_any_callable(item.decorator, effects.facts):
             name = effects.facts.code(item.decorator)
-            reason = f"is decorated with `{name}`, which may want a function"
+            reason = f"is decorated with `{name}`, which may need a plain function"
             return Unfit("NP2TF401", item, {"reason": reason}, False)
     kind = effects.classes.class_of(function)
     if kind is None or "staticmethod" in decorators(function) or effects.classes.is_simple(kind):
         return None
-    reason = "is a method of a class whose objects are more than attributes"
+    reason = "is a method of a class whose objects are more than plain attributes"
     return Unfit("NP2TF401", function, {"reason": reason}, False)
 
 

@@ -42,7 +42,7 @@ def is_while_lowered(judge: Judge, node: cst.While) -> bool:
     if static and not variables and not jumps:
         if is_true(node.test):
             # Only an exception could end such a loop, so tracing the loop would never end.
-            raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
+            raise CannotLower("NP2TF301", node, kind="while", reason="neither break nor return")
         return False
     if static and judge.reason(node) is not None:
         return False

@@ -225,7 +225,7 @@ class Refusals:
             if reason is not None:
                 return reason
         if type(node) is cst.While and not _hoistable(node.test):
-            return "an assignment in its test that is made only sometimes"
+            return "an assignment in its test that runs only sometimes"
         late = sorted(self._closures.loose & writes([node]))
         return f"`{late[0]}`, which an inner function reads" if late else None
 
@@ -248,7 +248,7 @@ class Refusals:
                 index = target.slice[0].slice
                 text = type(index) is cst.Index and type(index.value) is cst.SimpleString
                 if (text or self._static.is_container(target.value)) and not self._is_own(target.value):
-                    return f"a write into `{self._facts.code(target.value)}`, a Python container"
+                    return f"a write to `{self._facts.code(target.value)}`, a Python container"
         return None
 
     def _changes_nothing(self, func: cst.CSTNode) -> bool:
@@ -371,5 +371,5 @@ def _check(node: cst.Try, after: Names, jumps: Jumps, marks: Marks) -> None:
     helpers = body if any(list(jumps_in([part])) for part in constructs) else constructs
     names = sorted(rebound(helpers) & live_when_left(node, after, jumps))
     if names:
-        reason = f"`{names[0]}`, which is needed when an exception has left a loop or branch in it"
+        reason = f"`{names[0]}`, which is needed after an exception has left a loop or branch"
         raise CannotLower("NP2TF301", node, kind="try", reason=reason)

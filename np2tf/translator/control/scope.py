@@ -258,7 +258,7 @@ class Closures:
             names
         )
         if not rebindings <= scope.locals:
-            _refuse(node, f"a call that rebinds `{min(rebindings - scope.locals)}` further out")
+            _refuse(node, f"a call that rebinds `{min(rebindings - scope.locals)}` of an outer scope")
         return [*names, *sorted(rebindings)]
 
     def shared_names(

@@ -154,10 +154,10 @@ def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes:
     if type(root) is not cst.Name or not is_own(root, function, facts) or _is_defined(root, facts):
         return _elsewhere(root, of_object, facts)
     if type(part) is cst.Attribute and part.attr.value in _LAYOUT:
-        return f"writes an attribute that may be an array's `{part.attr.value}`"
+        return f"sets an attribute that may be an array's `{part.attr.value}`"
     by_text = type(part) is cst.Subscript and not of_object and _string_key(part)
     return (
-        "writes into a dict that it was given"
+        "writes to a dict that it was given"
         if by_text and root.value in parameters(function.params)
         else None
     )
@@ -165,10 +165,10 @@ def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes:
 
 def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
     if not of_object:
-        return "writes into something that is not its own"
+        return "writes to an object that is not its own"
     if type(root) is cst.Name:
-        return f"writes an attribute of `{root.value}`, which it was not given and has not made"
-    return f"writes an attribute of what `{facts.code(root)}` gives"
+        return f"sets an attribute of `{root.value}`, which it neither received nor created"
+    return f"sets an attribute of the result of `{facts.code(root)}`"
 
 
 def _is_defined(root: cst.Name, facts: Facts) -> bool:
@@ -251,7 +251,7 @@ _NEEDS_VALUE = words(
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Yield: "is a generator",
     cst.Await: "is a coroutine",
-    cst.Global: "rebinds a name of the module",
+    cst.Global: "rebinds a global name",
     cst.TryStar: "has a try block, whose handlers a graph cannot run",
     cst.ClassDef: "defines a class",
 }
@@ -267,7 +267,7 @@ _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 class _Callee(Enum):
     """Results of analysing a callee, besides a reason against staging (a string) and None."""
 
-    UNKNOWN = "no text shows it"
+    UNKNOWN = "not resolved from the source"
 
 
 @dataclass(frozen=True)
@@ -410,7 +410,7 @@ class Effects:
         if function.asynchronous is not None:
             yield Problem(function, "is a coroutine")
         for default in mutable_defaults(function, self.facts):
-            yield Problem(default, "has a mutable default, which staging would share")
+            yield Problem(default, "has a mutable default value, which all compiled calls would share")
         for statement in block(function.body):
             yield from self._below(statement, function)
 
@@ -427,7 +427,7 @@ class Effects:
                 if kind in _NODES:
                     yield from self._problems_of(node, function, in_message)
                 elif kind is cst.Attribute and _asks_for_class(node):
-                    reason = f"reads `{self.facts.code(node)}`, and the compiler knows `type(…)` only"
+                    reason = f"reads `{self.facts.code(node)}`, but can be compiled only with `type(…)`"
                     yield Problem(node, reason)
                 in_message = in_message or kind is cst.Raise or kind is cst.Assert
                 stack += [(child, in_message) for child in children(node)[::-1]]
@@ -465,7 +465,7 @@ class Effects:
         if type(node) is cst.GeneratorExp and not goes_through(self.facts.parents[node]):
             yield Problem(node, "keeps a generator")
         elif type(node) is cst.Name and node.value == "print" and self._is_handed_on(node):
-            yield Problem(node, "hands on `print`")
+            yield Problem(node, "passes `print` on as a value")
         elif type(node) is cst.FunctionDef and node.decorators:
             yield Problem(node, "decorates an inner function")
         elif type(node) is cst.Return and type(node.value) is cst.Lambda:
@@ -481,7 +481,7 @@ class Effects:
             if context_name not in CONTEXTS:
                 self._contexts[function].append(call)
             elif context_name == "numpy.errstate" and not is_quiet(cst.ensure_type(call, cst.Call)):
-                yield Problem(node, "asks for floating-point errors or calls, which a graph does not give")
+                yield Problem(node, "asks for floating-point errors or calls, which graphs do not support")
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
         """Return why a call cannot be staged; UNKNOWN if the text does not show it; None if it can."""
@@ -497,9 +497,9 @@ class Effects:
             if reason is not None:
                 return reason
         if import_name != "warnings.warn" and _has_keyword(node, "stacklevel"):
-            return "tells of what calls it"
+            return "reports its caller (`stacklevel`)"
         if import_name in _OF_THE_STACK:
-            return f"looks at the stack by `{import_name}`"
+            return f"inspects the call stack with `{import_name}`"
         if self.constructors.makes(node.func):
             return None
         if type(node.func) is cst.Attribute:
@@ -522,11 +522,7 @@ class Effects:
 
     def _builtin(self, name: str) -> str | _Callee:
         """Return the reason against a builtin that has effects; any other unbound name is unknown."""
-        return (
-            f"calls `{name}`, which does more than to compute"
-            if name in _IMPURE_BUILTINS
-            else _Callee.UNKNOWN
-        )
+        return f"calls `{name}`, which has side effects" if name in _IMPURE_BUILTINS else _Callee.UNKNOWN
 
     def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | _Callee | None:
         if self._methods(func):

@@ -91,7 +91,7 @@ class _Referent:
 
 
 _NO_REFERENT = _Referent(None)
-"""That of a name that is never NumPy's."""
+"""Marks a name that is never NumPy's."""
 
 
 @dataclass(eq=False)

@@ -77,7 +77,7 @@ def _find_hidden_exception(
         if type(node) is cst.Call:
             name = facts.code(node.func) if unknown(node, function) else _unsafe(node, facts)
             if name is not None:
-                return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
+                return node, f"has a try block around `{name}`, whose exceptions a graph may miss"
             local = type(node.func) is cst.Name and _is_inner(node.func, facts)
             if local and top is not function.body:
                 return _find_hidden_exception(

@@ -94,7 +94,7 @@ class LinkedProject:
             module, _, path_inside = entity.name.partition(".")
             callee = entity.name.removesuffix("()")
             return (
-                f"it calls `{callee}`, which does more than to compute"
+                f"it calls `{callee}`, which has side effects"
                 if path_inside and module in _IMPURE_MODULES
                 else ()
             )

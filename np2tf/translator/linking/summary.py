@@ -106,11 +106,11 @@ class ModuleSummary(NamedTuple):
 
 
 def by_callee(name: str, place: str, reason: str) -> str:
-    """Return the reason for a function that calls another function, which cannot be staged for a reason.
+    """Return the reason for a function that calls another function, which cannot be compiled for a reason.
 
     A chain of calls becomes a chain of names: "it calls `f` (a.py:3), which calls `g` (a.py:9), which cannot
     be staged: it …".
     """
-    if reason.startswith("it calls `") and ", which cannot be staged: " in reason:
+    if reason.startswith("it calls `") and ", which cannot be compiled: " in reason:
         return f"it calls `{name}` ({place}), which {reason.removeprefix('it ')}"
-    return f"it calls `{name}` ({place}), which cannot be staged" + (f": {reason}" if reason else "")
+    return f"it calls `{name}` ({place}), which cannot be compiled" + (f": {reason}" if reason else "")

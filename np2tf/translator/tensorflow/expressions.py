@@ -325,7 +325,7 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
             node, "NP2TF602", name="a comparison", why="TensorFlow does not order truth values"
         )
     if any(side.only("list", "tuple") for side in sides) and any(side.may("array") for side in sides):
-        return world.refuse(node, "NP2TF602", name="a comparison", why="an array stands beside a list")
+        return world.refuse(node, "NP2TF602", name="a comparison", why="an array is combined with a list")
     result = array("bool", broadcast_rank(sides), scalar=True)
     if any(side.may("any") for side in sides) or len(sides) > 2:
         result = join(result, plain("bool")) or result

@@ -150,7 +150,7 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
     arrays = [value for value in values if value.may("array", "scalar") and not value.may("any")]
     together = function.result in ("elementwise", "float", "bool", "where", "product") and arrays
     if together and any(value.only("list", "tuple") for value in values):
-        return "an array stands beside a list"
+        return "an array is combined with a list"
     if function.name == "power" and any(value.dtype == "bool" for value in values):
         return "powers of truth values have another dtype"
     return None

@@ -124,10 +124,10 @@ def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
     """Return why TensorFlow's result for these operands may differ from NumPy's; None if it does not."""
     sides = (left, right)
     if any(side.may("object", "class") and not side.may(ANY_KIND) for side in sides):
-        return "an object has operators of its own"
+        return "an object defines its own operators"
     arrays = any(side.may("array", "scalar") and not side.may(ANY_KIND) for side in sides)
     if arrays and any(side.only("list", "tuple") for side in sides):
-        return "an array stands beside a list"
+        return "an array is combined with a list"
     if isinstance(operator, _SHIFTS) and not all(side.is_plain for side in sides):
         return "tensors have no shift operators"
     if isinstance(operator, (*_POWERS, *HELPERS)) and arrays and any(side.dtype == "bool" for side in sides):

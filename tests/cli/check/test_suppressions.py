@@ -131,7 +131,7 @@ def test_linked_findings(tmp_path: Path) -> None:
         "def run(x):{comment}\n    for i in range(9):\n        x = np.sin(x) + act(x)\n    return x\n"
     )
     (found,) = told(tmp_path, text.format(comment=""))
-    assert found.startswith("5:1: NP2TF402 calls of `run` run on the host")
+    assert found.startswith("5:1: NP2TF402 calls of `run` run on NumPy")
     hidden = text.format(comment="  # np2tf: ignore[NP2TF402]")
     assert told(tmp_path, hidden) == []
     assert check(tmp_path / "a.py").stdout == ""
@@ -174,7 +174,7 @@ def test_linked_findings(tmp_path: Path) -> None:
         ),
         (
             "x  # np2tf: ignore NP2TF002\n",
-            ["2:4: NP2TF913 `# np2tf: ignore NP2TF002` hides nothing: codes stand in brackets"],
+            ["2:4: NP2TF913 `# np2tf: ignore NP2TF002` hides nothing: codes must be in brackets"],
         ),
         (
             "x  # np2tf: ignore[NP2TF002\n",
@@ -182,17 +182,29 @@ def test_linked_findings(tmp_path: Path) -> None:
         ),
         (
             "x  # np2tf: ignore[]\n",
-            ["2:4: NP2TF913 `# np2tf: ignore[]` hides nothing: its brackets hold no code"],
+            ["2:4: NP2TF913 `# np2tf: ignore[]` hides nothing: its brackets contain no code"],
         ),
         (
             "x  # np2tf: ignore[NP2TF002 NP2TF003]\n",
-            ["2:4: NP2TF913 `# np2tf: ignore[NP2TF002 NP2TF003]` hides nothing: commas stand between codes"],
+            [
+                "2:4: NP2TF913 `# np2tf: ignore[NP2TF002 NP2TF003]` hides nothing: "
+                "codes must be separated by commas"
+            ],
         ),
-        ("x  # np2tf ignore\n", ["2:4: NP2TF913 `# np2tf ignore` hides nothing: it begins with `np2tf:`"]),
-        ("x  # NP2TF: ignore\n", ["2:4: NP2TF913 `# NP2TF: ignore` hides nothing: it begins with `np2tf:`"]),
+        (
+            "x  # np2tf ignore\n",
+            ["2:4: NP2TF913 `# np2tf ignore` hides nothing: it must begin with `np2tf:`"],
+        ),
+        (
+            "x  # NP2TF: ignore\n",
+            ["2:4: NP2TF913 `# NP2TF: ignore` hides nothing: it must begin with `np2tf:`"],
+        ),
         (
             "x  # np2tf: ignores[NP2TF002]\n",
-            ["2:4: NP2TF913 `# np2tf: ignores[NP2TF002]` hides nothing: it is no `ignore` or `file-ignore`"],
+            [
+                "2:4: NP2TF913 `# np2tf: ignores[NP2TF002]` hides nothing: "
+                "it is neither `ignore` nor `file-ignore`"
+            ],
         ),
         ("x  # see np2tf's documentation, and np2tf: all of it\n", []),
         ("x = '# np2tf: ignore'\n", []),

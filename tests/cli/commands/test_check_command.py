@@ -101,20 +101,20 @@ def test_standard_input(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (("--select", "NP2TF40x", "."), '"NP2TF40x", which no code begins with'),
-        (("--ignore", "E501", "."), '"E501", which no code begins with'),
+        (("--select", "NP2TF40x", "."), '"NP2TF40x", but no code starts with it'),
+        (("--ignore", "E501", "."), '"E501", but no code starts with it'),
         (("--format", "xml", "."), "'xml' is not one of"),
-        (("--add-ignore", "--fix-ignores", "."), "--add-ignore and --fix-ignores exclude each other"),
+        (("--add-ignore", "--fix-ignores", "."), "--add-ignore and --fix-ignores cannot be used together"),
         (
             ("--add-ignore", "--write-baseline", "b", "."),
-            "--write-baseline and --add-ignore exclude each other",
+            "--write-baseline and --add-ignore cannot be used together",
         ),
         (("--baseline", "none.json", "."), "'none.json' does not exist"),
         (("--jobs", "0", "."), "0 is not in the range"),
         (("--explain", "NP2TF000"), "no such code: NP2TF000"),
-        (("-", "."), "`-` goes alone"),
-        (("-", "--add-ignore"), "its comments are not written"),
-        (("--stdin-filename", "a.py", "."), "--stdin-filename goes with `-`"),
+        (("-", "."), "`-` cannot be combined with other paths"),
+        (("-", "--add-ignore"), "--add-ignore or --fix-ignores"),
+        (("--stdin-filename", "a.py", "."), "--stdin-filename needs `-`"),
     ],
 )
 def test_wrong_usage(args: tuple[str, ...], told: str, folder: Path) -> None:
@@ -215,7 +215,7 @@ def test_what_would_change_is_no_finding(folder: Path) -> None:
     """It is told, unless `-q` asks for findings only."""
     write("a.py", HEAD + "x = np.ones(2)\n")
     assert check(".").stdout == "a.py: would change\n"
-    assert check(".").stderr == "1 file would change, 0 files left as they are\n"
+    assert check(".").stderr == "1 file would change, 0 unchanged\n"
     quiet = check("-q", ".")
     assert (quiet.stdout, quiet.stderr, quiet.exit_code) == ("", "", 0)
 
@@ -277,12 +277,12 @@ def test_a_baseline_hides_what_is_known(folder: Path) -> None:
     result = check("--write-baseline", "known.json", "pkg")
     assert result.exit_code == 0
     assert result.stdout == "pkg/a.py: would change\n"
-    assert "known.json knows 4 findings." in result.stderr
+    assert "known.json lists 4 findings." in result.stderr
     counts = [(entry["path"], entry["code"], entry["count"]) for entry in baseline()]
     assert counts == [("pkg/a.py", "NP2TF002", 2), ("pkg/a.py", "NP2TF401", 1), ("pkg/bad.py", "NP2TF901", 1)]
     result = check("--baseline", "known.json", "pkg")
     assert (result.exit_code, result.stdout) == (0, "pkg/a.py: would change\n")
-    assert result.stderr.endswith("1 failed, 0 files left as they are; 4 more in the baseline\n")
+    assert result.stderr.endswith("1 failed, 0 unchanged; 4 more in the baseline\n")
     write("pkg/a.py", HEAD + "np.wrong\nnp.wrong\nnp.wrong\nnp.new\n" + NOTE)
     assert check("--baseline", "known.json", "pkg").exit_code == 1
     assert found("--baseline", "known.json", "pkg") == ["4 002", "5 002"]
@@ -327,11 +327,14 @@ def test_stale_entries(folder: Path) -> None:
     result = check("-q", "--baseline", "known.json", "pkg")
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
-        "known.json:3:1: NP2TF914 the baseline knows 1 more of NP2TF002 in pkg/a.py than are found: np.wrong",
-        "known.json:4:1: NP2TF914 the baseline knows 1 more of NP2TF002 in pkg/b.py than are found: np.wrong",
-        "known.json:5:1: NP2TF914 the baseline knows 1 more of NP2TF401 in pkg/b.py than are found: "
+        "known.json:3:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/a.py than were found: "
+        "np.wrong",
+        "known.json:4:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/b.py than were found: "
+        "np.wrong",
+        "known.json:5:1: NP2TF914 the baseline lists 1 more of NP2TF401 in pkg/b.py than were found: "
         "print(x, file=OUT)",
-        "known.json:6:1: NP2TF914 the baseline knows 1 more of NP2TF002 in pkg/c.py than are found: np.wrong",
+        "known.json:6:1: NP2TF914 the baseline lists 1 more of NP2TF002 in pkg/c.py than were found: "
+        "np.wrong",
     ]
     assert found("--baseline", "known.json", "--ignore", "NP2TF914", "pkg") == []
     assert found("--baseline", "known.json", "--ignore", "NP2TF002", "pkg") == ["5 914", "6 914"]
@@ -388,19 +391,23 @@ HEADER = '{"np2tf": "baseline", "version": 1}'
         ("import numpy as np\n", 1, "it does not begin with `[`"),
         ("[]", 1, "Expecting value"),
         ("[\n", 2, "Expecting value"),
-        ("[\n{}\n]", 2, "its first entry is not"),
-        (f"[\n{HEADER.replace('1', '2')}\n]", 2, "its first entry is not"),
-        (f"[\n{HEADER}\n", 3, "`,` or `]` is missing behind an entry"),
+        ("[\n{}\n]", 2, "its first entry must be"),
+        (f"[\n{HEADER.replace('1', '2')}\n]", 2, "its first entry must be"),
+        (f"[\n{HEADER}\n", 3, "`,` or `]` is missing after an entry"),
         (f"[\n{HEADER},\n<<<<<<< HEAD\n{GOOD}\n]", 3, "Expecting value"),
-        (f"[\n{HEADER}\n{GOOD}\n]", 3, "`,` or `]` is missing behind an entry"),
+        (f"[\n{HEADER}\n{GOOD}\n]", 3, "`,` or `]` is missing after an entry"),
         (f"[\n{HEADER},\n{GOOD},\n]", 4, "Expecting value"),
         (f"[\n{HEADER},\n{GOOD}\n]\n]\n", 5, "something follows the list"),
-        (f"[\n{HEADER},\n{GOOD},\n1\n]", 4, "an entry has the fields path, code, count, message, source"),
-        (f"[\n{HEADER},\n{GOOD},\n{{}}\n]", 4, "an entry has the fields"),
-        (f"[\n{HEADER},\n{GOOD.replace('1}', '0}')}\n]", 3, "count is 1 or more"),
-        (f"[\n{HEADER},\n{GOOD.replace('1}', 'true}')}\n]", 3, "count is a whole number"),
-        (f"[\n{HEADER},\n{GOOD.replace('1}', '1.0}')}\n]", 3, "count is a whole number"),
-        (f"[\n{HEADER},\n{GOOD.replace(chr(34) + '0' + chr(34), '0')}\n]", 3, "message is a text"),
+        (
+            f"[\n{HEADER},\n{GOOD},\n1\n]",
+            4,
+            "an entry must have the fields path, code, count, message, source",
+        ),
+        (f"[\n{HEADER},\n{GOOD},\n{{}}\n]", 4, "an entry must have the fields"),
+        (f"[\n{HEADER},\n{GOOD.replace('1}', '0}')}\n]", 3, "count must be at least 1"),
+        (f"[\n{HEADER},\n{GOOD.replace('1}', 'true}')}\n]", 3, "count must be a whole number"),
+        (f"[\n{HEADER},\n{GOOD.replace('1}', '1.0}')}\n]", 3, "count must be a whole number"),
+        (f"[\n{HEADER},\n{GOOD.replace(chr(34) + '0' + chr(34), '0')}\n]", 3, "message must be a string"),
         (f"[\n{HEADER},\n{'[' * 100_000}\n]", 3, ""),
         ("[\n\udcff\n]", 2, "it is not UTF-8"),
     ],

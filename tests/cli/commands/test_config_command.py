@@ -63,7 +63,7 @@ def test_several_files_and_folders(tmp_path: Path) -> None:
 
 
 def test_what_is_excluded(tmp_path: Path) -> None:
-    assert "# It is excluded" in np2tf("config", "--show", tmp_path / "build/a.py").stdout
+    assert "# This file is excluded" in np2tf("config", "--show", tmp_path / "build/a.py").stdout
     assert "# It is excluded" not in np2tf("config", "--show", tmp_path / "a.py").stdout
 
 
@@ -74,7 +74,7 @@ def test_a_mistake_is_wrong_usage(tmp_path: Path, args: tuple[str, ...]) -> None
     (tmp_path / "np2tf.toml").write_text("# ours\nslect = []\n")
     result = np2tf(*args, tmp_path)
     assert result.exit_code == 2
-    told = f"Error: {tmp_path / 'np2tf.toml'}:2: there is no key `slect`; did you mean `select`?"
+    told = f"Error: {tmp_path / 'np2tf.toml'}:2: unknown key `slect`; did you mean `select`?"
     assert told in result.output.replace("\n", "")
 
 

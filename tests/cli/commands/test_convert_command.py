@@ -57,7 +57,7 @@ def test_default_is_a_diff_and_writes_nothing(tree: Path) -> None:
     assert result.exit_code == 1
     assert result.stdout.count("+from np2tf import tnp") == 2
     assert "bad.py:2:7: NP2TF901" in result.stderr
-    assert "2 files would change, 1 failed, 1 file left as it is" in result.stderr
+    assert "2 files would change, 1 failed, 1 unchanged" in result.stderr
     assert contents(tree) == before
 
 

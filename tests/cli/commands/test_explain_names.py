@@ -13,9 +13,9 @@ from tests.helpers.command_runner import CliRunner
     [
         ("np.sum", "Example: np.sum(a, axis=0)"),
         ("numpy.linalg.norm", "numpy.linalg.norm (native"),
-        ("np.fill_diagonal", "Writes to a,"),
+        ("np.fill_diagonal", "Writes to a and returns"),
         ("np.reshape", "Returns a view"),
-        ("np.unique", "shape of the result may depend"),
+        ("np.unique", "result's shape may depend"),
         ("np.random.normal", "numpy.random.normal (host"),
         ("np.asfarray", "Why: use asarray"),
         ("np.product", "now prod"),

@@ -54,7 +54,7 @@ def test_a_function_is_saved(tmp_path: Path) -> None:
         "gpu",
     )
     assert done.exit_code == 0, done.output
-    assert "model is saved in" in done.output
+    assert "model was saved in" in done.output
     assert "stablehlo.tanh" in text.read_text()
     assert b"StableHLO_v1.0.0" in (tmp_path / "model.mlir.bc").read_bytes()
     x = np.arange(6.0).reshape(2, 3)
@@ -64,13 +64,13 @@ def test_a_function_is_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["SCRIPT", "--out", "HERE/out", "--input", "x: f64"], "name a file and a function"),
+        (["SCRIPT", "--out", "HERE/out", "--input", "x: f64"], "give a file and a function"),
         (["HERE/absent.py:model", "--out", "HERE/out", "--input", "x: f64"], "NP2TF931"),
         (["SCRIPT:absent", "--out", "HERE/out", "--input", "x: f64"], "NP2TF952"),
         (["SCRIPT:number", "--out", "HERE/out", "--input", "x: f64"], "NP2TF952"),
         (["SCRIPT:model", "--out", "HERE/out", "--input", "x: f65"], "NP2TF951"),
         (["SCRIPT:model", "--out", "HERE/out", "--input", "y: f64"], "no parameter 'y'"),
-        (["SCRIPT:model", "--out", "HERE/out"], "name the arguments"),
+        (["SCRIPT:model", "--out", "HERE/out"], "give the arguments"),
         (["SCRIPT:model", "--input", "x: f64"], "--out"),
         (["SCRIPT:talks", "--out", "HERE/out", "--input", "x: f64[?]"], "NP2TF556"),
         (["SCRIPT:model", "--out", "HERE", "--input", "x: f64[?]"], "not empty"),

@@ -100,9 +100,9 @@ def test_what_it_writes_works(repository: Path) -> None:
 
 def test_it_says_what_share_will_translate(repository: Path) -> None:
     said = init("--no-pre-commit", "--no-baseline").output
-    assert "2 files, of which a translation changes 1." in said  # the tests stay
-    assert "Of 1 function that compute with arrays 1 (100 %) are compiled" in said
-    assert "Of 2 uses of NumPy 1 (50 %) are TensorFlow's." in said
+    assert "2 files, 1 of which would change." in said  # the tests stay
+    assert "Of 1 function that compute with arrays, 1 (100 %) are compiled" in said
+    assert "Of 2 uses of NumPy, 1 (50 %) run on TensorFlow." in said
     assert "1 finding:" in said
 
 
@@ -127,7 +127,7 @@ def test_a_configuration_that_is_there_stays(repository: Path) -> None:
     (repository / "np2tf.toml").write_text('ignore = ["NP2TF0"]\n')
     before = (repository / "pyproject.toml").read_bytes()
     said = init("--no-baseline", "--no-pre-commit").output
-    assert "np2tf.toml has the configuration already" in said
+    assert "np2tf.toml already has the configuration" in said
     assert (repository / "np2tf.toml").read_text() == 'ignore = ["NP2TF0"]\n'
     assert (repository / "pyproject.toml").read_bytes() == before
 
@@ -137,7 +137,7 @@ def test_another_workflow_is_replaced_only_if_that_is_asked_for(repository: Path
     job.parent.mkdir(parents=True)
     job.write_text("mine: true\n")
     said = init("--ci", "github", "--from", FROM).output
-    assert "np2tf.yml is left as it is; --yes replaces it" in said
+    assert "np2tf.yml was left unchanged; --yes replaces it" in said
     assert job.read_text() == "mine: true\n"
     init("--ci", "github", "--from", FROM, "--yes")
     assert "np2tf check" in job.read_text()
@@ -147,8 +147,8 @@ def test_what_is_wrong_is_told(repository: Path) -> None:
     (repository / "pyproject.toml").write_text("[tool\n")
     (repository / ".pre-commit-config.yaml").write_text("repos: [\n")
     done = init("--no-baseline")
-    assert "pyproject.toml is left as it is: it is not valid TOML" in done.output
-    assert ".pre-commit-config.yaml is left as it is: it is not valid YAML" in done.output
+    assert "pyproject.toml was left unchanged: it is not valid TOML" in done.output
+    assert ".pre-commit-config.yaml was left unchanged: it is not valid YAML" in done.output
     assert (repository / ".pre-commit-config.yaml").read_text() == "repos: [\n"
     assert init("--ci", "github", "--from", "https://example.org/x").exit_code == 2
 

@@ -179,7 +179,7 @@ WRONG = {
     "syntax": (("broken.py",), 1, "broken.py:2:5: NP2TF901 not valid Python: '(' was never closed"),
     "nulls": (("nulls.py",), 1, "nulls.py:1:1: NP2TF90"),
     "unreadable": (("folder.py",), 2, "NP2TF933 folder.py has nothing to run"),
-    "nothing": ((), 2, "name a file, or a module after -m"),
+    "nothing": ((), 2, "give a file, or -m and a module"),
     "unknown option": (("--nonsense", "beside.py"), 2, "No such option"),
     "unknown value": (("--jit", "maybe", "beside.py"), 2, "'maybe' is not one of 'on', 'strict', 'off'"),
 }
@@ -378,7 +378,7 @@ def test_the_report_as_text_comes_last_also_after_an_error(numeric: Path):
     error, _, report = done.stderr.partition("ZeroDivisionError: division by zero\n")
     assert "Traceback" in error
     assert "compiled by XLA" in report
-    assert re.search(r"3×  script.py:24  roots: NumPy's own", report)
+    assert re.search(r"3×  script.py:24  roots: there is no TensorFlow version", report)
     assert re.search(r"script.py:16: NP2TF542 fallen: .*\(2 calls\)", report)
 
 
@@ -388,4 +388,4 @@ def test_strict_fails_where_a_function_cannot_be_compiled(numeric: Path):
     assert done.returncode == 1
     assert f'File "{numeric}/script.py", line 16, in fallen' in done.stderr
     assert "ValueNeededError" in done.stderr
-    assert done.stderr.splitlines()[-1] == "np2tf run: NP2TF542 (np2tf explain NP2TF542 tells the remedy)"
+    assert done.stderr.splitlines()[-1] == "np2tf run: NP2TF542 (np2tf explain NP2TF542 shows the remedy)"

@@ -137,7 +137,7 @@ def test_a_file_beside_its_translation(shown: Browser) -> None:
     assert shown.value(side.format(NASTY_FILE, "after")) == convert(NASTY).text.splitlines()
     notes = shown.value(f"[...{NASTY_FILE}.querySelectorAll('.notes p')].map((one) => one.textContent)")
     assert any(note.startswith("NP2TF002 NumPy has no public name np.wrong") for note in notes)
-    assert any(note.startswith("relax staged") for note in notes)
+    assert any(note.startswith("relax compiled") for note in notes)
     injected = f"{NASTY_FILE}.querySelectorAll('script, b:not(.notes b), i:not(.notes i):not(.dot)').length"
     assert shown.value(injected) == 0
     assert shown.value("document.title") == "a <b> & c – np2tf report"

@@ -79,7 +79,7 @@ def test_sources_and_translations_arrive_as_they_are(made: str) -> None:
 
     assert after == convert(NASTY).text.splitlines()
     assert [finding["code"] for finding in file["findings"]] == ["NP2TF002"]
-    assert [(fate["name"], fate["fate"]) for fate in file["fates"]] == [("relax", "staged")]
+    assert [(fate["name"], fate["fate"]) for fate in file["fates"]] == [("relax", "compiled")]
     assert data["files"]["broken.py"]["lines"] == ["def (:"]
     assert [finding["severity"] for finding in data["files"]["odd.py"]["findings"]] == ["error"]
 

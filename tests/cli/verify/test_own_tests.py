@@ -128,8 +128,8 @@ def test_all_tests_end_in_the_same_way(repository: Path) -> None:
     )
     assert done.exit_code == 0
     told = " ".join(done.output.split())
-    assert "6 tests: 6 end in the same way (3 passed, 1 skipped, 1 xfailed, 1 failed), 0 differently." in told
-    assert "No code took long enough for compilation; --tier compile" in told
+    assert "6 tests: 6 end the same way (3 passed, 1 skipped, 1 xfailed, 1 failed), 0 differently." in told
+    assert "No code ran long enough to be compiled; --tier compile" in told
     assert "Modules translated: pk 1 of 2, prog 0 of 0." in done.output
     data = json.loads((repository / "out.json").read_text())
     assert (data["packages"], data["equal"], data["code"]) == (["pk", "prog"], True, None)
@@ -172,7 +172,7 @@ def test_differences_are_told(repository: Path) -> None:
         ("python -m pytest nowhere", "on NumPy: exit status 4: ERROR: file or directory not found: nowhere"),
         (
             "python -m pytest tests/test_broken.py",
-            "no test can be run on NumPy; tests/test_broken.py: Module",
+            "no test runs on NumPy; tests/test_broken.py: Module",
         ),
         ("python -m pytest -k nothing_is_called_so tests/test_core.py", "on NumPy: there are no tests"),
     ],
@@ -215,15 +215,15 @@ def test_a_program_that_fails_on_numpy(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (". -- make test", "make cannot be translated: a command begins with pytest or python"),
+        (". -- make test", "make cannot be translated: a command must start with pytest or python"),
         (". -- python -c 1", "python -c cannot be run translated"),
         (". -- python", "names no program"),
-        (". --", "name the command behind --"),
+        (". --", "give a command after --"),
         ("prog.py . -- 1", "one program, or folders"),
-        ("tests -- pytest", "there is no package with NumPy in these places"),
-        (". -k x -- pytest", "-k has no meaning with a command"),
-        ("prog.py --timeout 3", "--timeout has no meaning without a command"),
-        (". --plot out.xyz -- pytest", "the file's name ends with one of"),
+        ("tests -- pytest", "found no package that uses NumPy here"),
+        (". -k x -- pytest", "-k does not apply with a command"),
+        ("prog.py --timeout 3", "--timeout does not apply without a command"),
+        (". --plot out.xyz -- pytest", "the file name must end in one of"),
         (". --plot no/out.png -- pytest", "there is no folder no"),
     ],
 )

@@ -212,7 +212,7 @@ def test_what_became_of_hot_functions(project: Path):
     assert how(entered=0, graph=1, host=2) == ("graph", "")
     assert how(entered=10, loops=1, host=1) == ("loops", "")
     assert how(entered=0) == ("inside", "")
-    left = "it is jitted, but most calls were left on the host"
+    left = "it is jitted, but most calls stayed on NumPy"
     assert how(entered=6, compiled=4) == ("host", left)
     assert how(host=1, reasons=("host: faster than compiled code",)) == (
         "host",

@@ -160,7 +160,7 @@ CASES = {
             n = n << 1  # other
         return x[:2] * n
         """,
-        "the Python integer `n` {one} grows in a staged loop {other} and may exceed 64 bits",
+        "the Python integer `n` {one} grows in a compiled loop {other} and may exceed 64 bits",
     ),
     "an attribute changes in a loop": Case(
         RankChangeError,
@@ -188,7 +188,7 @@ CASES = {
             b = a  # one
         return a, b
         """,
-        "`b` {one} and `a` {other} may be the same array in a staged loop, and one is written to",
+        "`b` {one} and `a` {other} may be the same array in a compiled loop, and one is written to",
     ),
     "the sides of a branch give other types": Case(
         BranchTypeError,

@@ -653,8 +653,8 @@ def test_a_report_tells_of_loops(taken: Taken) -> None:
     data = json.loads(as_json(report))["loops"]
     assert [loop["path"] for loop in data] == [names["f"].__code__.co_filename] * 2
     assert all(loop["compiled"] > 0.0 and loop["compiling"] > 0.0 for loop in data)
-    assert "Loops that went on as compiled code:" in as_text(report)
-    assert f"{data[0]['path']}:5  f: from round 1 on" in as_text(report)
+    assert "Loops that continued as compiled code:" in as_text(report)
+    assert f"{data[0]['path']}:5  f: from iteration 1 on" in as_text(report)
     (function,) = (function for function in report.functions.values() if function.name == "f")
     assert function.host.calls == 2
     assert function.compiled.calls > 0

@@ -244,7 +244,7 @@ def test_a_process_that_only_imports_reads_and_writes_nothing(folder: Path) -> N
 def test_the_cache_command_tells_of_decisions_and_removes_them(folder: Path) -> None:
     process(f=RECORD)
     told = CliRunner().invoke(command, ["cache", "info"])
-    assert "programs of which it is known what to compile: 1" in told.output
+    assert "programs with known compile decisions: 1" in told.output
     CliRunner().invoke(command, ["cache", "clear"])
     assert not list(folder.glob("*"))
 

@@ -124,7 +124,7 @@ def test_check_names_files_and_writes_nothing(tmp_path: Path) -> None:
     before = contents(tmp_path)
     result = np2tf("convert", "--check", tmp_path)
     assert result.stdout == f"{tmp_path / 'a.py'}: would change\n"
-    assert "1 file would change, 1 file left as it is" in result.stderr
+    assert "1 file would change, 1 unchanged" in result.stderr
     assert contents(tmp_path) == before
     with_both_options = np2tf("convert", "--check", "--diff", tmp_path)
     assert (with_both_options.exit_code, with_both_options.stdout.startswith("--- ")) == (1, True)

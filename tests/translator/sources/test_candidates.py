@@ -231,12 +231,12 @@ def nothing(x):
     fates = [line.partition(f"{package}/")[2] for line in told if ": would change" not in line]
     assert [line for line in fates if line.startswith("plain")] == [
         "plain.py:1: lines: plain Python",
-        "plain.py:5: product: staged where it is called",
+        "plain.py:5: product: compiled only as part of a compiled caller",
         "plain.py:10: Book.pages: plain Python",
         "plain.py:15: Book.Inner.words: plain Python",
         "plain.py:21: one: plain Python",
         "plain.py:25: other: plain Python",
     ]
-    assert "work.py:8: f: staged, and looks at 1 call while it is traced" in fates
+    assert "work.py:8: f: compiled; 1 call is resolved at run time" in fates
     summary = CliRunner().invoke(command, ["check", "--summary", str(package)]).stdout
     assert "5 more have loops" in summary
