@@ -65,7 +65,7 @@ def test_kind_in_is_kind_out(name: str):
     equal(function(*tf.nest.map_structure(tf.Variable, args)), wanted, tf.Tensor)
     arrays = function(*tf.nest.map_structure(np2tf.device_put, args))
     equal(arrays, wanted)
-    assert type(arrays).__module__.startswith("np2tf.tnp")
+    assert type(arrays).__module__.startswith("np2tf.arrays")
 
 
 @pytest.mark.parametrize("function", [translated.row_total, np2tf.jit(lambda rows, k: tnp.sum(rows[k]) * 2)])
@@ -77,7 +77,7 @@ def test_the_kind_of_a_result_does_not_depend_on_the_place_of_a_tensor(function:
         equal(function(rows, k), 6.0, tf.Tensor)
         equal(function({"a": [0.0] * 20, k: rows[k]}, k), 6.0, tf.Tensor)
         rows[k] = np2tf.device_put(np.array([1.0, 2.0]))
-        assert type(function(rows, k)).__module__.startswith("np2tf.tnp")
+        assert type(function(rows, k)).__module__.startswith("np2tf.arrays")
     equal(function([[0.0] * 12, [0.0] * 12 + [tf.constant(3.0)]], 1), 6.0, tf.Tensor)
     own: list[Any] = [2.0]
     own.append(own)
