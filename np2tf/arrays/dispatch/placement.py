@@ -138,6 +138,10 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
         return lay_out_copy(tf.identity(tensor), x)
 
 
+#: Pickles of arrays name the function by the path that programs write.
+device_put.__module__ = "np2tf"
+
+
 def devices() -> list[str]:
     """Return the names of the devices that TensorFlow can use here, such as "cpu:0" and "gpu:0".
 

@@ -204,6 +204,15 @@ def test_protocols() -> None:
         bool(array)
 
 
+def test_pickles_of_older_versions() -> None:
+    """A pickle names a function by a path that programs write; the path of older versions is there, too."""
+    array = np2tf.device_put(np.arange(3.0))
+    text = pickle.dumps(array, protocol=0)
+    assert b"cnp2tf\ndevice_put\n" in text
+    old = text.replace(b"cnp2tf\ndevice_put\n", b"cnp2tf.tnp._dispatch.devices\ndevice_put\n")
+    assert [x.tolist() for x in map(pickle.loads, (text, old))] == [[0.0, 1.0, 2.0]] * 2
+
+
 def test_every_public_attribute_resolves() -> None:
     """Arrays of either residence have every public attribute of np.ndarray."""
     for array in (tnp.ones((2, 2)), tensor_array(tf.ones((2, 2), tf.float64))):

@@ -1,0 +1,1 @@
+"""The path of a function that pickles of arrays name which older versions have written."""
