@@ -16,7 +16,7 @@ import numpy as np
 
 import np2tf
 from np2tf import distribute
-from np2tf.transforms.sharding import shard_map
+from np2tf.distribute import shard_map
 
 CASES: dict[str, Callable[[], Any]] = {}
 EXPECTED: dict[str, Callable[[], Any]] = {}
