@@ -156,10 +156,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_OPERATORS})
 
 
-_late.fill(_late.arrays, "np2tf.arrays.entry.routing")
-_late.fill(_late.compiler, "np2tf.staging.compile.loop_compiler")
+_late.arrays = _late.LazyModule("np2tf.arrays.entry.routing")
+_late.compiler = _late.LazyModule("np2tf.staging.compile.loop_compiler")
 _late.staging = "np2tf.staging"
 _late.patches = "np2tf.staging.process.tensorflow_patches"
-_late.fill(_late.translator, "np2tf.loading.functions.staged_versions")
+_late.translator = _late.LazyModule("np2tf.loading.functions.staged_versions")
 
 _install(globals())

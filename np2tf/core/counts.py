@@ -1,15 +1,17 @@
 """Counters of the operations and calls on each tier.
 
-The code that runs an operation adds to them; `runtime.report.counters` reads them.
+The code that runs an operation adds to them; `collect` reads them, for a block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from np2tf.core.errors import StagingError, class_of_code
+from np2tf.core.own_warnings import warn_at
 
 #: The number of reasons that are told apart.
 MOST_FALLBACKS = 1000
@@ -129,3 +131,30 @@ class Counts:
 
 
 counts = Counts()
+
+
+@contextmanager
+def collect() -> Iterator[Counts]:
+    """Count operations and calls in the with block; the result is complete when the block ends."""
+    numbers = {name: getattr(counts, name) for name in NUMBERS}
+    calls = {fallback.key: fallback.calls for fallback in counts.fallbacks}
+    result = Counts()
+    try:
+        yield result
+    finally:
+        for name, before in numbers.items():
+            setattr(result, name, getattr(counts, name) - before)
+        for fallback in counts.fallbacks:
+            more = fallback.calls - calls.get(fallback.key, 0)
+            if more:
+                result.fell_back(replace(fallback, calls=more))
+
+
+class UnjittedWarning(UserWarning):
+    """Warns that a function which should be compiled runs as Python."""
+
+
+def tell_unjitted(why: Fallback, more: str = "") -> None:
+    """Warn at the place of the reason."""
+    message = f"{why.code} {why.path}:{why.line}: {why.function} runs unjitted: {why.reason}{more}"
+    warn_at(message, UnjittedWarning, why.path, why.line)

@@ -18,7 +18,6 @@ __all__ = [
     "LazyModule",
     "arrays",
     "compiler",
-    "fill",
     "patches",
     "staging",
     "tf",
@@ -149,7 +148,7 @@ class LazyModule:
     been read, so that reading it again is cheap.
     """
 
-    def __init__(self, name: str = "") -> None:
+    def __init__(self, name: str) -> None:
         self.__dict__["__name__"] = name
 
     def __getattr__(self, name: str) -> Any:
@@ -167,16 +166,9 @@ else:
     tf = LazyModule("tensorflow")
 
 #: The slots; `Any`, since their modules are not to be imported here, not even for types.
-arrays: Any = LazyModule()
-compiler: Any = LazyModule()
-translator: Any = LazyModule()
-
-
+arrays: Any
+compiler: Any
+translator: Any
 #: The package that holds the meanings of operators for staged values, and the module that makes TensorFlow
 #: and Keras know arrays.
 staging = patches = ""
-
-
-def fill(slot: Any, name: str) -> None:
-    """Tell a slot the module that it stands for."""
-    slot.__dict__["__name__"] = name

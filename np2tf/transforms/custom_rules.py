@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.dtype_dispatch import conjugate
 from np2tf.core.errors import CustomRuleError
 from np2tf.transforms.runnable import bind_arguments, check_callable, name_like, runnable
 from np2tf.transforms.values import (
@@ -140,7 +141,7 @@ class _Result:
         """Return the cotangent of the result, in JAX's convention for complex numbers."""
         leaves: list[Any] = [np.zeros(shape_of(leaf), FLOAT0) for leaf in self.structure.leaves]
         for place, gradient in zip(self.inexact, gradients, strict=True):
-            leaves[place] = wrapper_of(self.structure.leaves[place])(_conjugate(gradient))
+            leaves[place] = wrapper_of(self.structure.leaves[place])(conjugate(gradient))
         return self.structure.build(leaves)
 
 
@@ -351,12 +352,8 @@ def _cotangents(returned_value: Any, call: _Call, name: str) -> list[Any]:
                 f"the function bwd of {name} returns a cotangent of shape {tuple(shape_of(leaf))} for an "
                 f"argument of shape {tuple(shape_of(like))}"
             )
-        gradients.append(None if leaf is None else _conjugate(as_tensor(leaf, dtype_of(like))))
+        gradients.append(None if leaf is None else conjugate(as_tensor(leaf, dtype_of(like))))
     return gradients
-
-
-def _conjugate(tensor: tf.Tensor) -> tf.Tensor:
-    return tf.math.conj(tensor) if tensor.dtype.is_complex else tensor
 
 
 def _name(function: Any) -> str:

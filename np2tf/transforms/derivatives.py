@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from np2tf.arrays.array.ndarray import is_array
 from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.batches import quiet_tensorflow
 from np2tf.core.errors import OutputKindError, ShapeNeededError, TransformArgumentError
 from np2tf.transforms.arguments import (
     Arguments,
@@ -18,7 +19,7 @@ from np2tf.transforms.arguments import (
     check_output,
     check_reverse_input,
 )
-from np2tf.transforms.recordings import Recording, quiet_tensorflow
+from np2tf.transforms.recordings import Recording
 from np2tf.transforms.runnable import check_callable, name_like
 from np2tf.transforms.values import (
     FLOAT0,

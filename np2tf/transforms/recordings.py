@@ -4,7 +4,6 @@ missing.
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,8 @@ from tensorflow.python.framework import op_callbacks
 
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.operands.numpy_warnings import is_inner, user_location
+from np2tf.arrays.tensors.batches import quiet_tensorflow
+from np2tf.arrays.tensors.dtype_dispatch import conjugate
 from np2tf.core.errors import NoDerivativeError, OutputKindError
 from np2tf.transforms.values import Structure, is_inexact, wrapper_of
 
@@ -71,19 +72,6 @@ def _line_of(operation: str, again: Callable[[], Any]) -> tuple[str, int] | None
     finally:
         op_callbacks.remove_op_callback(note)
     return locations[0] if locations else None
-
-
-@contextmanager
-def quiet_tensorflow() -> Iterator[None]:
-    """Suppress TensorFlow's log messages: about operations without a vectorised form, which are then computed
-    one after another, and about complex gradients of real numbers, whose imaginary part has no meaning.
-    """
-    logger, silent = logging.getLogger("tensorflow"), lambda record: False
-    logger.addFilter(silent)
-    try:
-        yield
-    finally:
-        logger.removeFilter(silent)
 
 
 # -- recordings ----------------------------------------------------------------------------------------------
@@ -150,8 +138,8 @@ class Recording:
     def pull_back(self, cotangents: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return the product of cotangents, one for each inexact output, with the Jacobian."""
         return [
-            _conjugate(cotangent)
-            for cotangent in self._adjoint([_conjugate(cotangent) for cotangent in cotangents])
+            conjugate(cotangent)
+            for cotangent in self._adjoint([conjugate(cotangent) for cotangent in cotangents])
         ]
 
     def push_forward(self) -> Callable[[Sequence[tf.Tensor]], list[tf.Tensor]]:
@@ -206,7 +194,3 @@ def _output(leaf: Any) -> Any:
     if is_inexact(leaf):
         return tf.identity(as_tensor(leaf))
     return leaf
-
-
-def _conjugate(tensor: tf.Tensor) -> tf.Tensor:
-    return tf.math.conj(tensor) if tensor.dtype.is_complex else tensor

@@ -14,7 +14,7 @@ from np2tf.arrays.dispatch import host_fallback
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.functions.ufuncs.tensor_ufunc import Ufunc
 from np2tf.cli.run_report import as_json, as_text
-from np2tf.core import counters as stats
+from np2tf.core import counts as stats
 from np2tf.core.counts import Counts, Fallback, counts
 from np2tf.core.settings import config
 from np2tf.staging.host.jit import JittedFunction, UnjittedWarning

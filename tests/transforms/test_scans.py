@@ -137,7 +137,7 @@ def test_checkpoint_computes_again() -> None:
         np.testing.assert_allclose(found_gradient, wanted)
 
 
-@pytest.mark.filterwarnings("error::np2tf.core.unjitted_warning.UnjittedWarning")
+@pytest.mark.filterwarnings("error::np2tf.core.counts.UnjittedWarning")
 def test_checkpoint_in_compiled_code() -> None:
     """A jitted gradient of a function with checkpoints is the same."""
 

@@ -154,6 +154,13 @@ def devices() -> list[str]:
     return [device.name.removeprefix("/device:").lower() for device in logical_devices]
 
 
+def local_devices() -> list[str]:
+    """Return TensorFlow's names of the accelerators of this process; of its CPUs, if it has none."""
+    every = tf.config.list_logical_devices()
+    accelerators = [device.name for device in every if device.device_type != "CPU"]
+    return accelerators or [device.name for device in every]
+
+
 def device(name: str) -> Any:
     """Return a context manager in which TensorFlow's part runs on a device.
 

@@ -19,16 +19,12 @@ from np2tf.arrays.operands.conversion import cast
 from np2tf.arrays.operands.numpy_warnings import EMPTY_MEAN, TOO_FEW, warn_arithmetic, warn_where
 from np2tf.arrays.operands.promotion import inexact_type, result_type
 from np2tf.arrays.tensors.axis_reductions import reduce_any, reduce_sum
-from np2tf.arrays.tensors.dtype_dispatch import COMPLEX, hidden_from_others
+from np2tf.arrays.tensors.dtype_dispatch import COMPLEX, hidden_from_others, numpy_dtype
 from np2tf.arrays.tensors.storage import staging_for_xla
 from np2tf.arrays.tensors.violations import assert_same_size, record_violation
 from np2tf.core.errors import ShapeNeededError, ValueNeededError
 
 __all__ = ["average", "corrcoef", "cov"]
-
-
-def _dtype(x: tf.Tensor) -> np.dtype[Any]:
-    return np.dtype(x.dtype.as_numpy_dtype)
 
 
 def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
@@ -80,10 +76,10 @@ def average(
         result = mean_of(a, axis, None, keepdims, True)
         if result.shape.num_elements() == 0:
             raise ZeroDivisionError("division by zero")  # the number of elements for each mean
-        total = cast(tf.convert_to_tensor(count(a, axes, keepdims, True), tf.int64), _dtype(result))
+        total = cast(tf.convert_to_tensor(count(a, axes, keepdims, True), tf.int64), numpy_dtype(result))
     else:
-        dtype = inexact_type(a, weights) if _dtype(a).kind in "bui" else result_type(a, weights)
-        if _dtype(a).kind in "bui" and uses_numpy_rules():
+        dtype = inexact_type(a, weights) if numpy_dtype(a).kind in "bui" else result_type(a, weights)
+        if numpy_dtype(a).kind in "bui" and uses_numpy_rules():
             dtype = np.promote_types(dtype, np.float64)
         weights = cast(_fitted_weights(weights, a, axis), dtype)
         weights = tf.broadcast_to(weights, tf.shape(a))
@@ -134,7 +130,7 @@ def _covariance(
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     if dtype is None:
-        parts = [_dtype(m), np.dtype(np.float64)] + ([] if y is None else [_dtype(y)])
+        parts = [numpy_dtype(m), np.dtype(np.float64)] + ([] if y is None else [numpy_dtype(y)])
         dtype = np.result_type(*parts)
     x = _observations(m, dtype, rowvar, "m")
     if x.shape[0] == 0:
@@ -214,7 +210,7 @@ def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: D
         _warn_of_new_nans(c, c / c, "divide")
         return c / c
     deviation = tf.sqrt(tf.math.real(tf.linalg.diag_part(c)))
-    scale = cast(deviation, _dtype(c))
+    scale = cast(deviation, numpy_dtype(c))
     by_rows = c / scale[:, None]
     _warn_of_new_nans(c, by_rows, "divide")
     c = by_rows / scale[None, :]

@@ -18,6 +18,7 @@ from np2tf.arrays.operands.axes import lengths_of, permute_axes, rank_of
 from np2tf.arrays.operands.conversion import cast, to_numpy
 from np2tf.arrays.operands.numpy_warnings import warn_where
 from np2tf.arrays.tensors.axis_reductions import reduce_prod
+from np2tf.arrays.tensors.dtype_dispatch import conjugate
 from np2tf.arrays.tensors.violations import record_violation
 from np2tf.core.errors import NoGraphFormError, ShapeNeededError
 
@@ -247,11 +248,6 @@ def real_inverse(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
     factor = scale(norm, length, x.dtype.real_dtype, inverse=True, half=half)
     result = tf.signal.irfft(fit_length(x, length // 2 + 1), [length])
     return move_last_axis(cast(result if factor is None else result * factor, dtype), axis)
-
-
-def conjugate(x: tf.Tensor) -> tf.Tensor:
-    """Return the complex conjugate; real numbers are returned unchanged."""
-    return tf.math.conj(x) if x.dtype.is_complex else x
 
 
 @op(np.fft.fft)

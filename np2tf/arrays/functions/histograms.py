@@ -18,7 +18,7 @@ from np2tf.arrays.operands.conversion import as_tensor, cast, to_numpy
 from np2tf.arrays.operands.numpy_warnings import warn_arithmetic
 from np2tf.arrays.operands.promotion import inexact_type, result_type_of
 from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
-from np2tf.arrays.tensors.dtype_dispatch import COMPLEX, UNSIGNED_INTEGERS, hide_from_optimiser
+from np2tf.arrays.tensors.dtype_dispatch import COMPLEX, UNSIGNED_INTEGERS, hide_from_optimiser, numpy_dtype
 from np2tf.arrays.tensors.violations import assume, record_violation, refuse_where
 from np2tf.core.errors import NoGraphFormError, ShapeNeededError
 
@@ -33,11 +33,6 @@ __all__ = [
 
 
 # -- histograms ----------------------------------------------------------------------------------------------
-
-
-def _dtype(x: tf.Tensor) -> np.dtype[Any]:
-    """Return the dtype of a tensor as NumPy's."""
-    return np.dtype(x.dtype.as_numpy_dtype)
 
 
 # -- edges ---------------------------------------------------------------------------------------------------
@@ -199,13 +194,13 @@ def histogram(
     number = _number_of(bins)
     if number is None:
         edges = _given_edges(bins)
-        common = result_type_of((_dtype(x), _dtype(edges)))
+        common = result_type_of((numpy_dtype(x), numpy_dtype(edges)))
         places = _places(cast(x, common), cast(edges, common))
         number = int(edges.shape[0]) - 1
     else:
         first, last = _ends(x, range)
         edges = _even_edges(first, last, number)
-        places = _even_places(cast(x, _dtype(edges)), edges, first, last, number)
+        places = _even_places(cast(x, numpy_dtype(edges)), edges, first, last, number)
     counts = _counts(places, weights, number)
     if not density:
         return counts, edges
@@ -225,7 +220,7 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
         )
     if not (x.dtype.is_integer or x.dtype == tf.bool) or x.dtype == tf.uint64:
         raise TypeError(
-            f"Cannot cast array data from {_dtype(x)!r} to dtype('int64') according to the rule 'safe'"
+            f"Cannot cast array data from {numpy_dtype(x)!r} to dtype('int64') according to the rule 'safe'"
         )
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
@@ -234,7 +229,7 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
     if weights is not None:
         if weights.dtype in COMPLEX:
             raise TypeError(
-                f"Cannot cast array data from {_dtype(weights)!r} to dtype('float64') "
+                f"Cannot cast array data from {numpy_dtype(weights)!r} to dtype('float64') "
                 "according to the rule 'safe'"
             )
         weights = cast(weights, np.float64)
@@ -262,7 +257,7 @@ def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
         raise TypeError("x may not be complex")
     if rank_of(bins) != 1:
         raise ValueError("object of too small depth for desired array")
-    common = result_type_of((_dtype(x), _dtype(bins)))
+    common = result_type_of((numpy_dtype(x), numpy_dtype(bins)))
     values, edges = cast(x, common), cast(bins, common)
     side = "left" if right else "right"
     rises, falls = reduce_all(edges[:-1] <= edges[1:]), reduce_all(edges[:-1] >= edges[1:])
@@ -350,7 +345,7 @@ def histogramdd(
     lengths = [int(edge.shape[0]) - 1 for edge in edges]
     place, inside = tf.zeros((), tf.int64), tf.ones((), tf.bool)
     for x, edge, length in zip(columns, edges, lengths, strict=True):
-        common = result_type_of((_dtype(x), _dtype(edge)))
+        common = result_type_of((numpy_dtype(x), numpy_dtype(edge)))
         along = _places(cast(x, common), cast(edge, common))
         inside &= along >= 0
         place = place * length + along
@@ -386,7 +381,7 @@ def histogram2d(
         shared = whole.shape.rank != 0 and whole.shape[0] not in (1, 2)
     else:
         shared = len(bins) not in (1, 2)
-    common = result_type_of((_dtype(first), _dtype(second)))
+    common = result_type_of((numpy_dtype(first), numpy_dtype(second)))
     points = tf.stack([cast(first, common), cast(second, common)], axis=1)
     histogram, edges = _histogramdd(points, [bins, bins] if shared else bins, range, density, weights)
     return histogram, edges[0], edges[1]

@@ -24,6 +24,7 @@ from np2tf.arrays.dispatch.op import (
     positional_only,
 )
 from np2tf.arrays.functions.iterators import flat_view, flatiter, repeat_to_length
+from np2tf.arrays.functions.ufuncs.comparison import truth
 from np2tf.arrays.indexing.get_set import setitem
 from np2tf.arrays.indexing.index_keys import get_masked, positions, true_places, where_mask
 from np2tf.arrays.indexing.selection import guard_gradient, mask_selection, selected_array
@@ -188,11 +189,6 @@ def _broadcast_leading(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor
 
 
 # -- by condition ----------------------------------------------------------------------------------
-
-
-def truth(tensor: tf.Tensor) -> tf.Tensor:
-    """Return which elements are not zero, as a boolean tensor."""
-    return tensor if tensor.dtype == tf.bool else tf.not_equal(tensor, tf.zeros((), tensor.dtype))
 
 
 @op(np.compress)

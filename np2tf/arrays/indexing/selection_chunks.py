@@ -20,7 +20,13 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.arrays.indexing.selection import AxisMask, Round, Selection, part_of, span
-from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_any, reduce_in_lanes, reduce_prod
+from np2tf.arrays.tensors.axis_reductions import (
+    reduce_all,
+    reduce_any,
+    reduce_in_lanes,
+    reduce_prod,
+    sum_of_axes,
+)
 from np2tf.arrays.tensors.storage import staged_device, staging_at_once, staging_to_discard
 from np2tf.arrays.tensors.symbolic_integers import constant
 from np2tf.arrays.tensors.violations import suspend_recording
@@ -184,11 +190,7 @@ def _unless_nan(a: tf.Tensor, b: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
 
 
 def _sum(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
-    return reduce_in_lanes(_raw_sum, tf.add, x, tuple(axes), False)
-
-
-def _raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
-    return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims) if axes else x
+    return reduce_in_lanes(sum_of_axes, tf.add, x, tuple(axes), False)
 
 
 def _fold_pairs(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Callable[..., tf.Tensor]:

@@ -108,15 +108,18 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
 
     size = a.shape[0]
     if not _has_lanes(size):
-        return _sum(products(slice(None)), (0,), False)
+        return sum_of_axes(products(slice(None)), (0,), False)
     if any(size % width == 0 for width in _WIDTHS):
-        return reduce_in_lanes(_sum, tf.add, products(slice(None)), (0,), False)
+        return reduce_in_lanes(sum_of_axes, tf.add, products(slice(None)), (0,), False)
     # The operands are cut, and not the products, which XLA would compute and keep for two readers.
     width = _WIDTHS[0]
     even = size - size % width
     odd_products = tf.unstack(products(slice(even, size)))
-    return _combine_pairs(tf.add, [*odd_products, _reduce_lanes(_sum, tf.add, products(slice(even)), width)])
+    return _combine_pairs(
+        tf.add, [*odd_products, _reduce_lanes(sum_of_axes, tf.add, products(slice(even)), width)]
+    )
 
 
-def _sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+def sum_of_axes(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    """Return the sum over axes, as one operation; over no axis, `x` itself."""
     return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims) if axes else x

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -68,3 +70,16 @@ def register_converters() -> None:
     for name, convert in (("Bitcast", _bitcast), ("PlaceholderWithDefault", _placeholder_with_default)):
         if not pfor._pfor_converter_registry.get(name):
             pfor.RegisterPFor(name)(convert)
+
+
+@contextmanager
+def quiet_tensorflow() -> Iterator[None]:
+    """Suppress TensorFlow's log messages: about operations without a vectorised form, which are then computed
+    one after another, and about complex gradients of real numbers, whose imaginary part has no meaning.
+    """
+    logger, silent = logging.getLogger("tensorflow"), lambda record: False
+    logger.addFilter(silent)
+    try:
+        yield
+    finally:
+        logger.removeFilter(silent)

@@ -161,6 +161,11 @@ def apply_to_parts(function: Function) -> Function:
     return lambda x: tf.complex(function(tf.math.real(x)), function(tf.math.imag(x)))
 
 
+def conjugate(x: tf.Tensor) -> tf.Tensor:
+    """Return the complex conjugate; real numbers are returned unchanged."""
+    return tf.math.conj(x) if x.dtype.is_complex else x
+
+
 def identity(x: tf.Tensor) -> tf.Tensor:
     """Return the operand itself. Tensors do not change, so that no copy is needed."""
     return x
@@ -311,9 +316,14 @@ def constant_function(value: bool) -> Function:
     return lambda x: tf.fill(tf.shape(x), value)
 
 
+def numpy_dtype(x: tf.Tensor) -> np.dtype[Any]:
+    """Return the dtype of a tensor as NumPy's."""
+    return np.dtype(x.dtype.as_numpy_dtype)
+
+
 def width(x: tf.Tensor) -> int:
     """Return the number of bits of one element."""
-    return np.dtype(x.dtype.as_numpy_dtype).itemsize * 8
+    return numpy_dtype(x).itemsize * 8
 
 
 def as_signed(function: Function) -> Function:

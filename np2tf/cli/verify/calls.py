@@ -61,7 +61,7 @@ def _time(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[s
 
 
 def _count(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
-    from np2tf.core.counters import collect
+    from np2tf.core.counts import collect
     from np2tf.loading.import_hook import diagnostics_met
 
     hot = {name: function for name in request["hot"] if (function := _find_jitted(name)) is not None}

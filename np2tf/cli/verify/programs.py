@@ -228,7 +228,7 @@ def _run(text: str, path: Path, name: str, label: str, repeat: int, code: str) -
 
 
 def _call(module: ModuleType, path: Path, run: Run, repeat: int) -> None:
-    import np2tf.core.counters as stats
+    import np2tf.core.counts as stats
 
     main = getattr(module, "main", None)
     if not callable(main):

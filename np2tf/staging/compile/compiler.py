@@ -22,7 +22,7 @@ from np2tf.arrays.front.flags import current_mode, uses_numpy_rules
 from np2tf.arrays.front.numpy_state import raises_floating_point_errors, warnings_are_errors
 from np2tf.arrays.front.tensorflow_loading import first_compilation_contexts
 from np2tf.arrays.tensors.storage import current_scope
-from np2tf.core.counts import Fallback, counts
+from np2tf.core.counts import Fallback, UnjittedWarning, counts, tell_unjitted
 from np2tf.core.errors import (
     ErrstateError,
     HiddenInputError,
@@ -37,7 +37,6 @@ from np2tf.core.errors import (
 from np2tf.core.faults import CODE, note_fault, pass_on
 from np2tf.core.operators import check_bound
 from np2tf.core.settings import config
-from np2tf.core.unjitted_warning import UnjittedWarning, tell
 from np2tf.staging.callees.callees import NewCallee, check_class
 from np2tf.staging.callees.eager_callees import eager_version
 from np2tf.staging.compile.concrete_function import Body, ConcreteFunction, DiscardedCall
@@ -755,7 +754,7 @@ class Compiler(CompiledCode):
         if current_mode() not in self._warned_modes and not is_quiet:
             self._warned_modes.add(current_mode())
             more = "" if uses_numpy_rules() else "; its NumPy arrays are promoted by NumPy's rules"
-            tell(fallback, more)
+            tell_unjitted(fallback, more)
 
     def _note_fallback(self, error: Exception) -> Fallback:
         """Count that a call cannot be compiled, with the reason."""

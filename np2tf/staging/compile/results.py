@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.arrays.array.layout import Order, lay_out, order_of_copy
+from np2tf.arrays.array.layout import Order, lay_out
 from np2tf.arrays.array.ndarray import (
     chain_of,
     is_array,
-    is_c_ordered,
     scalar,
     storage_of,
     tensor_array,
@@ -25,7 +24,7 @@ from np2tf.arrays.tensors.storage import GappedLayout, Storage, resolve_stand_in
 from np2tf.core.errors import AliasingError, ReturnedValueError
 from np2tf.staging.compile.open_arrays import OpenArrays
 from np2tf.staging.trace.provenance import refuse_hidden_sharing
-from np2tf.staging.values.carried_values import Undefined
+from np2tf.staging.values.carried_values import Undefined, memory_order
 from np2tf.staging.values.text import DeferredText
 from np2tf.staging.xla.calls import ZeroCopyResults
 
@@ -86,7 +85,7 @@ def describe_result(
                 places[choice_key] = len(outputs)
                 outputs += [leaf.tensor, number]
             choices = tuple(storages.index(storage) if storage in storages else -1 for storage in originals)
-            return ResultSpec("choice", places[choice_key], constant=choices, order=_order_of(leaf))
+            return ResultSpec("choice", places[choice_key], constant=choices, order=memory_order(leaf))
         shared = (
             sum(
                 1
@@ -111,7 +110,7 @@ def describe_result(
             ends = _append_ends(outputs, chain_of(leaf))
             is_copy = is_part and not shared
             return ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, is_copy)
-        return ResultSpec("array", places[key], order=_order_of(leaf))
+        return ResultSpec("array", places[key], order=memory_order(leaf))
     if isinstance(leaf, DeferredText):
         outputs += leaf.values.tensors
         return ResultSpec("text", len(outputs), constant=leaf)
@@ -178,10 +177,6 @@ def rebuild_result(
             bases[spec.place] = _in_order(zero_copy.array(spec.place, outputs, inputs), spec.order)
     view = _view_of(bases[spec.place], path)
     return view.copy("K") if spec.is_copied else view
-
-
-def _order_of(leaf: Any) -> Order:
-    return None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
 
 
 def _in_order(array: np.ndarray, order: Order) -> np.ndarray:

@@ -577,7 +577,7 @@ class StagedLoop(DiscoveredLoop):
         rounds = self.rounds.maximum if self.rounds.exact else None
         order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
         is_stoppable, graphs = self._is_stoppable(), LoopGraphs()
-        is_light = all(map(calls.is_light, self.plan.graphs))
+        is_light = is_stoppable and all(map(calls.is_light, self.plan.graphs))
 
         def test(*variables: tf.Tensor) -> tf.Tensor:
             counter, *tensors = order.leave(variables)
@@ -623,7 +623,7 @@ class StagedLoop(DiscoveredLoop):
         values_before = [(storage, storage._value) for storage in self._read_storages]
         try:
             variables: Sequence[tf.Tensor] = order.enter(inputs)
-            if is_stoppable and is_light:
+            if is_light:
                 variables = calls.stoppable_loop(test, body, variables, shapes)
             else:
                 most = self._most_iterations()

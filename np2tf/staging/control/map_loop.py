@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from np2tf.arrays.array.ndarray import is_array, scalar, storage_of, tensor_arra
 from np2tf.arrays.front.at import at
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.tensors.axis_reductions import reduce_any
+from np2tf.arrays.tensors.batches import quiet_tensorflow
 from np2tf.arrays.tensors.storage import aliases, current_scope, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.arrays.tensors.violations import record_violation
@@ -88,7 +88,7 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
         trial = _trial(trace_of(scope), iterable, value, out)
         if trial is None:
             return None
-        with _quiet():
+        with quiet_tensorflow():
             values = _values(trace_of(scope), iterable, value, trial, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
         # There is no vectorised form. The loop reports the error, if there is any.
@@ -97,19 +97,6 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
     shape = values.shape.as_list()
     values = tf.reshape(values, [shape[0], *[1] * axis_count, *shape[1:]])
     return at(out)[iterable.start : iterable.stop : iterable.step].set(tensor_array(values))
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Suppress TensorFlow's log messages about operations without a vectorised form, for which the loop is
-    used.
-    """
-    logger, silent = logging.getLogger("tensorflow"), lambda record: False
-    logger.addFilter(silent)
-    try:
-        yield
-    finally:
-        logger.removeFilter(silent)
 
 
 def _fits(iterable: Any, out: Any) -> bool:

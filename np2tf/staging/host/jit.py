@@ -17,13 +17,13 @@ from np2tf.arrays.front.flags import fast_flags, promotion_scope, transform_dept
 from np2tf.arrays.front.numpy_functions import by_identity
 from np2tf.arrays.front.residency import without_tensors
 from np2tf.core import late
+from np2tf.core.counts import UnjittedWarning as UnjittedWarning
 from np2tf.core.counts import counts
 from np2tf.core.errors import NotStagedError
 from np2tf.core.faults import note_fault
 from np2tf.core.late import installation
 from np2tf.core.operators import check_bound
 from np2tf.core.settings import check, config
-from np2tf.core.unjitted_warning import UnjittedWarning as UnjittedWarning
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.process import freed_memory as freed_memory  # which keeps the memory of freed arrays
 from np2tf.staging.process import tensorflow_patches as tensorflow_patches  # which keep AutoGraph off

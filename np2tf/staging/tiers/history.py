@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from np2tf.arrays.array.ndarray import is_array
-from np2tf.core.counts import Fallback, counts
+from np2tf.core.counts import Fallback, counts, tell_unjitted
 from np2tf.core.faults import note_fault
 from np2tf.core.settings import config
-from np2tf.core.unjitted_warning import tell
 from np2tf.staging.process.boundary import raw
 from np2tf.staging.tiers.call_context import tensorflow
 from np2tf.staging.tiers.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
@@ -534,7 +533,7 @@ class Prospect:
             self._reasons.add(refusal.reason)
             why = counts.fell_back(refusal.fallback)
             if not why.kind.is_quiet:
-                tell(why)
+                tell_unjitted(why)
 
     @property
     def _tries(self) -> int:

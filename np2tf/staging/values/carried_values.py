@@ -227,18 +227,23 @@ def form_of(value: Any) -> Carried | None:
     if isinstance(value, np.generic):
         return Carried(value.dtype, (), None, True) if has_tf_dtype(value.dtype) else None
     if type(value) is np.ndarray:
-        return Carried(value.dtype, value.shape, order=_order(value)) if has_tf_dtype(value.dtype) else None
+        return (
+            Carried(value.dtype, value.shape, order=memory_order(value))
+            if has_tf_dtype(value.dtype)
+            else None
+        )
     if is_array(value):
         value = unguarded_array(value)
         tensor = value.tensor
         number = type(value) is scalar
-        return Carried(value.dtype, _static_shape(tensor), None, number, order=_order(value))
+        return Carried(value.dtype, _static_shape(tensor), None, number, order=memory_order(value))
     if isinstance(value, tf.Tensor):
         return Carried(np.dtype(value.dtype.as_numpy_dtype), _static_shape(value))
     return None
 
 
-def _order(value: Any) -> tuple[int, ...] | None:
+def memory_order(value: Any) -> tuple[int, ...] | None:
+    """Return the order of an array's axes in memory; None is C order."""
     return None if is_c_ordered(value) else order_of_copy(value, "K")
 
 

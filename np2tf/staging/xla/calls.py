@@ -69,11 +69,10 @@ _SIZE = 256
 ITERATIONS = 256
 #: What counts as numbers: arrays of at most so many elements.
 _FEW = 64
-#: Operations that take no time for the elements that they leave alone.
-_OF_PARTS = frozenset(
-    {"Placeholder", "Identity", "Const", "Shape", "Reshape", "Slice", "StridedSlice", "GatherV2", "GatherNd"}
-    | {"XlaDynamicSlice", "XlaDynamicUpdateSlice", "TensorScatterUpdate", "PlaceholderWithDefault"}
-)
+#: Operations that take no time, that take time for what they read only, and for what they write only.
+_FREE = frozenset({"Placeholder", "PlaceholderWithDefault", "Identity", "Const", "Shape", "Reshape"})
+_READS = frozenset({"Slice", "StridedSlice", "GatherV2", "GatherNd", "XlaDynamicSlice"})
+_WRITES = frozenset({"XlaDynamicUpdateSlice", "TensorScatterUpdate"})
 _WITH_FUNCTIONS = frozenset(
     {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase"}
     | {"PartitionedCall", "StatefulPartitionedCall", "SymbolicGradient"}
@@ -126,11 +125,13 @@ def is_light(graph: tf.Graph) -> bool:
     for op in graph.get_operations():
         if op.type in _WITH_FUNCTIONS:
             return False
-        if op.type not in _OF_PARTS:
-            for tensor in (*op.inputs, *op.outputs):
-                size = tensor.shape.num_elements()
-                if size is None or size > _FEW:
-                    return False
+        if op.type in _FREE:
+            continue
+        computed = () if op.type in _WRITES else op.outputs
+        given = () if op.type in _READS else op.inputs[1:] if op.type in _WRITES else op.inputs
+        sizes = [tensor.shape.num_elements() for tensor in (*given, *computed)]
+        if any(size is None or size > _FEW for size in sizes):
+            return False
     return True
 
 

@@ -19,6 +19,7 @@ from np2tf.arrays.array.ndarray import is_array, tensor_array, weak_scalar, wrap
 from np2tf.arrays.front.at import at
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.tensors.axis_reductions import reduce_any
+from np2tf.arrays.tensors.batches import quiet_tensorflow
 from np2tf.arrays.tensors.storage import current_scope, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.arrays.tensors.violations import record_violation
@@ -36,7 +37,6 @@ from np2tf.transforms.lanes.effects import (
     effects_among,
     operations_within,
 )
-from np2tf.transforms.recordings import quiet_tensorflow
 from np2tf.transforms.values import TREES, Structure, as_array, dtype_of
 
 #: The ways to run lanes together, the preferred first.

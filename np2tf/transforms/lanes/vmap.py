@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, tensor_array
+from np2tf.arrays.dispatch.placement import local_devices
 from np2tf.arrays.front.flags import transform_depth, uses_numpy_rules
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.ragged import RaggedArray, is_object_array, object_array
@@ -345,7 +346,7 @@ def pmap(
     check_callable(fun, "pmap")
 
     def spread(*args: Any, **kwargs: Any) -> Any:
-        devices = _devices()
+        devices = local_devices()
 
         def place(lane: int) -> AbstractContextManager[Any]:
             is_one_device = len(devices) == 1 or not tf.executing_eagerly()
@@ -358,12 +359,6 @@ def pmap(
 
 def _anywhere(lane: int) -> AbstractContextManager[Any]:
     return nullcontext()
-
-
-def _devices() -> list[str]:
-    every = tf.config.list_logical_devices()
-    accelerators = [device.name for device in every if device.device_type != "CPU"]
-    return accelerators or [device.name for device in every]
 
 
 def _batch(

@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.arrays.dispatch.placement import local_devices
 from np2tf.core.errors import NotStagedError, TransformArgumentError
 from np2tf.transforms.sharding.cluster import cluster
 
@@ -181,7 +182,7 @@ def replicas_of(strategy: Any = None) -> Replicas:
     if strategy is None:
         strategy = tf.distribute.get_strategy() if tf.distribute.has_strategy() else cluster.strategy
     if strategy is None:
-        key: Any = tuple(_local_devices())
+        key: Any = tuple(local_devices())
         if key not in _replicas:
             _replicas[key] = Replicas(tf.distribute.MirroredStrategy(list(key)))
         return _replicas[key]
@@ -198,12 +199,6 @@ _KINDS = (
     tf.distribute.MultiWorkerMirroredStrategy,
     tf.distribute.OneDeviceStrategy,
 )
-
-
-def _local_devices() -> list[str]:
-    every = tf.config.list_logical_devices()
-    accelerators = [device.name for device in every if device.device_type != "CPU"]
-    return accelerators or [device.name for device in every]
 
 
 def replica_count(strategy: Any = None) -> int:

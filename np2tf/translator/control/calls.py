@@ -13,7 +13,7 @@ from np2tf.translator.control.static import Static
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.texts import Texts, is_call
 from np2tf.translator.tree.nodes import walk
-from np2tf.translator.tree.templates import expression
+from np2tf.translator.tree.templates import expression, parenthesize
 
 # -- calls ---------------------------------------------------------------------------------------------------
 # Builtins, functions of `math` and comprehensions for which np2tf has versions that take staged values.
@@ -278,17 +278,11 @@ def _text(template: str, updated_node: cst.CSTNode) -> cst.CSTNode:
 
 
 def _call(name: str, values: Sequence[cst.BaseExpression]) -> cst.Call:
-    return cst.Call(_of_np2tf(name), [cst.Arg(_parenthesize(value)) for value in values])
+    return cst.Call(_of_np2tf(name), [cst.Arg(parenthesize(value)) for value in values])
 
 
 def _of_np2tf(name: str) -> cst.Attribute:
     return cst.Attribute(cst.Name("np2tf"), cst.Name(name))
-
-
-def _parenthesize(value: cst.BaseExpression) -> cst.BaseExpression:
-    if type(value) is cst.Tuple and not value.lpar:
-        return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return value
 
 
 def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:

@@ -25,7 +25,7 @@ from np2tf.translator.tensorflow.operations import choose, element_of, helper_of
 from np2tf.translator.tensorflow.other_calls import put_into
 from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.translator.tree.nodes import dotted_name, name_node, target_names, walk
-from np2tf.translator.tree.templates import expression
+from np2tf.translator.tree.templates import expression, parenthesize
 
 # -- assigned parts ------------------------------------------------------------------------------------------
 # Splits an assignment with several targets into one assignment for each target.
@@ -373,7 +373,7 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
 
     def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
         if type(updated_node) is cst.Assign and len(updated_node.targets) == 1:
-            first: list[cst.BaseExpression] = [_parenthesize(updated_node.targets[0].target)]
+            first: list[cst.BaseExpression] = [parenthesize(updated_node.targets[0].target)]
         else:
             first = [cst.Name("_")] if summary.returns_value else []
         place = _bare_tuple([*first, *(cst.Name(fresh[name]) for name in names)])
@@ -396,12 +396,6 @@ def _also_assigned_to(name: str) -> Edit:
         return updated_node.with_changes(targets=[*updated_node.targets, cst.AssignTarget(cst.Name(name))])
 
     return edit
-
-
-def _parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:
-    if type(target) is cst.Tuple and not target.lpar:
-        return target.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return target
 
 
 def _arguments(

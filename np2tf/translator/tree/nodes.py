@@ -149,13 +149,14 @@ def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
 
 
 @cache
-def _field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+def field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """Return the names of the fields of a class of nodes."""
     return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
 
 
 def every_child(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Yield the nodes directly below `node`, also spaces, commas and comments."""
-    for name in _field_names(type(node)):
+    for name in field_names(type(node)):
         value = getattr(node, name)
         kind: Any = type(value)
         if _is_node(kind):

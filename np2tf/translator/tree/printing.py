@@ -6,15 +6,14 @@ import ast
 import re
 from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from np2tf.translator.tree.nodes import forgettable
+from np2tf.translator.tree.nodes import field_names, forgettable
 
 # -- printing ------------------------------------------------------------------------------------------------
 # The text of a tree, statement by statement; a statement of a file is cut out of the file.
@@ -155,14 +154,9 @@ def _is_as_remembered(statement: cst.CSTNode, state: CodegenState, nodes: Set[cs
 def with_body(statement: cst.CSTNode, body: object) -> cst.CSTNode:
     """Return a copy of a statement with another body, without libcst's checks of a body's class."""
     copy: cst.CSTNode = object.__new__(type(statement))
-    for name in _field_names(type(statement)):
+    for name in field_names(type(statement)):
         object.__setattr__(copy, name, body if name == "body" else getattr(statement, name))
     return copy
-
-
-@cache
-def _field_names(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
 
 
 # -- cutting -------------------------------------------------------------------------------------------------

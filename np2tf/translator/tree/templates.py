@@ -94,3 +94,10 @@ def expression(template: str, **nodes: Hole) -> cst.BaseExpression:
     statement = small_statement(template, **nodes)
     assert type(statement) is cst.Expr, template
     return statement.value
+
+
+def parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:
+    """Return a tuple in parentheses; any other expression unchanged."""
+    if type(target) is cst.Tuple and not target.lpar:
+        return target.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return target

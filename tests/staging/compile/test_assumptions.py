@@ -9,7 +9,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.core.unjitted_warning import UnjittedWarning
+from np2tf.core.counts import UnjittedWarning
 
 
 @np2tf.jit(tier="compile")

@@ -84,7 +84,7 @@ def counts_calls(x: Any) -> Any:
     return x * BOX.count
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.core.unjitted_warning.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.core.counts.UnjittedWarning")
 @pytest.mark.parametrize("tier", ["compile", "host"])
 def test_calls_act_once_each(tier: str) -> None:
     """A function that changes objects outside changes them once in each call, as without np2tf."""
