@@ -189,27 +189,7 @@ def array(
     ndmax: int | None = None,
     like: Any = None,
 ) -> ndarray:
-    """Return an array made of numbers, sequences, arrays or tensors.
-
-    Args:
-        object: array, tensor, number or nested sequence.
-        dtype: the dtype; None is NumPy's choice.
-        copy: True copies, None copies only if necessary, False never copies.
-        order: the memory order: "C", "F", "A" or "K".
-        subok: whether a subclass of np.ndarray is kept.
-        ndmin: the least number of axes.
-        ndmax: the greatest depth of nested sequences that become axes; None is NumPy's limit.
-        like: array whose class decides how the result is made.
-
-    Returns:
-        An array on TensorFlow, or on the host if arrays live there.
-
-    Raises:
-        ValueError: `copy` is False, and a copy is necessary.
-        StagingError: only NumPy handles the case: `ndmax`, or an array in another byte order.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.array.html.
-    """
+    """Return an array made of numbers, sequences, arrays or tensors."""
     order, copy = memory_order(order), copy_mode(copy)
     if is_number_sequence(object) and copy is not False:
         object = object.make_array(dtype)
@@ -246,21 +226,7 @@ def asarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> ndarray:
-    """Return `a` as an array: the same object if nothing has to change.
-
-    Args:
-        a: array, tensor, number or nested sequence.
-        dtype: the dtype; None is that of `a`.
-        order: the memory order; None keeps that of `a`.
-        device: None or "cpu".
-        copy: True copies, None copies only if necessary, False never copies.
-        like: array whose class decides how the result is made.
-
-    Raises:
-        ValueError: `copy` is False, and a copy is necessary.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.asarray.html.
-    """
+    """Return `a` as an array: the same object if nothing has to change."""
     checked_device(device)
     return array(a, dtype, copy=copy, order=order, like=like)
 
@@ -274,66 +240,23 @@ def asanyarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> ndarray:
-    """Return `a` as an array, perhaps of a subclass: the same object if nothing has to change.
-
-    Args:
-        a: array, tensor, number or nested sequence.
-        dtype: the dtype; None is that of `a`.
-        order: the memory order; None keeps that of `a`.
-        device: None or "cpu".
-        copy: True copies, None copies only if necessary, False never copies.
-        like: array whose class decides how the result is made.
-
-    Raises:
-        ValueError: `copy` is False, and a copy is necessary.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.asanyarray.html.
-    """
+    """Return `a` as an array, perhaps of a subclass: the same object if nothing has to change."""
     checked_device(device)
     return array(a, dtype, copy=copy, order=order, subok=True, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """Return `a` as an array in C order with at least one axis.
-
-    Args:
-        a: array, tensor, number or nested sequence.
-        dtype: the dtype; None is that of `a`.
-        like: array whose class decides how the result is made.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ascontiguousarray.html.
-    """
+    """Return `a` as an array in C order with at least one axis."""
     return array(a, dtype, copy=None, order="C", ndmin=1, like=like)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """Return `a` as an array in Fortran order with at least one axis.
-
-    Args:
-        a: array, tensor, number or nested sequence.
-        dtype: the dtype; None is that of `a`.
-        like: array whose class decides how the result is made.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.asfortranarray.html.
-    """
+    """Return `a` as an array in Fortran order with at least one axis."""
     return array(a, dtype, copy=None, order="F", ndmin=1, like=like)
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
-    """Return `a` as an array that meets requirements.
-
-    Args:
-        a: array, tensor, number or nested sequence.
-        dtype: the dtype; None is that of `a`.
-        requirements: letters or names of flags: "C", "F", "A", "W", "O", "E".
-        like: array whose class decides how the result is made.
-
-    Raises:
-        ValueError: both "C" and "F" order are required.
-        KeyError: there is no such requirement.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.require.html.
-    """
+    """Return `a` as an array that meets requirements."""
     if like is not None and not is_array(like):
         return call_numpy(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
     flags = {_REQUIREMENTS[requirement.upper()] for requirement in requirements or ()}
@@ -362,18 +285,7 @@ _REQUIREMENTS = {
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
-    """Return `asarray(a)` after a check that all numbers are finite.
-
-    Args:
-        a: array, tensor, number or nested sequence.
-        dtype: the dtype; None is that of `a`.
-        order: the memory order; None keeps that of `a`.
-
-    Raises:
-        ValueError: a number is infinite or NaN.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.asarray_chkfinite.html.
-    """
+    """Return `asarray(a)` after a check that all numbers are finite."""
     result = asarray(a, dtype, order)
     np.asarray_chkfinite(to_numpy(result))
     return result
@@ -405,15 +317,6 @@ _from_others_memory = host_only(np.frombuffer)
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
     """Return an array of one axis over a buffer. Over the memory of an array on TensorFlow the result is a
     view.
-
-    Args:
-        buffer: object with a buffer.
-        dtype: the dtype of the elements.
-        count: the number of elements; -1 is all of them.
-        offset: the number of bytes to skip.
-        like: array whose class decides how the result is made.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.frombuffer.html.
     """
     view = view_of_buffer(buffer, lambda memory: np.frombuffer(memory, dtype, count, offset))
     if view is not None:
@@ -431,15 +334,7 @@ _from_others = host_only(np.from_dlpack)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
-    """Return an array over the memory of another library's array; for a tensor, over that tensor.
-
-    Args:
-        x: object with the method `__dlpack__`.
-        device: None, or a device that the array must be on.
-        copy: True copies, None and False do not.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.from_dlpack.html.
-    """
+    """Return an array over the memory of another library's array; for a tensor, over that tensor."""
     if device is None and (is_array(x) or isinstance(x, tf.Tensor)) and type(x) is not scalar:
         if copy or not is_array(x):
             return array(x, copy=True) if copy else tensor_array(x)

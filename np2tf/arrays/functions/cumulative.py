@@ -98,23 +98,7 @@ def cumulative_sum(
     out: Any = None,
     include_initial: bool = False,
 ) -> tf.Tensor:
-    """Return the running sums along an axis, as the array API defines them.
-
-    Args:
-        x: array of numbers.
-        axis: the axis to work along; None is allowed for arrays of at most one axis.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        include_initial: whether the result begins with 0.
-
-    Returns:
-        An array in the shape of `x`; with `include_initial` one element longer along the axis.
-
-    Raises:
-        ValueError: `x` has several axes, and `axis` is None.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.cumulative_sum.html.
-    """
+    """Return the running sums along an axis, as the array API defines them."""
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
@@ -127,23 +111,7 @@ def cumulative_prod(
     out: Any = None,
     include_initial: bool = False,
 ) -> tf.Tensor:
-    """Return the running products along an axis, as the array API defines them.
-
-    Args:
-        x: array of numbers.
-        axis: the axis to work along; None is allowed for arrays of at most one axis.
-        dtype: the dtype of the result; None is NumPy's choice.
-        out: array to write the result into; None makes a new array.
-        include_initial: whether the result begins with 1.
-
-    Returns:
-        An array in the shape of `x`; with `include_initial` one element longer along the axis.
-
-    Raises:
-        ValueError: `x` has several axes, and `axis` is None.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.cumulative_prod.html.
-    """
+    """Return the running products along an axis, as the array API defines them."""
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 

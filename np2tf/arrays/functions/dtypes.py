@@ -64,16 +64,7 @@ def _strip_values(value: Any) -> Any:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """Return the dtype that results from combining arrays, numbers and dtypes.
-
-    Args:
-        *arrays_and_dtypes: arrays, tensors, numbers and dtypes.
-
-    Raises:
-        ValueError: there is no argument.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.result_type.html.
-    """
+    """Return the dtype that results from combining arrays, numbers and dtypes."""
     if uses_numpy_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
         return np.result_type(*map(_strip_values, arrays_and_dtypes))
     if not arrays_and_dtypes:
@@ -85,12 +76,6 @@ def promote_types(type1: Any, type2: Any, /) -> np.dtype[Any]:
     """Return the dtype that results from combining two dtypes.
 
     Under np2tf's setting for JAX's rules of promotion, Python's int is weak.
-
-    Args:
-        type1: a dtype.
-        type2: a dtype.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.promote_types.html.
     """
     if uses_numpy_rules():
         return np.promote_types(*map(_strip_values, (type1, type2)))
@@ -108,26 +93,12 @@ def _kind(value: Any) -> Any:
 
 
 def common_type(*arrays: Any) -> Any:
-    """Return the floating-point or complex type that arrays have in common.
-
-    Args:
-        *arrays: arrays of numbers.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.common_type.html.
-    """
+    """Return the floating-point or complex type that arrays have in common."""
     return np.common_type(*map(_strip_values, arrays))
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
-    """Return whether values of a dtype may be converted to another dtype under a casting rule.
-
-    Args:
-        from_: a dtype, or an array.
-        to: a dtype.
-        casting: "no", "equiv", "safe", "same_kind" or "unsafe".
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html.
-    """
+    """Return whether values of a dtype may be converted to another dtype under a casting rule."""
     return np.can_cast(_strip_values(from_), _strip_values(to), casting)
 
 

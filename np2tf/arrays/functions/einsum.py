@@ -256,18 +256,7 @@ def _stand_in(operand: Any) -> Any:
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
-    """Return the order in which NumPy would contract the operands, which depends on their shapes only.
-
-    Args:
-        *operands: the operands of `einsum`.
-        optimize: NumPy's strategy.
-        einsum_call: whether to return NumPy's list of contractions.
-
-    Raises:
-        StagingError: a shape is unknown.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.einsum_path.html.
-    """
+    """Return the order in which NumPy would contract the operands, which depends on their shapes only."""
     more: dict[str, Any] = {"optimize": optimize, "einsum_call": einsum_call}
     return np.einsum_path(*map(_stand_in, operands), **more)
 

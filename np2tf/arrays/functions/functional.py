@@ -28,24 +28,7 @@ _MAX_UNROLLED_CALLS = 256
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """Apply a function to every slice of one axis.
-
-    Args:
-        func1d: function of an array (n,); its results must have equal shapes.
-        axis: the axis of the slices.
-        arr: array of any dtype with at least one axis.
-        *args: further arguments of `func1d`.
-        **kwargs: further keyword arguments of `func1d`.
-
-    Returns:
-        An array in which the axes of the function's result replace the axis.
-
-    Raises:
-        ValueError: there are no slices.
-        StagingError: there are more than 256 slices, or their number is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.apply_along_axis.html.
-    """
+    """Apply a function to every slice of one axis."""
     if runs_on_host((arr, *args), kwargs) or _is_numpys(arr):
 
         def on_slice(row: np.ndarray) -> Any:
@@ -86,16 +69,6 @@ def _is_numpys(value: Any) -> bool:
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
     """Apply ``func(a, axis)`` for each of several axes, one after another. The number of axes does not
     change.
-
-    Args:
-        func: function of an array and an axis.
-        a: array of any dtype and shape.
-        axes: the axes.
-
-    Raises:
-        ValueError: a result has the wrong number of axes.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.apply_over_axes.html.
     """
     value = (
         a

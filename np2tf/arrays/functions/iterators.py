@@ -198,15 +198,6 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
 
     The iterator goes over copies of tensor arrays. If an operand is written to, every step copies the changes
     to the array.
-
-    Args:
-        op: array, or sequence of arrays.
-        flags: NumPy's flags of the iterator.
-        op_flags: NumPy's flags of each operand.
-        *args: further arguments of np.nditer.
-        **kwargs: further keyword arguments of np.nditer.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nditer.html.
     """
     is_sequence = isinstance(op, (tuple, list))
     operands = list(op) if is_sequence else [op]

@@ -200,13 +200,7 @@ def isneginf(x: Array, out: Any = None) -> tf.Tensor:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Return whether an object has a complex dtype.
-
-    Args:
-        x: any object.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html.
-    """
+    """Return whether an object has a complex dtype."""
     if not is_array(x) and not isinstance(x, (tf.Tensor, tf.Variable)):
         return np.iscomplexobj(x)
     kind = kind_of(x)
@@ -214,38 +208,17 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Return whether an object does not have a complex dtype.
-
-    Args:
-        x: any object.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html.
-    """
+    """Return whether an object does not have a complex dtype."""
     return not iscomplexobj(x)
 
 
 def isscalar(element: Any) -> bool:
-    """Return whether an object is a scalar: a number, a string, or a scalar of NumPy or np2tf.
-
-    Args:
-        element: any object.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html.
-    """
+    """Return whether an object is a scalar: a number, a string, or a scalar of NumPy or np2tf."""
     return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)
 
 
 def iterable(y: Any) -> bool:
-    """Return whether `y` can be iterated over.
-
-    Args:
-        y: any object.
-
-    Raises:
-        StagingError: `y` is a tensor of unknown rank.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.iterable.html.
-    """
+    """Return whether `y` can be iterated over."""
     if isinstance(y, (tf.Tensor, tf.Variable)):
         if y.shape.rank is None:
             raise ShapeNeededError.of(what="the rank of a tensor")

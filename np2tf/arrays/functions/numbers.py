@@ -157,23 +157,7 @@ def _replace_special(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Ten
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Replace NaN and infinities by numbers.
-
-    Args:
-        x: array of numbers.
-        copy: False writes the result into `x`.
-        nan: the number for NaN.
-        posinf: the number for positive infinity; None is the largest number of the dtype.
-        neginf: the number for negative infinity; None is the smallest number of the dtype.
-
-    Returns:
-        An array of the shape and dtype of `x`; `x` itself if `copy` is False and `x` is an array.
-
-    Raises:
-        ValueError: a replacement does not broadcast to the shape of `x`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html.
-    """
+    """Replace NaN and infinities by numbers."""
     result = _nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
     if copy or (not isinstance(x, np.ndarray) and not is_array(x)):
         return result
@@ -233,13 +217,7 @@ def real(val: Any) -> Any:
 
 
 def imag(val: Any) -> Any:
-    """Return the imaginary part as a view; for real numbers, zeros that cannot be written to.
-
-    Args:
-        val: array of numbers.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.imag.html.
-    """
+    """Return the imaginary part as a view; for real numbers, zeros that cannot be written to."""
     return _part(val, "imag")
 
 

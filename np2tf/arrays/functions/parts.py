@@ -231,16 +231,6 @@ def as_strided(
     """Return an array with other strides over the memory of `x`.
 
     The memory must be on the host: NumPy receives a copy of a tensor, and the result is read-only.
-
-    Args:
-        x: array.
-        shape: the lengths of the axes.
-        strides: the strides in bytes.
-        subok: whether a subclass of np.ndarray is kept.
-        writeable: whether the result can be written to.
-        **keywords: further keyword arguments of NumPy's function.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.as_strided.html.
     """
     writeable = writeable and not has_tensor((x,))
     return call_numpy(stride_tricks.as_strided, (x, shape, strides, subok, writeable), keywords)

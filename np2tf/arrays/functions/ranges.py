@@ -309,20 +309,7 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
-    """Call a function with the coordinates of all elements of an array.
-
-    Args:
-        function: the function, which takes one array of coordinates for each axis.
-        shape: the lengths of the axes.
-        dtype: the dtype of the coordinates.
-        like: array whose class decides how the result is made.
-        **kwargs: further arguments of `function`.
-
-    Returns:
-        The result of `function`.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fromfunction.html.
-    """
+    """Call a function with the coordinates of all elements of an array."""
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 

@@ -380,19 +380,7 @@ _of_known = host_only(np.trim_zeros)
 
 
 def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return an array without the zeros at its borders, as a view; a list is trimmed to a list.
-
-    Args:
-        filt: array or sequence.
-        *args: `trim` ("f", "b" or "fb": the sides) and `axis`.
-        **kwargs: the same arguments by name.
-
-    Raises:
-        ValueError: `trim` is unknown.
-        StagingError: NumPy is older than 2.2, and `filt` does not have one axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html.
-    """
+    """Return an array without the zeros at its borders, as a view; a list is trimmed to a list."""
     # A list is trimmed to a list.
     return (_of_known if isinstance(filt, (list, tuple)) else _trim_array)(filt, *args, **kwargs)
 

@@ -407,13 +407,7 @@ def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """Return the lengths of the axes.
-
-    Args:
-        a: array, or anything that NumPy makes an array of.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.shape.html.
-    """
+    """Return the lengths of the axes."""
     return (
         a.shape
         if is_array(a)
@@ -424,25 +418,12 @@ def shape(a: Any) -> tuple[Any, ...]:
 
 
 def ndim(a: Any) -> int:
-    """Return the number of axes.
-
-    Args:
-        a: array, or anything that NumPy makes an array of.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.ndim.html.
-    """
+    """Return the number of axes."""
     return len(shape(a))
 
 
 def size(a: Any, axis: Any = None) -> Any:
-    """Return the number of elements, or the length along axes.
-
-    Args:
-        a: array, or anything that NumPy makes an array of.
-        axis: the axis, since NumPy 2.4 also several axes; None is all of them.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.size.html.
-    """
+    """Return the number of elements, or the length along axes."""
     lengths = shape(a)
     if axis is None:
         return a.size if is_array(a) else math.prod(lengths)

@@ -198,20 +198,7 @@ def isin(
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Any:
-    """Return which elements of a flattened array occur in another array (a function of NumPy 1).
-
-    Args:
-        ar1: array of any dtype and shape.
-        ar2: array of any dtype and shape.
-        assume_unique: as for `isin`.
-        invert: whether to return which elements do not occur.
-        kind: as for `isin`.
-
-    Returns:
-        An array of booleans with one axis.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.in1d.html.
-    """
+    """Return which elements of a flattened array occur in another array (a function of NumPy 1)."""
     return isin(ar1, ar2, assume_unique, invert, kind=kind).ravel()
 
 

@@ -133,34 +133,12 @@ def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether two arrays have an element in common.
-
-    Args:
-        a: array of any dtype and shape.
-        b: array of any dtype and shape.
-        max_work: ignored.
-
-    Raises:
-        StagingError: the answer is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.shares_memory.html.
-    """
+    """Return whether two arrays have an element in common."""
     return _compare_memory(np.shares_memory, a, b)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether the memory ranges of two arrays overlap.
-
-    Args:
-        a: array of any dtype and shape.
-        b: array of any dtype and shape.
-        max_work: ignored.
-
-    Raises:
-        StagingError: the answer is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.may_share_memory.html.
-    """
+    """Return whether the memory ranges of two arrays overlap."""
     return _compare_memory(np.may_share_memory, a, b)
 
 

@@ -347,20 +347,7 @@ def _static_size(array: ndarray) -> int:
 
 @writes(np.put)
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
-    """Write values at flat positions.
-
-    Args:
-        a: array to write into.
-        ind: array of integers, the positions in the flattened array.
-        v: array of values, repeated as necessary.
-        mode: "raise", "wrap" or "clip" for positions out of bounds.
-
-    Raises:
-        IndexError: a position is out of bounds with mode "raise", or `a` is empty.
-        StagingError: the number of positions or the size of `a` is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.put.html.
-    """
+    """Write values at flat positions."""
     index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
         raise ShapeNeededError("put at places whose number is known only at run time")
@@ -384,20 +371,7 @@ def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
 
 @writes(np.put_along_axis)
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
-    """Write values at positions along an axis.
-
-    Args:
-        arr: array to write into.
-        indices: array of integers with as many axes as `arr`.
-        values: array of values, which broadcasts to the shape of `indices`.
-        axis: the axis of the positions; None is the flattened array.
-
-    Raises:
-        IndexError: a position is out of bounds, or `indices` is not of integers.
-        ValueError: the numbers of axes differ.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.put_along_axis.html.
-    """
+    """Write values at positions along an axis."""
     target = flat_view(arr) if axis is None else arr
     tensor, index, along_axis = prepare_along_axis(target.tensor, indices, 0 if axis is None else axis)
     rank = tensor.shape.rank
@@ -412,19 +386,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 @writes(np.place)
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
-    """Write values one after another where a mask is true.
-
-    Args:
-        arr: array to write into.
-        mask: array of booleans with as many elements as `arr`.
-        vals: array of values, repeated as necessary.
-
-    Raises:
-        ValueError: the sizes differ, or there are no values for true elements.
-        StagingError: there are no values, and the mask is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.place.html.
-    """
+    """Write values one after another where a mask is true."""
     values = tf.reshape(convert_assigned(vals, arr.dtype), [-1])
     flat_mask = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
@@ -459,20 +421,7 @@ def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
 
 @writes(np.putmask)
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
-    """Write values where a mask is true, each at its own position.
-
-    Args:
-        a: array to write into.
-        mask: array of booleans with as many elements as `a`.
-        values: array of values, repeated as necessary.
-
-    Raises:
-        ValueError: the sizes differ.
-        TypeError: the values cannot be cast safely to the dtype of `a`.
-        StagingError: the size of `a` is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.putmask.html.
-    """
+    """Write values where a mask is true, each at its own position."""
     flat_mask = tf.reshape(truth(as_tensor(mask)), [-1])
     size = _static_size(a)
     if flat_mask.shape[0] != size:
@@ -486,20 +435,7 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
 
 @writes(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Copy the elements of one array into another array.
-
-    Args:
-        dst: array to write into.
-        src: array that broadcasts to the shape of `dst`.
-        casting: the rule of casting: "no", "equiv", "safe", "same_kind" or "unsafe".
-        where: boolean mask of the elements to copy.
-
-    Raises:
-        TypeError: the rule does not allow the cast.
-        ValueError: the shapes do not fit.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.copyto.html.
-    """
+    """Copy the elements of one array into another array."""
     kind = kind_of(src)
     if casting != "unsafe":
         # NumPy raises the error if the cast is not allowed.
@@ -524,19 +460,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
 
 @writes(np.fill_diagonal)
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
-    """Write values into the main diagonal.
-
-    Args:
-        a: array of at least two axes to write into.
-        val: number, or array of values, repeated as necessary.
-        wrap: whether the diagonal of a tall matrix begins again after the last column.
-
-    Raises:
-        ValueError: `a` has fewer than two axes, or more than two axes of different lengths.
-        StagingError: the shape of a matrix is known only at run time.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.html.
-    """
+    """Write values into the main diagonal."""
     rank = a.ndim
     if rank < 2:
         raise ValueError("array must be at least 2-d")
