@@ -281,7 +281,7 @@ class ConcreteFunction:
         self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
         has_callbacks = not xla and (self.prints or bool(self._draws.streams))
         self._supervision = Supervision(
-            ConcreteCall(function, self._draws.values), runs_ahead=not has_callbacks
+            ConcreteCall(function, self._draws.values_of_call), runs_ahead=not has_callbacks
         )
         return function
 

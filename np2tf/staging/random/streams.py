@@ -587,12 +587,15 @@ class Draws:
 
     # -- at a call -------------------------------------------------------------------------------------------
 
+    def values_of_call(self) -> Sequence[tf.Tensor]:
+        """Return the values of the inputs in the present thread's call, in the order of the captures."""
+        return self._thread.values if self._specs else ()
+
     def values(self) -> Sequence[tf.Tensor]:
-        """Return the values of the inputs, in the order of the captures."""
+        """Return the values of the inputs; zeros where the graph is inspected and does not run."""
         values: list[tf.Tensor] | None = getattr(self._thread, "values", None)
         if values is not None:
             return values
-        # The graph is inspected and does not run.
         return [tf.zeros([size or 1 for size in spec.shape], spec.dtype) for spec in self._specs]
 
     @contextmanager

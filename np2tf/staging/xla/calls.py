@@ -214,11 +214,18 @@ class ConcreteCall:
         if record.could_possibly_record():
             with exact_calls():
                 return self.function(*inputs)
+        return self.execute(self.operands(inputs, sign))
+
+    def operands(self, inputs: list[tf.Tensor], sign: tf.Tensor | None = None) -> list[tf.Tensor]:
+        """Return the inputs and the captures of a call, some of which only the calling thread knows."""
         captures = self._captures
         if sign is not None and self._stop_place is not None:
             captures = [*captures]
             captures[self._stop_place] = sign
-        operands = [*inputs, *captures, *self._late()]
+        return [*inputs, *captures, *self._late()]
+
+    def execute(self, operands: list[tf.Tensor]) -> Sequence[tf.Tensor]:
+        """Return the outputs for these operands; any thread may run this."""
         return execute.execute(self._name, self._count, operands, self._attributes, self._context)
 
 

@@ -226,11 +226,12 @@ class Supervision:
         results: list[_Outputs] = []
         errors: list[BaseException] = []
         device = context.context().device_name
+        operands = self._call.operands(inputs, sign.tensor)
 
         def work() -> None:
             try:
                 with tf.device(device):
-                    results.append(self._call(inputs, sign.tensor))
+                    results.append(self._call.execute(operands))
             except BaseException as error:  # raised in the main thread
                 errors.append(error)
             finally:

@@ -15,6 +15,7 @@ import pytest
 import np2tf
 from np2tf.staging.host.jit import UnjittedWarning
 from np2tf.staging.random import distributions, states
+from np2tf.staging.xla.supervision import Supervision
 from tests.helpers.differential import HEAD, load, translation
 
 PCG: Callable[[int], Any] = np.random.default_rng
@@ -402,3 +403,17 @@ def f(plane, x):
         "\ndef f(m, x):\n    for i in range(len(x)):\n        x[i] = m.random()\n    return x\n"
     )
     assert translated.explain(np.random, np.zeros(70)).runs == "host"
+
+
+@pytest.mark.parametrize("make", [PCG, twisted, philox, LEGACY])
+def test_calls_in_a_thread_of_np2tfs_own_draw_the_same(
+    make: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long call runs in another thread, while the main thread waits for signals."""
+    in_a_thread = Supervision._in_a_thread
+    monkeypatch.setattr(Supervision, "run", lambda self, inputs, *_: in_a_thread(self, inputs))
+    body = (
+        "def f(rng, x):\n    x = x + rng.random(3)\n    while x.sum() < 9:\n"
+        "        x = x + rng.random(3)\n    return x + rng.standard_normal(3)\n"
+    )
+    agree(functions(body), make, np.ones(3))
