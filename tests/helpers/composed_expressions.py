@@ -377,6 +377,8 @@ def _tested(operation: Operation, operands: Sequence[Known], value: Any) -> Part
 def _cast(operation: Operation, operands: Sequence[Known], value: Any) -> Parts:
     (x,) = operands
     wanted, given = np.asarray(value), x.array
+    if wanted.dtype == given.dtype:
+        return _passed(operation, operands, value)
     if wanted.dtype.kind in "fc":
         error, free, fused = _rounded(value, x.error, given)
         if given.dtype.kind in "fc":

@@ -117,7 +117,9 @@ def _astype_method(
         counts.host += 1
         has_no_derivative = target_dtype.kind not in "OVfc"
         return np.array(a.contents() if has_no_derivative else a.numpy()).astype(target_dtype)
-    tensor = convert_assigned(a, target_dtype)
+    # (`astype` converts a NumPy number as an array, without a look whether it fits.)
+    plain = type(a) is scalar and a.alternatives is None
+    tensor = convert_assigned(a.tensor if plain else a, target_dtype)
     return wrap_tensor(tensor) if type(a) is not ndarray else lay_out_copy(tensor, a, letter)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
+from np2tf.core.counts import counts
 from tests.helpers.op_harness import Case, differences
 
 METHODS = ("hazen", "weibull", "linear", "median_unbiased", "lower", "midpoint", "nearest", "inverted_cdf")
@@ -146,3 +147,18 @@ def test_classes_in_functions_that_are_jitted_by_hand(function: Callable[[Any], 
 def test_elements_cannot_be_deleted() -> None:
     with pytest.raises(ValueError, match="cannot delete array elements"):
         del np2tf.device_put(np.arange(3.0))[0]
+
+
+def test_numbers_of_numpy_wrap_where_they_are_converted_and_the_call_stays_compiled() -> None:
+    """`astype` of a NumPy number looks no more than that of an array whether the number fits."""
+
+    def f(x: Any) -> Any:
+        return x.sum().astype(np.int8), x.sum().astype(np.uint16), x.max().astype(np.int32)
+
+    compiled = np2tf.jit(f, tier="compile")
+    for x in (np.arange(5), np.arange(5) * -(2**40) - 1, np.arange(5, dtype=np.uint64) * 2**62):
+        before = counts.compiled
+        for found, expected in zip(compiled(x), f(x), strict=True):
+            assert found == expected
+            assert type(found) is type(expected)
+        assert counts.compiled == before + 1
