@@ -30,7 +30,13 @@ from np2tf.staging.compile.results import ResultSpec, describe_result, rebuild_r
 from np2tf.staging.process.boundary import raw
 from np2tf.staging.random.streams import Draws, StreamsOfCall
 from np2tf.staging.tiers.call_context import is_recording
-from np2tf.staging.trace.operations import TraceLimit, limited, table_of_operations, unused_checks
+from np2tf.staging.trace.operations import (
+    ProgramFrames,
+    TraceLimit,
+    limited,
+    table_of_operations,
+    unused_checks,
+)
 from np2tf.staging.trace.trace import Trace
 from np2tf.staging.trace.traced_arguments import prepare_changes
 from np2tf.staging.trace.write_back import prepare_writes, private_copies
@@ -274,6 +280,7 @@ class ConcreteFunction:
         with (
             not_collecting(),
             table_of_operations(),
+            ProgramFrames(),
             limited(TraceLimit(self._deadline)),
             as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]),
         ):

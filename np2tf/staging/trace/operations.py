@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tensorflow as tf
+from tensorflow.python.util import tf_stack
 
 from np2tf.arrays.tensors.symbolic_integers import constant, graph_constants
 from np2tf.core.errors import TraceSizeError, TracingTimeError
@@ -324,6 +326,45 @@ def _tensor_of(operand: Any, dtype: tf.DType) -> tf.Tensor:
     if all(type(element) in _INTEGERS for element in operand):
         return constant(tuple(operand), dtype)
     return tf.convert_to_tensor(operand, dtype)
+
+
+# -- stack traces --------------------------------------------------------------------------------------------
+# TensorFlow keeps the whole stack of Python calls with each operation, and XLA with each instruction, for as
+# long as the process lives: 70 frames of np2tf's and TensorFlow's own for one line of the program.
+
+
+class ProgramFrames(tf_stack.StackTraceFilter):
+    """Within the block, operations of this thread keep the program's own frames of the stack only."""
+
+    def __init__(self) -> None:
+        self.internal_set = _internal_files()[1]
+
+    def update(self) -> None:
+        """The set of files is the same for all traces."""
+
+    def get_filtered_filenames(self) -> frozenset[str]:
+        """Return the files whose frames are left out."""
+        return _internal_files()[0]
+
+
+#: Frames that stay: TensorFlow drops the innermost frames, which are its own, from what the filter leaves, and
+#: XLA needs one frame at least, which that of a trace is.
+_KEPT = ("tensorflow/python/framework/ops.py", "framework/func_graph.py", "compile/concrete_function.py")
+
+
+@cache
+def _internal_files() -> tuple[frozenset[str], Any]:
+    """Return np2tf's and TensorFlow's files: as a set, and as TensorFlow's extension needs them."""
+    names = {str(path) for path in Path(__file__).parents[2].rglob("*.py")}
+    names |= {
+        str(getattr(module, "__file__", ""))
+        for name, module in sys.modules.copy().items()
+        if name.startswith("tensorflow.python.")
+    }
+    names -= {name for name in names if name.replace(os.sep, "/").endswith(_KEPT)}
+    set_of_extension = tf_stack._tf_stack.PyBindFileSet()
+    set_of_extension.update_to(names)
+    return frozenset(names), set_of_extension
 
 
 # -- unused results ------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from textwrap import dedent
 
 import pytest
 
+from tests.helpers.warm_python import warm_python
+
 ROOT = Path(__file__).resolve().parents[3]
-COMMAND = [sys.executable, str(ROOT / "cli.py"), "run"]
 
 
 def start(
@@ -36,7 +37,11 @@ def start(
 
 
 def np2tf_run(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return start(COMMAND, folder, *arguments, given=given)
+    return start(command(), folder, *arguments, given=given)
+
+
+def command() -> list[str]:
+    return [warm_python(), str(ROOT / "cli.py"), "run"]
 
 
 @pytest.fixture
@@ -144,7 +149,7 @@ def test_modules_and_folders_as_python(folder: Path, arguments: tuple[str, ...])
 def test_an_interrupt_from_outside(folder: Path):
     (folder / "script.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
     process = subprocess.Popen(
-        [*COMMAND, "script.py"],
+        [*command(), "script.py"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
