@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from np2tf.core.late import TensorFlowMissingError, installation
 from np2tf.core.settings import config
 from np2tf.loading.findings import warn_in_one_line
 from np2tf.loading.programs.execute import execute, on_device, show
-from np2tf.loading.programs.program import CannotRun, Program, prepare
+from np2tf.loading.programs.program import CannotRun, Program, modules_in_the_way, prepare
 from np2tf.loading.programs.startup_log import keep_quiet
 from np2tf.loading.programs.workers import run_workers, worker_index
 
@@ -135,6 +136,14 @@ def run(
         raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
     target, arguments = (module, program) if module is not None else (program[0], program[1:])
     main_program = Program(target, module is not None, tuple(arguments), include, exclude)
+    if in_the_way := modules_in_the_way(main_program):
+        click.echo(
+            f"np2tf run: the program's folder has modules with names of Python's own that np2tf needs, too "
+            f"({', '.join(in_the_way)}): the program runs with `python`, untranslated",
+            err=True,
+        )
+        words = ["-m", target] if module is not None else [target]
+        raise DeferredAction(lambda: os.execv(sys.executable, [sys.executable, *words, *arguments]))
     choices = {name: value for name, value in settings.items() if value is not None}
     if float32:
         choices["floats"] = "float32"

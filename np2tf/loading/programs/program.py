@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import os
+import re
 import sys
 import types
 import warnings
@@ -130,6 +131,29 @@ def prepare(program: Program) -> Main:
     main = _module(program) if program.is_module else _script(program)
     sys.argv[:] = [main.file if program.is_module else program.target, *program.arguments]
     return main
+
+
+#: Modules that Python has imported before it looks at a program: no file of the program takes their place.
+_OF_EVERY_PROCESS = frozenset(
+    ("abc", "codecs", "encodings", "genericpath", "io", "ntpath", "os", "posixpath", "site", "stat")
+)
+
+
+def modules_in_the_way(program: Program) -> list[str]:
+    """Return the modules of the standard library that np2tf needs, too, and whose names the program's folder
+    has: each can be imported once in a process.
+    """
+    folder = "" if program.is_module else os.path.dirname(os.path.realpath(program.target))
+    try:
+        stems = {name.partition(".")[0] for name in os.listdir(folder or ".") if name.endswith(".py")}
+    except OSError:  # `python` says what is wrong
+        return []
+    names = (stems & sys.stdlib_module_names) - _OF_EVERY_PROCESS - {*sys.builtin_module_names}
+    if not names:
+        return []
+    words = re.compile(rf"^\s*(?:import|from) ({'|'.join(sorted(names))})\b", re.MULTILINE)
+    sources = (path.read_text(encoding="utf-8") for path in Path(PACKAGE_FOLDER).rglob("*.py"))
+    return sorted({*names & sys.modules.keys(), *(name for text in sources for name in words.findall(text))})
 
 
 def hook(program: Program, folder: str | None, package: str | None = None) -> None:

@@ -394,3 +394,17 @@ def test_strict_fails_where_a_function_cannot_be_compiled(numeric: Path):
     assert f'File "{numeric}/script.py", line 16, in fallen' in done.stderr
     assert "ValueNeededError" in done.stderr
     assert done.stderr.splitlines()[-1] == "np2tf run: NP2TF542 (np2tf explain NP2TF542 shows the remedy)"
+
+
+@pytest.mark.parametrize("name", ["random", "tempfile", "json"])
+def test_modules_of_the_program_with_names_of_pythons_own(name: str, tmp_path: Path) -> None:
+    """The program gets its own modules, and runs as with `python`."""
+    (tmp_path / f"{name}.py").write_text("WORD = 'own'\n")
+    (tmp_path / "script.py").write_text(
+        f"import sys\nimport {name}\nimport numpy as np\nprint({name}.WORD, np.ones(2), sys.argv)\n"
+    )
+    done = np2tf_run(tmp_path, "script.py", "-a")
+    plain = start([sys.executable], tmp_path, "script.py", "-a")
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+    if plain.returncode == 0:
+        assert f"({name})" in done.stderr
