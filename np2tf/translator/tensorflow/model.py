@@ -327,10 +327,6 @@ class Passage:
     """The value of a loop's iterable, or of the test."""
 
 
-def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
-    raise AssertionError("`plan` has not set the handler of such calls")
-
-
 class World:
     """A module and the facts that have been found out about it.
 
@@ -338,12 +334,20 @@ class World:
         facts: the facts about the module's text.
         program: the modules that are translated together with this module.
         file: the path of the module's file.
+        expressions: kind of expression -> the function that returns its possible values, and plans its edit.
     """
 
-    def __init__(self, facts: Facts, program: Program, file: str) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        program: Program,
+        file: str,
+        expressions: Mapping[type[cst.CSTNode], Callable[[Any, Frame], Value]],
+    ) -> None:
         self.facts = facts
         self.program = program
         self.file = file
+        self.expressions = expressions
         self.table: Table = table()
         self.tf = facts.fresh_name(facts.module, "tf")
         self.tnp = facts.fresh_name(facts.module, "tnp")
@@ -356,13 +360,8 @@ class World:
         """The calls and attributes that run a method of the program."""
         self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
         """Names that several functions bind: function and name -> the owner; None is the module."""
-        self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
         self._helper_names: dict[str, str] = {}
         self._names: dict[tuple[cst.CSTNode, str], str] = {}
-
-    def inline_writes(self, node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
-        """Handle a call in an expression that writes to its arguments; `functions` provides the handler."""
-        self.on_inline_write(node, functions, frame)
 
     def forget(self, node: cst.CSTNode) -> None:
         """Drop the decision on a node, because the node is followed again."""
@@ -461,6 +460,14 @@ class Frame:
         """The summary of the function; None for the module."""
         return self.world.summary(self.function) if self.function is not None else None
 
+    def evaluate(self, node: cst.CSTNode) -> Value:
+        """Return the possible values of an expression, and plan its edit or refuse it."""
+        self.world.forget(node)
+        handler = self.world.expressions.get(type(node))
+        if handler is None:
+            return self.world.refuse(node, "NP2TF603", what=_kind_in_words(node))
+        return handler(node, self)
+
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in this scope."""
         value = limit_depth(value)
@@ -493,8 +500,10 @@ class Frame:
                 self.bind(name, union([self.env[name], inner.env[name]]))
 
 
-#: Returns the possible values of an expression.
-Evaluate = Callable[[cst.CSTNode, Frame], Value]
+def _kind_in_words(node: cst.CSTNode) -> str:
+    return {"Yield": "`yield`", "Await": "`await`", "Set": "a set", "SetComp": "a set comprehension"}.get(
+        type(node).__name__, type(node).__name__
+    )
 
 
 def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:

@@ -221,6 +221,19 @@ def _number(values: Sequence[Value], divides: bool, power: bool) -> Value:
 _SCALAR_INDEX = (*NUMBERS, "scalar")
 
 
+def key_part(element: cst.SubscriptElement, frame: Frame) -> Value:
+    """Return the value of one part of a key."""
+    part = element.slice
+    if type(part) is cst.Index:
+        value = frame.evaluate(part.value)
+        return frame.world.refuse(part.value, "NP2TF603", what="`*` in an index") if part.star else value
+    assert type(part) is cst.Slice
+    for end in (part.lower, part.upper, part.step):
+        if end is not None:
+            frame.evaluate(end)
+    return plain("none")
+
+
 def choose(
     base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value], node: cst.CSTNode
 ) -> Value:
