@@ -323,8 +323,8 @@ class _Summaries:
         self._facts = facts
         self._certain = Certain(facts)
         self._lines = _lines(facts, text)
-        self._effects = Effects(facts)
-        self._fitness = Fitness.of(facts, options)
+        self._effects = facts.get(Effects)
+        self._fitness = facts.get(Fitness, options)
         self._references = References(facts, self._effects.classes)
         self._returns: dict[cst.CSTNode | None, list[cst.Name]] = {}
         for node in facts.nodes(cst.Return):

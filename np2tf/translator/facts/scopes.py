@@ -104,8 +104,6 @@ class Scopes:
         self.module = Scope(module)
         self._of: dict[cst.CSTNode, Scope] = {}
         self._inside: dict[cst.CSTNode, Scope] = {module: self.module}
-        self._used_names: set[str] | None = None
-        self._fresh_names: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)
         self._visit(module, self.module)
 
     def of(self, node: cst.CSTNode) -> Scope:
@@ -136,33 +134,6 @@ class Scopes:
         """Return the node that binds a name at the top of the module, if it is the only such node."""
         bindings = self.top_bindings(node)
         return bindings[0] if len(bindings) == 1 else None
-
-    def fresh_name(self, where: cst.CSTNode, wanted_name: str) -> str:
-        """Return an unused name for the def, lambda or module `where`: `wanted_name`, or `wanted_name_2`, …
-
-        The name differs from every name of the user in the whole file, because shadowing is legal but hard to
-        read. It also differs from the names already given to `where` and to the scopes around it.
-        """
-        if self._used_names is None:
-            self._used_names = {
-                name for scope in self.module.within() for name in (*scope.bindings, *scope.loads)
-            }
-            self._used_names |= set(dir(builtins))
-        around: Scope | None = self._inside[where]
-        fresh_names = set(self._fresh_names[where])
-        while around is not None:
-            fresh_names |= self._fresh_names[around.node]
-            around = around.parent
-        name, number = wanted_name, 1
-        while name in self._used_names or name in fresh_names or keyword.iskeyword(name):
-            number += 1
-            name = f"{wanted_name}_{number}"
-        self._fresh_names[where].add(name)
-        return name
-
-    def name_taken(self, name: str) -> bool:
-        """Return whether the file uses `name` anywhere."""
-        return any(name in scope.bindings or name in scope.loads for scope in self.module.within())
 
     # -- the pass
     # ------------------------------------------------------------------------------------------------
@@ -371,6 +342,35 @@ _HANDLERS: dict[type[cst.CSTNode], _Handler] = {
     cst.Global: Scopes._mark,
     cst.Nonlocal: Scopes._mark,
 }
+
+
+class FreshNames:
+    """Hands out unused names for the scopes of a module.
+
+    A name differs from every name of the user in the whole file, because shadowing is legal but hard to read.
+    It also differs from the names already given to the same scope and to the scopes around it.
+    """
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._used_names = {
+            name for scope in scopes.module.within() for name in (*scope.bindings, *scope.loads)
+        } | set(dir(builtins))
+        self._given_names: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)
+
+    def name(self, where: cst.CSTNode, wanted_name: str) -> str:
+        """Return a name for the def, lambda or module `where`: `wanted_name`, or `wanted_name_2`, …"""
+        around: Scope | None = self._scopes.inside(where)
+        given_names = set()
+        while around is not None:
+            given_names |= self._given_names[around.node]
+            around = around.parent
+        name, number = wanted_name, 1
+        while name in self._used_names or name in given_names or keyword.iskeyword(name):
+            number += 1
+            name = f"{wanted_name}_{number}"
+        self._given_names[where].add(name)
+        return name
 
 
 # -- instances -----------------------------------------------------------------------------------------------

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import libcst as cst
 
 from np2tf.core import rules
 from np2tf.core.diagnostics import Report
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.numpy_imports import NumpyImport
+from np2tf.translator.facts.scopes import FreshNames
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import (
     MODULES,
@@ -27,7 +26,6 @@ from np2tf.translator.tree.templates import Statement, statement
 # -- kept imports --------------------------------------------------------------------------------------------
 # Finds the names that a file imports from NumPy and that must stay imported.
 
-_CACHE: WeakKeyDictionary[Facts, dict[tuple[str, ...], KeptImports]] = WeakKeyDictionary()
 _READ_BY_NAME = words("eval exec globals locals vars")
 
 
@@ -63,14 +61,6 @@ class KeptImports:
         self._is_translation = facts.imports.tnp_name is not None
         is_left = self._is_translation and not self._star_used
         self._star = facts.imports.other_stars or self._star_stays or is_left or self._needs_star()
-
-    @classmethod
-    def of(cls, facts: Facts, passed_on: tuple[str, ...]) -> KeptImports:
-        """Return the decisions for a module, which are made once for each `passed_on`."""
-        cache = _CACHE.setdefault(facts, {})
-        if passed_on not in cache:
-            cache[passed_on] = cls(facts, passed_on)
-        return cache[passed_on]
 
     def all_of(self, numpy_import: NumpyImport) -> bool:
         """Return whether a whole import statement stays."""
@@ -188,12 +178,12 @@ def name_for_tnp(facts: Facts) -> str:
     """Return the name of `np2tf.tnp` in the output: `tnp`, unless the file uses that name for something
     else.
     """
-    return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
+    return facts.imports.tnp_name or FreshNames(facts.scopes).name(facts.module, "tnp")
 
 
 def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
-    kept_imports = KeptImports.of(facts, passed_on)
+    kept_imports = facts.get(KeptImports, passed_on)
     return any(
         not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import)
         for numpy_import in facts.imports.statements
@@ -202,7 +192,7 @@ def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Replace the imports of NumPy, and add the imports that the output needs."""
-    kept_imports = KeptImports.of(facts, options.passed_on)
+    kept_imports = facts.get(KeptImports, options.passed_on)
     imports = []
     for numpy_import in facts.imports.statements:
         if not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import):

@@ -11,6 +11,7 @@ import libcst as cst
 
 from np2tf.translator.facts.dataflow import Names
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.scopes import FreshNames
 from np2tf.translator.linking.modules import Modules
 from np2tf.translator.rewrites.plan import EditedNode
 from np2tf.translator.tensorflow.numpy_table import Table, table
@@ -349,8 +350,9 @@ class World:
         self.file = file
         self.expressions = expressions
         self.table: Table = table()
-        self.tf = facts.fresh_name(facts.module, "tf")
-        self.tnp = facts.fresh_name(facts.module, "tnp")
+        self._fresh_names = FreshNames(facts.scopes)
+        self.tf = self._fresh_names.name(facts.module, "tf")
+        self.tnp = self._fresh_names.name(facts.module, "tnp")
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
@@ -385,14 +387,14 @@ class World:
     def helper(self, name: str) -> str:
         """Return the name of a helper in this module."""
         if name not in self._helper_names:
-            self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
+            self._helper_names[name] = self._fresh_names.name(self.facts.module, name)
         return self._helper_names[name]
 
     def name(self, base_name: str, node: cst.CSTNode, frame: Frame) -> str:
         """Return an unused name for a statement's helper variable; the name is the same in every round."""
         if (node, base_name) not in self._names:
             where = frame.function if frame.function is not None else self.facts.module
-            self._names[node, base_name] = self.facts.fresh_name(where, base_name)
+            self._names[node, base_name] = self._fresh_names.name(where, base_name)
         return self._names[node, base_name]
 
     def note_change(self, is_change: bool = True) -> None:
