@@ -105,7 +105,7 @@ def decide(
     """
     plain: set[cst.CSTNode] = set()
     while True:
-        decision = _Decider(function, facts, plain, counters, unknown, methods).decide()
+        decision = Decider(function, facts, plain, counters, unknown, methods).decide()
         marks = decision.marks.copy()
         try:
             refuse_half_changed(block(function.body), marks)
@@ -147,7 +147,14 @@ def eager_texts(function: cst.FunctionDef, facts: Facts) -> list[tuple[cst.CSTNo
     return list(texts.edits(function, facts, static, walk(function), hidden=True))
 
 
-class _Decider:
+class Decider:
+    """Decides about one function, and tells constructs the facts about it.
+
+    Attributes:
+        counters: the parameters that count the function's calls of itself: tests on them stay Python's.
+        static: tells which expressions are known while the function is staged.
+    """
+
     def __init__(
         self,
         function: cst.FunctionDef,
