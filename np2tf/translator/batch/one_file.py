@@ -22,17 +22,11 @@ from np2tf.translator.tree.safety import unsafe
 from np2tf.translator.tree.source import Source, SourceError
 
 
-def translate_file(path: Path, root: Path, options: Options) -> Outcome:
-    """Translate one file. Every failure becomes a diagnostic of the outcome."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        return Outcome(path, root, diagnostics=[problem("NP2TF906", path, error.strerror or str(error))])
-    return translate_bytes(data, path, root, options)
-
-
 def translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
-    """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    """Translate the bytes of a file; with `is_safe`, have a second look at the translation.
+
+    Every failure becomes a diagnostic of the outcome.
+    """
     with not_collecting():
         return _translate_bytes(data, path, root, options, is_safe)
 
