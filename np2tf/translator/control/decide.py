@@ -9,7 +9,7 @@ import libcst as cst
 
 from np2tf.core.operators import MAX_UNROLL, UNROLL
 from np2tf.translator.control import calls as texts
-from np2tf.translator.control.calls import Calls, Comprehension, is_builtin, is_super
+from np2tf.translator.control.calls import Calls, Comprehension, is_super
 from np2tf.translator.control.constructs import EXPRESSIONS, SMALL, STATEMENTS
 from np2tf.translator.control.lower import lower_function
 from np2tf.translator.control.refusals import Refusals, refuse_half_changed
@@ -25,6 +25,7 @@ from np2tf.translator.facts.dataflow import (
     writes,
 )
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.texts import is_call
 from np2tf.translator.facts.try_blocks import staged_parts
 from np2tf.translator.tree.nodes import walk
 
@@ -227,7 +228,7 @@ class Decider:
 
     def is_long_range(self, node: cst.BaseExpression) -> bool:
         """Return whether an expression is a range of more numbers than a loop that stays Python may have."""
-        if type(node) is not cst.Call or not is_builtin(self._facts, node, ("range",)):
+        if type(node) is not cst.Call or not is_call(self._facts, node, ("range",)):
             return False
         return not _at_most(MAX_UNROLL, node)
 

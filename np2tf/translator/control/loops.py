@@ -29,7 +29,7 @@ from np2tf.translator.control.layout import (
 from np2tf.translator.control.scope import CannotLower, Scope
 from np2tf.translator.facts.dataflow import Names, block, bound_targets, loop_head, reads, writes
 from np2tf.translator.tree.nodes import walk
-from np2tf.translator.tree.templates import Statement
+from np2tf.translator.tree.templates import Statement, parenthesize
 
 if TYPE_CHECKING:
     from np2tf.translator.control.decide import Decider
@@ -153,7 +153,7 @@ def _on_lines(value: cst.BaseExpression) -> cst.BaseExpression:
         is_whole = "\n" not in text or bool(ast.parse(text, mode="eval"))
     except SyntaxError:
         is_whole = False
-    return value if is_whole else value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return value if is_whole else parenthesize(value)
 
 
 def lower_map_loop(lowering: Lowering, node: cst.For, map_loop: MapLoop, scope: Scope) -> list[Statement]:

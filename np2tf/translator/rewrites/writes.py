@@ -17,7 +17,7 @@ from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import stays, uses
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import name_node
-from np2tf.translator.tree.templates import expression, small_statement
+from np2tf.translator.tree.templates import expression, parenthesize, small_statement
 
 # -- rebinding -----------------------------------------------------------------------------------------------
 # Decides which names and attributes a statement may rebind.
@@ -140,10 +140,8 @@ def write(place: cst.BaseExpression, method: str, value: cst.BaseExpression) -> 
     """
     method_node = cst.Attribute(place, cst.Name(method))
     kept = type(value) in (cst.Tuple, cst.Yield, cst.GeneratorExp, cst.NamedExpr)
-    if kept and not value.lpar:
-        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     if kept or not value.lpar:
-        return cst.Call(method_node, [cst.Arg(value)])
+        return cst.Call(method_node, [cst.Arg(parenthesize(value) if kept else value)])
     before, behind = value.lpar[0].whitespace_after, value.rpar[-1].whitespace_before
     arg = cst.Arg(value.with_changes(lpar=value.lpar[1:], rpar=value.rpar[:-1]), whitespace_after_arg=behind)
     return cst.Call(method_node, [arg], whitespace_before_args=before)

@@ -93,13 +93,7 @@ def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: 
 
 
 def _names(names: Sequence[str]) -> cst.Tuple:
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    last = cst.Element(
-        cst.Name(names[-1]), comma=cst.Comma() if len(names) == 1 else cst.MaybeSentinel.DEFAULT
-    )
-    return cst.Tuple(
-        [*(cst.Element(cst.Name(name), comma=comma) for name in names[:-1]), last], lpar=[], rpar=[]
-    )
+    return cst.Tuple([cst.Element(cst.Name(name)) for name in names], lpar=[], rpar=[])
 
 
 def _line(small: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
@@ -241,9 +235,7 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
 
     def edit(updated_node: cst.Return) -> cst.Return:
         value = updated_node.value if updated_node.value is not None else cst.Name("None")
-        if type(value) is cst.Tuple and not value.lpar:
-            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        values: list[cst.BaseExpression] = [value] if summary.returns_value else []
+        values = [parenthesize(value, (cst.Tuple,))] if summary.returns_value else []
         values += [cst.Name(name) for name in names]
         new_value = _bare_tuple(values)
         return updated_node.with_changes(value=new_value, whitespace_after_return=cst.SimpleWhitespace(" "))
@@ -251,12 +243,9 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
     frame.world.edit(node, edit)
 
 
-def _bare_tuple(values: list[cst.BaseExpression]) -> cst.BaseExpression:
-    if len(values) == 1:
-        return values[0]
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    elements = [cst.Element(element, comma=comma) for element in values[:-1]] + [cst.Element(values[-1])]
-    return cst.Tuple(elements, lpar=[], rpar=[])
+def _bare_tuple(values: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
+    elements = [cst.Element(value) for value in values]
+    return cst.Tuple(elements, lpar=[], rpar=[]) if len(values) > 1 else values[0]
 
 
 def end_with_return(summary: Summary, frame: Frame) -> None:
@@ -372,7 +361,7 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
 
     def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
         if type(updated_node) is cst.Assign and len(updated_node.targets) == 1:
-            first: list[cst.BaseExpression] = [parenthesize(updated_node.targets[0].target)]
+            first: list[cst.BaseExpression] = [parenthesize(updated_node.targets[0].target, (cst.Tuple,))]
         else:
             first = [cst.Name("_")] if summary.returns_value else []
         place = _bare_tuple([*first, *(cst.Name(fresh[name]) for name in names)])

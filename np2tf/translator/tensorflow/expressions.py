@@ -120,13 +120,9 @@ def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame
         world.edit(node, edits.rename_to(text.replace("tnp", world.tnp)))
         return plain("none") if text == "None" else plain("float")
     if name in world.table.dtypes:
-        world.edit(node, edits.rename_to(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
+        world.edit(node, edits.rename_to(world.dtype_name(world.table.dtypes[name])))
         return Value(frozenset(["dtype"]), world.table.dtypes[name])
     return world.refuse(node, "NP2TF601", name=world.facts.code(node))
-
-
-def _dtype_name(dtype: str) -> str:
-    return "bool_" if dtype == "bool" else dtype
 
 
 # -- expressions ---------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def plan_annotations(world: World) -> None:
             world.edit(use.node, rename_to(f"{world.tf}.Tensor"))
         elif use.qualified_name.removeprefix("numpy.") in world.table.dtypes:
             dtype = world.table.dtypes[use.qualified_name.removeprefix("numpy.")]
-            world.edit(use.node, rename_to(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+            world.edit(use.node, rename_to(world.dtype_name(dtype)))
 
 
 def left_over(world: World) -> list[cst.CSTNode]:

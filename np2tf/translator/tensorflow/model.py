@@ -390,6 +390,10 @@ class World:
             self._helper_names[name] = self._fresh_names.name(self.facts.module, name)
         return self._helper_names[name]
 
+    def dtype_name(self, dtype: str) -> str:
+        """Return the name of a dtype in this module."""
+        return f"{self.tnp}.{'bool_' if dtype == 'bool' else dtype}"
+
     def name(self, base_name: str, node: cst.CSTNode, frame: Frame) -> str:
         """Return an unused name for a statement's helper variable; the name is the same in every round."""
         if (node, base_name) not in self._names:
@@ -515,11 +519,6 @@ def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
         return None
     names = dict.fromkeys(name for env in states for name in env)  # in an order that no hash decides
     return {name: union(env.get(name) for env in states) for name in names}
-
-
-def positional(parameters: Sequence[str]) -> str:
-    """Return parameters as a text, for messages."""
-    return ", ".join(parameter for parameter in parameters if parameter != "_")
 
 
 # -- shared names --------------------------------------------------------------------------------------------

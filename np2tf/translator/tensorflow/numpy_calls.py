@@ -23,6 +23,7 @@ from np2tf.translator.tensorflow.values import (
     plain,
     unknown,
 )
+from np2tf.translator.tree.nodes import name_node
 
 # -- numpy calls ---------------------------------------------------------------------------------------------
 # Translates calls of NumPy's functions: to a function of TensorFlow, or to a helper.
@@ -63,22 +64,15 @@ def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
     value = frame.evaluate(node.args[0].value)
     if value.may("str") and not value.may("any"):
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it reads a text")
-    dtype_path = f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"
-    helper = world.helper("_cast")
+    helper, dtype_name = world.helper("_cast"), name_node(world.dtype_name(dtype))
 
     def edit(updated_node: cst.Call) -> cst.Call:
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        first = updated_node.args[0].with_changes(comma=comma)
-        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(edits_name(dtype_path))])
+        first = updated_node.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(dtype_name)])
 
     world.edit(node, edit, "_cast")
     rank = 0 if value.only("int", "float", "bool", "complex", "scalar") else value.rank
     return array(dtype, rank, [node], scalar=True).doubtful(value)
-
-
-def edits_name(path: str) -> cst.BaseExpression:
-    """Return a dotted path as an expression."""
-    return edits.name_node(path)
 
 
 def arguments(
@@ -163,7 +157,7 @@ def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:
         if not dtype:
             return None
         world.forget(node)
-        world.edit(node, edits.rename_to(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+        world.edit(node, edits.rename_to(world.dtype_name(dtype)))
         return Value(frozenset(["dtype"]), dtype)
     value = frame.evaluate(node)
     return value if value.only("dtype") or value.only("none") else None
@@ -338,8 +332,7 @@ def shuffle_edit(helper: str) -> edits.Edit:
     """`rng.shuffle(x)` -> `helper(rng.shuffle, x)`."""
 
     def edit(updated_node: cst.Call) -> cst.Call:
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        first = cst.Arg(updated_node.func, comma=comma)
-        return updated_node.with_changes(func=cst.Name(helper), args=[first, *updated_node.args])
+        args = [cst.Arg(updated_node.func), *updated_node.args]
+        return updated_node.with_changes(func=cst.Name(helper), args=args)
 
     return edit
