@@ -12,7 +12,7 @@ from np2tf.translator.control.layout import code
 from np2tf.translator.control.static import Static
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.texts import Texts, is_call
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import first_parameter, walk
 from np2tf.translator.tree.templates import expression, parenthesize
 
 # -- calls ---------------------------------------------------------------------------------------------------
@@ -170,11 +170,9 @@ def of_np2tf_math(func: cst.BaseExpression) -> cst.BaseExpression:
 
 def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpression]:
     """Return an edit to `super(__class__, self)` for `super()`, which works only directly in the method."""
-    first = [*method.params.posonly_params, *method.params.params][:1]
+    first = first_parameter(method)
     return lambda updated_node: (
-        expression(f"super(__class__, {first[0].name.value})").with_changes(
-            lpar=updated_node.lpar, rpar=updated_node.rpar
-        )
+        expression(f"super(__class__, {first})").with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
         if first
         else updated_node
     )

@@ -27,7 +27,7 @@ from np2tf.translator.facts.dataflow import (
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.texts import is_call
 from np2tf.translator.facts.try_blocks import staged_parts
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import named_parameters, walk
 
 #: The classes of the nodes that the passes over a function use; most nodes are of other classes.
 _RELEVANT_NODES = frozenset({
@@ -363,14 +363,13 @@ class Decider:
 
 def _dynamic_parameters(function: cst.FunctionDef) -> Names:
     """Return the parameters that may be arrays or numbers: all except flags and strings."""
-    every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
-    flags = {param.name.value for param in every if _is_flag(param)}
+    flags = {param.name.value for param in named_parameters(function) if _is_flag(param)}
     return frozenset(parameters(function.params)) - flags
 
 
 def _number_parameters(function: cst.FunctionDef) -> Names:
     """Return the parameters that are numbers by default value, by annotation, or as the end of a range."""
-    every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
+    every = named_parameters(function)
     ends: set[str] = set()
     for node in walk(function):
         if type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "range":

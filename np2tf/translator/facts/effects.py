@@ -18,7 +18,7 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.facts.texts import print_problem
 from np2tf.translator.facts.try_blocks import hidden_exception, staged_parts
-from np2tf.translator.tree.nodes import children, root_of, walk, words
+from np2tf.translator.tree.nodes import children, named_parameters, root_of, walk, words
 
 # -- class definitions ---------------------------------------------------------------------------------------
 # Class definitions inside functions, and whether running a definition has effects.
@@ -78,8 +78,7 @@ def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.Ba
     """Yield the mutable default values that a call may change, keep or pass on. All calls share these
     values.
     """
-    params = function.params
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+    for param in named_parameters(function):
         default = param.default
         if default is None or type(default) is cst.Tuple:
             continue

@@ -15,7 +15,7 @@ from np2tf.translator.facts.numpy_imports import Imports
 from np2tf.translator.facts.positions import Positions, told_by
 from np2tf.translator.facts.scopes import Instances, Scopes
 from np2tf.translator.sources.names_between_files import Reexport
-from np2tf.translator.tree.nodes import Parents, arrange, dotted_name, walk
+from np2tf.translator.tree.nodes import Parents, arrange, bound_name, dotted_name, walk
 
 # -- compilers -----------------------------------------------------------------------------------------------
 # Functions and classes that another compiler reads, by its decorators. The translator leaves them
@@ -71,7 +71,7 @@ def _names(node: cst.CSTNode) -> Iterator[str]:
         names = [alias for alias in node.names if _is_compiler(alias.name)]
     if not isinstance(names, cst.ImportStar):
         for alias in names:
-            yield (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
+            yield bound_name(alias)
 
 
 def _is_compiler(name: cst.BaseExpression | None) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.translator.tree.nodes import Parents, children, dotted_name, target_names, walk
+from np2tf.translator.tree.nodes import Parents, children, dotted_name, first_parameter, target_names, walk
 
 # -- scopes --------------------------------------------------------------------------------------------------
 # Scopes: where each name is bound, and in which scope each node is evaluated.
@@ -397,8 +397,7 @@ class Instances:
 
 
 def _is_first_parameter(node: cst.CSTNode, method: cst.FunctionDef) -> bool:
-    parameters = [*method.params.posonly_params, *method.params.params]
-    return bool(parameters) and type(node) is cst.Name and node.value == parameters[0].name.value
+    return type(node) is cst.Name and node.value == first_parameter(method)
 
 
 def _is_assigned(node: cst.CSTNode, parents: Parents) -> bool:

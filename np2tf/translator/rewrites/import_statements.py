@@ -20,7 +20,7 @@ from np2tf.translator.rewrites.uses import (
 )
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.blanks import is_blank_line
-from np2tf.translator.tree.nodes import dotted_name, words
+from np2tf.translator.tree.nodes import bound_name, dotted_name, words
 from np2tf.translator.tree.templates import Statement, statement
 
 # -- kept imports --------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class KeptImports:
         is_unused = self.is_unused(alias)
         unused_module = is_unused and isinstance(self._facts.parents[alias], cst.Import)
         is_left = is_unused and self._is_translation
-        name = _bound_name(alias)
+        name = bound_name(alias)
         by_name = name in self._by_name or (self._is_passed_on(name) and not is_unused)
         is_kept = alias in self._numpy_bindings or by_name or unused_module or is_left
         return is_kept or self._untranslatable(alias)
@@ -115,7 +115,7 @@ class KeptImports:
                 names |= {str(string.evaluated_value) for string in strings}
         if _READ_BY_NAME & module.free:
             names |= {
-                _bound_name(alias) for statement in facts.imports.statements for alias in statement.aliases
+                bound_name(alias) for statement in facts.imports.statements for alias in statement.aliases
             }
         return names
 
@@ -164,10 +164,6 @@ def _has_fixed_exports(facts: Facts) -> bool:
 def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
     """Return whether the bindings of a name are not all imports of the same NumPy name."""
     return len({facts.imports.qualified_binding(binding) for binding in bindings}) > 1
-
-
-def _bound_name(alias: cst.ImportAlias) -> str:
-    return (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
 
 
 # -- imports -------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import stays, uses
 from np2tf.translator.sources.options import Options
-from np2tf.translator.tree.nodes import name_node
+from np2tf.translator.tree.nodes import first_parameter, name_node
 from np2tf.translator.tree.templates import expression, parenthesize, small_statement
 
 # -- rebinding -----------------------------------------------------------------------------------------------
@@ -57,8 +57,7 @@ def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
     function = facts.scopes.of(owner)
     if type(function.node) is not cst.FunctionDef or function.parent is None:
         return False
-    parameters = [*function.node.params.posonly_params, *function.node.params.params]
-    if not parameters or parameters[0].name.value != owner.value or len(function.bindings[owner.value]) > 1:
+    if first_parameter(function.node) != owner.value or len(function.bindings[owner.value]) > 1:
         return False
     if not function.parent.is_class or (function.node.decorators and _unbound(function.node)):
         return False

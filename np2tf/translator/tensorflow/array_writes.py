@@ -23,7 +23,7 @@ from np2tf.translator.tensorflow.objects import (
 )
 from np2tf.translator.tensorflow.operations import choose, element_of, helper_of, key_part, result_of, unfit
 from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS, Value, join, promote
-from np2tf.translator.tree.nodes import dotted_name, name_node, target_names, walk
+from np2tf.translator.tree.nodes import dotted_name, name_node, positional_parameters, target_names, walk
 from np2tf.translator.tree.templates import expression, parenthesize
 
 # -- assigned parts ------------------------------------------------------------------------------------------
@@ -390,8 +390,7 @@ def _arguments(
     node: cst.Call, function: cst.FunctionDef, is_method: bool
 ) -> dict[str, cst.BaseExpression] | None:
     """Return the argument of each parameter; None if `*` hides the arguments."""
-    params = function.params
-    positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    positions = [param.name.value for param in positional_parameters(function)]
     if is_method and has_receiver(function):
         positions = positions[1:]
     arguments: dict[str, cst.BaseExpression] = {}
@@ -502,9 +501,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     if doubtful or (old.may("list", "dict") and not old.may("any") and old.may(*ARRAYS)):
         world.refuse(node, "NP2TF605", name=name)
         return
-    helper = helper_of(node.operator, [old, right])
-    operation = world.helper(helper) if helper is not None else None
-    helpers = () if helper is None else (helper,)
+    operation, helpers = _operation(node, old, right, frame)
     if not old.may("array"):
         if operation is not None:
             world.edit(node, edits.augment_with(None, operation), *helpers)
@@ -521,6 +518,14 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     else:
         frame.bind(name, join(value, new) or value)
     world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
+
+
+def _operation(
+    node: cst.AugAssign, old: Value, right: Value, frame: Frame
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the function that replaces an operator, if it does not stay, and the helpers that this needs."""
+    helper = helper_of(node.operator, [old, right])
+    return (None, ()) if helper is None else (frame.world.helper(helper), (helper,))
 
 
 def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Value, frame: Frame) -> None:
@@ -542,9 +547,7 @@ def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Valu
         return
     key = key_of(base, target.attr.value, frame)
     assert key is not None
-    helper = helper_of(node.operator, [old, right])
-    operation = world.helper(helper) if helper is not None else None
-    helpers = () if helper is None else (helper,)
+    operation, helpers = _operation(node, old, right, frame)
     new = result_of(node.operator, old, right, node).doubtful(old, right)
     if not old.may("array"):
         if operation is not None:
@@ -596,9 +599,7 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
         return
     if place_may_be_written(target.value, base, target, node, frame):
-        helper = helper_of(node.operator, [old, right])
-        operation = world.helper(helper) if helper is not None else None
-        helpers = () if helper is None else (helper,)
+        operation, helpers = _operation(node, old, right, frame)
         world.edit(
             node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *helpers
         )

@@ -41,7 +41,7 @@ from np2tf.translator.tensorflow.values import (
     union,
     unknown,
 )
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import named_parameters, walk
 
 # -- attributes ----------------------------------------------------------------------------------------------
 # The attributes of arrays that are translated.
@@ -424,7 +424,7 @@ def _format(node: cst.FormattedString, frame: Frame) -> Value:
 def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     inner = frame.inner()
     params = node.params
-    for param in [*params.posonly_params, *params.params, *params.kwonly_params]:
+    for param in named_parameters(node):
         inner.env[param.name.value] = unknown(("param", node, param.name.value), certain=False)
         if param.default is not None:
             frame.evaluate(param.default)

@@ -30,7 +30,7 @@ from np2tf.translator.tensorflow.values import (
     union,
     unknown,
 )
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import first_parameter, named_parameters, positional_parameters, walk
 
 # -- attributes ----------------------------------------------------------------------------------------------
 # Reads and sets the attributes of objects of the program's classes.
@@ -209,8 +209,8 @@ _SPECIAL = frozenset({"__init__", "__post_init__", "__call__", "__repr__", "__st
 
 def learn_defaults(node: cst.FunctionDef, frame: Frame) -> None:
     """Add the defaults of a function's parameters to their possible values."""
-    world, summary, params = frame.world, frame.world.summary(node), node.params
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+    world, summary = frame.world, frame.world.summary(node)
+    for param in named_parameters(node):
         if param.default is not None:
             default = frame.evaluate(param.default)
             if default.memory:
@@ -307,12 +307,12 @@ def _follow_method(node: cst.FunctionDef, facts: ClassFacts, frame: Frame) -> No
     summary = world.summary(node)
     summary.owner = facts.node
     learn_defaults(node, frame)
-    params = [*node.params.posonly_params, *node.params.params]
-    if "staticmethod" in names or not params:
+    first = first_parameter(node)
+    if "staticmethod" in names or first is None:
         return
     kind, classes = ("class", facts.node) if "classmethod" in names else ("object", facts.root_class)
     receiver = Value(frozenset([kind]), classes=frozenset([classes]))
-    world.learn(summary.parameters, params[0].name.value, receiver)
+    world.learn(summary.parameters, first, receiver)
 
 
 def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) -> None:
@@ -344,8 +344,7 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) 
 
 def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
     """Return the names of the parameters, in order."""
-    params = function.params
-    return [param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)]
+    return [param.name.value for param in named_parameters(function)]
 
 
 def bind_arguments(
@@ -360,8 +359,7 @@ def bind_arguments(
         frame: the state of the caller.
         receiver: the object or class whose method is called, if it is a method.
     """
-    params = function.params
-    positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    positions = [param.name.value for param in positional_parameters(function)]
     arguments: dict[str, Value] = {}
     if receiver is not None and has_receiver(function):
         arguments[positions.pop(0)] = receiver
@@ -379,17 +377,17 @@ def bind_arguments(
             arguments[positions[position]] = value
         else:
             positional_values.append(value)
-    if type(params.star_arg) is cst.Param:
+    star = function.params.star_arg
+    if type(star) is cst.Param:
         element = union(positional_values) if positional_values else None
         memory = frozenset() if element is None else element.memory
-        arguments[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
+        arguments[star.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
     return arguments
 
 
 def has_receiver(function: cst.FunctionDef) -> bool:
     """Return whether the first parameter of a method is the object or the class."""
-    params = function.params
-    return bool(params.posonly_params or params.params) and "staticmethod" not in decorator_names(function)
+    return first_parameter(function) is not None and "staticmethod" not in decorator_names(function)
 
 
 def is_open(summary: Summary) -> bool:

@@ -20,7 +20,7 @@ from np2tf.translator.tensorflow.objects import (
 )
 from np2tf.translator.tensorflow.operations import element_of
 from np2tf.translator.tensorflow.values import ARRAYS, Value, join, list_value, plain
-from np2tf.translator.tree.nodes import dotted_name, walk, words
+from np2tf.translator.tree.nodes import bound_name, dotted_name, walk, words
 from np2tf.translator.tree.templates import Statement
 from np2tf.translator.tree.templates import statement as made_statement
 
@@ -45,11 +45,10 @@ def follow_import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
             continue
         world.forget(alias)
         value = _plain_import(alias, frame) if isinstance(node, cst.Import) else _member(node, alias, frame)
-        bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
         if value is None:
             module = "" if isinstance(node, cst.Import) else _module_name(node)
             value = world.refuse(alias, "NP2TF607", name=module or alias.evaluated_name)
-        frame.bind(bound_name, value)
+        frame.bind(bound_name(alias), value)
 
 
 def _plain_import(alias: cst.ImportAlias, frame: Frame) -> Value | None:
