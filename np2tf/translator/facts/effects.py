@@ -291,7 +291,7 @@ class Effects:
     constructors: Constructors = field(init=False)
 
     def __post_init__(self) -> None:
-        self.classes = Classes(self.facts)
+        self.classes = self.facts.get(Classes)
         self.constructors = Constructors(self.facts, self.classes)
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
