@@ -82,7 +82,7 @@ class Certain:
 
     def _inner(self, name: cst.Name) -> cst.FunctionDef | cst.Lambda | None:
         """Return the inner function that a name refers to."""
-        owner = self._facts.scopes.of(name).owner_of(name.value)
+        owner = self._facts.scopes.owner(name)
         if owner is None or owner.is_module or len(owner.bindings[name.value]) != 1:
             return None
         binding = owner.bindings[name.value][0]

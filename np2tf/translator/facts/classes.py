@@ -144,7 +144,7 @@ class Classes:
         """Return whether a name is the `self` of the method around it."""
         if type(node) is not cst.Name:
             return False
-        owner = self.facts.scopes.of(node).owner_of(node.value)
+        owner = self.facts.scopes.owner(node)
         method = owner.node if owner is not None else None
         if type(method) is not cst.FunctionDef or method not in self._owner:
             return False

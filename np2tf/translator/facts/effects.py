@@ -136,7 +136,7 @@ def store_problems(
 
 def is_own(name: cst.Name, function: cst.FunctionDef, facts: Facts) -> bool:
     """Return whether a name belongs to the function or to a scope inside it."""
-    owner = facts.scopes.of(name).owner_of(name.value)
+    owner = facts.scopes.owner(name)
     inside = facts.scopes.inside(function)
     return owner is not None and any(scope is owner for scope in inside.within())
 
@@ -172,7 +172,7 @@ def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
 
 def _is_defined(root: cst.Name, facts: Facts) -> bool:
     """Return whether a name refers to a function, a class or an import."""
-    owner = facts.scopes.of(root).owner_of(root.value)
+    owner = facts.scopes.owner(root)
     return owner is not None and any(
         isinstance(binding, _DEFINITIONS) for binding in owner.bindings[root.value]
     )
@@ -393,7 +393,7 @@ class Effects:
             return rules.against_staging(full_name) is None
         if type(node) is not cst.Name:
             return False
-        owner = self.facts.scopes.of(node).owner_of(node.value)
+        owner = self.facts.scopes.owner(node)
         if owner is None:
             return node.value == "None" or node.value in _BUILTINS
         return not owner.is_module and all(map(self._is_inner_function, owner.bindings[node.value]))
@@ -557,7 +557,7 @@ class Effects:
         up = self.facts.parents[node]
         called = type(up) is cst.Call and node is up.func
         named = type(up) is cst.Attribute or (type(up) is cst.Arg and node is up.keyword)
-        return not called and not named and self.facts.scopes.of(node).owner_of(node.value) is None
+        return not called and not named and self.facts.scopes.owner(node) is None
 
 
 def _asks_for_class(node: cst.CSTNode) -> bool:

@@ -160,7 +160,7 @@ class Imports:
         root, path = root_of(node), dotted_name(node)
         if type(root) is not cst.Name or path is None:
             return None
-        owner = self.scopes.of(root).owner_of(root.value)
+        owner = self.scopes.owner(root)
         bindings = owner.bindings[root.value] if owner is not None else []
         alias = bindings[0] if len(bindings) == 1 else None
         if type(alias) is not cst.ImportAlias:

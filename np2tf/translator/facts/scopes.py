@@ -110,6 +110,10 @@ class Scopes:
         """Return the scope in which `node` is evaluated (for a def: the scope around it)."""
         return self._of[node]
 
+    def owner(self, name: cst.Name) -> Scope | None:
+        """Return the scope that owns the variable at hand; None for a builtin or an unknown name."""
+        return self.of(name).owner_of(name.value)
+
     def inside(self, node: cst.CSTNode) -> Scope:
         """Return the scope that a module, def, lambda, class or comprehension opens."""
         return self._inside[node]
@@ -127,7 +131,7 @@ class Scopes:
         """Return the nodes that bind a name at the top of the module, if the name is a variable of that
         scope.
         """
-        owner = self.of(node).owner_of(node.value) if type(node) is cst.Name else None
+        owner = self.owner(node) if type(node) is cst.Name else None
         return owner.bindings[node.value] if owner is not None and owner.is_module else []  # type: ignore[attr-defined]
 
     def only_binding(self, node: cst.CSTNode) -> cst.CSTNode | None:

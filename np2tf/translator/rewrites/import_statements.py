@@ -41,7 +41,7 @@ class KeptImports:
         self._star_used = self._star_stays = False
         for use in uses(facts):
             name = facts.imports.assigned_from.get(use.name, use.name)
-            owner = facts.scopes.of(name).owner_of(name.value)
+            owner = facts.scopes.owner(name)
             bindings = owner.bindings[name.value] if owner is not None else []
             is_comparison = comparison_target(facts, use) is not None and use.name not in facts.compiler_nodes
             is_kept = stays(facts, use)

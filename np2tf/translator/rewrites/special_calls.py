@@ -50,7 +50,7 @@ def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
     """Return whether an expression is a variable of the function that it is in."""
     if type(node) is not cst.Name:
         return False
-    owner = facts.scopes.of(node).owner_of(node.value)
+    owner = facts.scopes.owner(node)
     return owner is not None and owner.is_function and owner is facts.scopes.of(node)
 
 

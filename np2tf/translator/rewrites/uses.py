@@ -252,7 +252,7 @@ _LOOKUPS = frozenset(("get", "setdefault", "pop"))
 def _calls_arguments(facts: Facts, function: cst.BaseExpression) -> bool:
     """Return whether a function calls the functions among its arguments, on arrays or tensors."""
     if type(function) is cst.Name and function.value in _CALLING_BUILTINS:
-        return facts.scopes.of(function).owner_of(function.value) is None
+        return facts.scopes.owner(function) is None
     name = facts.imports.imported_name(function)
     return name is not None and (name in _CALLING or name.split(".")[0] in _CALLING_MODULES)
 

@@ -89,7 +89,7 @@ def _special(facts: Facts, scope: Scope, attribute: str, depth: int = 0) -> bool
     assert type(scope.node) is cst.ClassDef
     for base in scope.node.bases:
         if type(base.value) is cst.Name:
-            owner = facts.scopes.of(base.value).owner_of(base.value.value)
+            owner = facts.scopes.owner(base.value)
             bindings = owner.bindings[base.value.value] if owner is not None else []
             for binding in bindings:
                 inside = facts.scopes.inside(binding) if type(binding) is cst.ClassDef else None
@@ -253,7 +253,7 @@ def _may_be_none(facts: Facts, array: cst.BaseExpression) -> bool:
     """
     if type(array) is not cst.Name:
         return False
-    owner = facts.scopes.of(array).owner_of(array.value)
+    owner = facts.scopes.owner(array)
     assert owner is not None  # a name that can be bound again
     values = [_given_value(facts, binding) for binding in owner.bindings[array.value]]
     return any(type(value) is cst.Name and value.value == "None" for value in values)

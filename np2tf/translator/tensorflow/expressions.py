@@ -174,7 +174,7 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     base, name = frame.evaluate(node.value), node.attr.value
     if base.is_undetermined:
         return NO_VALUE
-    if base.may("object", "class") and not base.may("any"):
+    if base.is_of_program:
         properties = [] if base.only("class") else property_functions(node, base, frame)
         if properties:
             return union(run_property(node, function, base, frame) for function in properties)
@@ -209,7 +209,7 @@ def _subscript(node: cst.Subscript, frame: Frame) -> Value:
     key = [key_part(element, frame) for element in node.slice]
     if base.is_undetermined:
         return NO_VALUE
-    if base.may("object", "class") and not base.may("any"):
+    if base.is_of_program:
         return frame.world.refuse(node, "NP2TF603", what="a special method of objects")
     if base.only("module", "function", "other", "dtype") or base.only("str"):
         return plain("str") if base.only("str") else plain("other")
@@ -274,7 +274,7 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
                 world.refuse(node, "NP2TF606", what="`is`")
         elif type(operator) in (cst.In, cst.NotIn) and not _may_be_in(before, side):
             world.refuse(node, "NP2TF606", what="`in`")
-    if any(side.may("object", "class") and not side.may("any") for side in sides) and not all(
+    if any(side.is_of_program for side in sides) and not all(
         isinstance(target.operator, (cst.Is, cst.IsNot)) for target in node.comparisons
     ):
         return world.refuse(node, "NP2TF603", what="a special method of objects")

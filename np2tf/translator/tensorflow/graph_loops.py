@@ -368,9 +368,7 @@ class _Planner:
 
     def _calls_computing(self, call: cst.Call) -> bool:
         """Return whether a call is of a function of the module that only computes."""
-        owner = (
-            self.facts.scopes.of(call.func).owner_of(call.func.value) if type(call.func) is cst.Name else None
-        )
+        owner = self.facts.scopes.owner(call.func) if type(call.func) is cst.Name else None
         bindings = owner.bindings[call.func.value] if owner is not None else []  # type: ignore[attr-defined]
         function = bindings[0] if len(bindings) == 1 else None
         if type(function) is not cst.FunctionDef or any(arg.star for arg in call.args):

@@ -92,7 +92,7 @@ def _needed_aliases(world: World) -> set[cst.CSTNode]:
     for node, decision in world.decisions.items():
         root = root_of(node) if decision.keeps_numpy else None
         if isinstance(root, cst.Name):
-            owner = world.facts.scopes.of(root).owner_of(root.value)
+            owner = world.facts.scopes.owner(root)
             aliases |= set(owner.bindings[root.value]) if owner is not None else set()
     return aliases
 

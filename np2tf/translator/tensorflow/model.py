@@ -548,7 +548,7 @@ def is_shared(node: cst.Name, frame: Frame) -> bool:
     key = (frame.function, node.value)
     if key not in frame.world.shared_owners:
         return False
-    owner = frame.world.facts.scopes.of(node).owner_of(node.value)
+    owner = frame.world.facts.scopes.owner(node)
     shared_owner = frame.world.shared_owners[key]
     return owner is None or (owner.is_module if shared_owner is None else owner.node is shared_owner)
 

@@ -150,7 +150,7 @@ def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:
     """Return the value of an argument for a dtype; None if it cannot be translated."""
     world = frame.world
     named = type(node) is cst.Name and node.value in PYTHON_DTYPES
-    if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
+    if named and world.facts.scopes.owner(node) is None:  # type: ignore[arg-type]
         return Value(frozenset(["dtype"]), PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
     if type(node) is cst.SimpleString:
         dtype = world.table.dtypes.get(str(node.evaluated_value), "")

@@ -66,7 +66,7 @@ def _builtin_call(node: cst.Call, name: str, frame: Frame) -> Value:
         return NO_VALUE
     if name == "isinstance" and len(arguments) == 2 and arguments[0].only("object", "none"):
         return plain("bool")
-    if any(value.may("object", "class") and not value.may("any") for value in arguments):
+    if any(value.is_of_program for value in arguments):
         return world.refuse(node, "NP2TF603", what=f"`{name}` of an object")
     handler = _HANDLERS.get(name)
     if handler is not None:
@@ -464,7 +464,7 @@ def call(node: cst.Call, frame: Frame) -> Value:
         return _super_method(node, func.attr.value, frame)
     if isinstance(func, cst.Attribute) and not _is_member(func, frame):
         base = frame.evaluate(func.value)
-        if base.may("object", "class") and not base.may("any"):
+        if base.is_of_program:
             return _object_method(node, base, func.attr.value, frame)
         return _method_call(node, base, frame)
     if isinstance(func, cst.Name) and _is_builtin(func, frame):
@@ -495,5 +495,5 @@ def _is_member(func: cst.CSTNode, frame: Frame) -> bool:
 
 
 def _is_builtin(func: cst.Name, frame: Frame) -> bool:
-    unbound = frame.world.facts.scopes.of(func).owner_of(func.value) is None
+    unbound = frame.world.facts.scopes.owner(func) is None
     return unbound and func.value not in frame.env

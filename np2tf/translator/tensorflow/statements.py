@@ -438,7 +438,7 @@ def _annotated_assignment(node: cst.AnnAssign, frame: Frame) -> None:
 def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
     """Bind an assignment target to a value."""
     if isinstance(target, cst.Name):
-        owner = frame.world.facts.scopes.of(target).owner_of(target.value)
+        owner = frame.world.facts.scopes.owner(target)
         is_shared = (frame.function, target.value) in frame.world.shared_owners
         is_own = owner is None or frame.function is None or owner.node is frame.function
         if not is_own and not is_shared:
