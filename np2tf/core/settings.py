@@ -11,6 +11,7 @@ from typing import Any
 # -- config --------------------------------------------------------------------------------------------------
 # Process-wide settings of the run time: `np2tf.config`.
 
+#: setting -> its values, the initial value first.
 _CHOICES: dict[str, tuple[str, ...]] = {
     "eager": ("auto", "tensorflow"),
     "jit": ("on", "strict", "off"),
@@ -19,15 +20,6 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "bounds": ("checked", "unchecked"),
     "promotion": ("numpy", "all", "safe", "none"),
     "freed_memory": ("kept", "returned"),
-}
-_INITIAL_VALUES = {
-    "eager": "auto",
-    "jit": "on",
-    "tier": "auto",
-    "floats": "float64",
-    "bounds": "checked",
-    "promotion": "numpy",
-    "freed_memory": "kept",
 }
 #: setting -> the functions to call when it changes.
 _FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
@@ -108,9 +100,9 @@ class Config:
     freed_memory: str
 
     def __init__(self) -> None:
-        for name, value in _INITIAL_VALUES.items():
-            value = os.environ.get(_variable(name), value)
-            if value in _CHOICES[name]:  # else the first use of the setting reports it
+        for name, choices in _CHOICES.items():
+            value = os.environ.get(_variable(name), choices[0])
+            if value in choices:  # else the first use of the setting reports it
                 setattr(self, name, value)
 
     def __getattr__(self, name: str) -> Any:

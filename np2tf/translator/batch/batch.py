@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -64,23 +64,22 @@ class TaskResult:
         return is_own_fault(self.diagnostics)
 
 
-def run_task(task: Task) -> TaskResult:
-    """Do a task. Every failure becomes a diagnostic."""
-    from np2tf.translator.batch.one_file import translate_bytes  # loads the translator
+def outcomes_of(tasks: Sequence[Task]) -> list[Outcome]:
+    """Translate files that are translated together. Every failure becomes a diagnostic."""
+    if len(tasks) == 1:
+        from np2tf.translator.batch.one_file import translate_bytes  # loads the translator
 
-    outcome = translate_bytes(task.data, task.path, task.root, task.options, task.is_safe)
-    return _result(task, outcome)
+        (task,) = tasks
+        return [translate_bytes(task.data, task.path, task.root, task.options, task.is_safe)]
+    from np2tf.translator.batch.programs import translate_program  # loads the translator
+
+    files = [(task.data, task.path, task.root) for task in tasks]
+    return translate_program(files, [task.options for task in tasks], tasks[0].is_safe)
 
 
 def run_tasks(tasks: Sequence[Task]) -> list[TaskResult]:
     """Do the tasks of files that are translated together. Every failure becomes a diagnostic."""
-    if len(tasks) == 1:
-        return [run_task(tasks[0])]
-    from np2tf.translator.batch.programs import translate_program  # loads the translator
-
-    files = [(task.data, task.path, task.root) for task in tasks]
-    outcomes = translate_program(files, [task.options for task in tasks], tasks[0].is_safe)
-    return [_result(task, outcome) for task, outcome in zip(tasks, outcomes)]
+    return [_result(task, outcome) for task, outcome in zip(tasks, outcomes_of(tasks))]
 
 
 def _result(task: Task, outcome: Outcome) -> TaskResult:
@@ -97,11 +96,6 @@ def _result(task: Task, outcome: Outcome) -> TaskResult:
         text = patch_text(task.path.as_posix(), outcome.before, outcome.after)
         patch = text.encode("utf-8", "surrogateescape")
     return TaskResult(task.path, outcome.diagnostics, True, outcome.data, patch, summary)
-
-
-def failure(path: Path, error: BaseException) -> TaskResult:
-    """Return the result of a task that raised an exception."""
-    return TaskResult(path, [problem("NP2TF905", path, reason_of(error))])
 
 
 # -- unchanged files -----------------------------------------------------------------------------------------
@@ -157,10 +151,15 @@ class UnchangedFiles:
 # The names of NumPy that the files of one command import from one another.
 
 
-def with_shared_names(tasks: Sequence[Task]) -> list[Task]:
-    """Return the tasks with the names that each file binds for other files, and imports from them."""
+def with_shared_names(tasks: Sequence[Task], are_bound: bool = True) -> list[Task]:
+    """Return the tasks with the names that each file imports from other files, and binds for them.
+
+    Args:
+        tasks: the files.
+        are_bound: False leaves out the names that files bind for others.
+    """
     contents = [(task.path, task.data) for task in tasks]
-    names, reexports = passed_on(contents), reexports_of(contents)
+    names, reexports = passed_on(contents) if are_bound else {}, reexports_of(contents)
     return [
         replace(
             task,
@@ -182,52 +181,30 @@ def with_shared_names(tasks: Sequence[Task]) -> list[Task]:
 _IMPORT = re.compile(rb"(?:from|import)\s+([\w.]+)")
 
 
-def translation_groups(
-    files: Sequence[tuple[Path, Options]], data_of: Callable[[int], bytes]
-) -> list[list[int]]:
+def grouped(tasks: Sequence[Task]) -> list[list[Task]]:
     """Return the groups of files that are translated together, in the order of their first files.
 
-    Args:
-        files: the path and the options of each file.
-        data_of: returns the bytes of the file at a position.
-
-    Returns:
-        The positions of each group's files. Only `--target tf` translates several files together.
+    These are files that imports connect. Only `--target tf` translates several files together.
     """
     modules = [
         position
-        for position, (path, options) in enumerate(files)
-        if options.target == "tf" and path.suffix == ".py"
+        for position, task in enumerate(tasks)
+        if task.options.target == "tf" and task.path.suffix == ".py"
     ]
-    groups = import_groups([(files[position][0], data_of(position)) for position in modules])
-    joint_groups = [[modules[index] for index in group] for group in groups]
-    single_files = [[position] for position in sorted(set(range(len(files))).difference(modules))]
-    return sorted(joint_groups + single_files)
-
-
-def import_groups(files: Sequence[tuple[Path, bytes]]) -> list[list[int]]:
-    """Return the groups of files that are connected by imports, in the order of their first files.
-
-    Args:
-        files: the path and the bytes of each file.
-
-    Returns:
-        The positions of each group's files.
-    """
     named_files: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
-    for position, (path, _) in enumerate(files):
-        parts = _parts(path)
+    for position in modules:
+        parts = _parts(tasks[position].path)
         named_files.setdefault(parts[-1], []).append((position, parts))
-    leaders = list(range(len(files)))
-    for position, (path, data) in enumerate(files):
-        for imported_parts in _imports(path, data):
+    leaders = list(range(len(tasks)))
+    for position in modules:
+        for imported_parts in _imports(tasks[position].path, tasks[position].data):
             for other_position, parts in named_files.get(imported_parts[-1], ()):
                 if parts[-len(imported_parts) :] == imported_parts:
                     first, second = sorted((_leader(leaders, position), _leader(leaders, other_position)))
                     leaders[second] = first
-    groups: dict[int, list[int]] = {}
-    for position in range(len(files)):
-        groups.setdefault(_leader(leaders, position), []).append(position)
+    groups: dict[int, list[Task]] = {}
+    for position, task in enumerate(tasks):
+        groups.setdefault(_leader(leaders, position), []).append(task)
     return list(groups.values())
 
 
@@ -284,7 +261,7 @@ def convert_files(
     """
     known_results: dict[Path, TaskResult] = {}
     new_groups: list[list[Task]] = []
-    for group in _groups(tasks):
+    for group in grouped(tasks):
         # The cache knows files that are translated alone.
         result = unchanged_files.find(group[0]) if len(group) == 1 else None
         if result is None:
@@ -302,12 +279,6 @@ def convert_files(
             yield known_results.pop(task.path)
 
 
-def _groups(tasks: Sequence[Task]) -> list[list[Task]]:
-    """Return the files that are translated together: for `--target tf`, files that import one another."""
-    groups = translation_groups([(task.path, task.options) for task in tasks], lambda at: tasks[at].data)
-    return [[tasks[position] for position in group] for group in groups]
-
-
 def _worked_on(groups: Sequence[list[Task]], jobs: int | None) -> Generator[list[TaskResult], None, None]:
     """Yield the results of the files that the cache does not know."""
     from np2tf.translator.batch.workers import cores, in_order  # not loaded where all is known
@@ -319,4 +290,4 @@ def _worked_on(groups: Sequence[list[Task]], jobs: int | None) -> Generator[list
 
 
 def _crash_results(tasks: Sequence[Task], error: BaseException) -> list[TaskResult]:
-    return [failure(task.path, error) for task in tasks]
+    return [TaskResult(task.path, [problem("NP2TF905", task.path, reason_of(error))]) for task in tasks]

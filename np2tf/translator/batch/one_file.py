@@ -22,37 +22,34 @@ from np2tf.translator.tree.safety import unsafe
 from np2tf.translator.tree.source import Source, SourceError
 
 
-def translate_file(path: Path, root: Path, options: Options) -> Outcome:
-    """Translate one file. Every failure becomes a diagnostic of the outcome."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        return Outcome(path, root, diagnostics=[problem("NP2TF906", path, error.strerror or str(error))])
-    return translate_bytes(data, path, root, options)
-
-
 def translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
-    """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    """Translate the bytes of a file; with `is_safe`, have a second look at the translation.
+
+    Every failure becomes a diagnostic of the outcome.
+    """
     with not_collecting():
         return _translate_bytes(data, path, root, options, is_safe)
 
 
 def _translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
-    if path.suffix == SUFFIX:
-        return _notebook(data, path, root, options, is_safe)
-    if options.docs and path.suffix in SUFFIXES:
-        return _page(data, path, root, options)
     try:
+        if path.suffix == SUFFIX:
+            return _notebook(data, path, root, options, is_safe)
+        if options.docs and path.suffix in SUFFIXES:
+            return _page(data, path, root, options)
         source = Source.of(data, str(path))
         return outcome_of(source, translate(source, options), data, path, root, options, is_safe)
     except SourceError as error:
-        return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
+        finding = error.diagnostic
     except UnsafeError as error:
-        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
+        finding = problem("NP2TF908", path, str(error))
+    except NoPlaceError as error:
+        finding = problem("NP2TF909", path, str(error))
     except (
         Exception
     ) as error:  # one file must not stop other files; the error is reported as a fault of np2tf
-        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+        finding = problem("NP2TF905", path, reason_of(error))
+    return Outcome(path, root, data=data, diagnostics=[finding])
 
 
 def outcome_of(
@@ -81,16 +78,10 @@ def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
     """Translate the blocks of code in a page; the rest of the page does not change."""
     try:
         text = data.decode("utf-8")
-        after, findings = translated_page(text, str(path), options)
-        return Outcome(path, root, text, after, after.encode("utf-8"), findings)
     except UnicodeDecodeError as error:
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF902", path, str(error))])
-    except SourceError as error:
-        return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
-    except UnsafeError as error:
-        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, str(error))])
-    except Exception as error:  # as above
-        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+    after, findings = translated_page(text, str(path), options)
+    return Outcome(path, root, text, after, after.encode("utf-8"), findings)
 
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
@@ -98,32 +89,24 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
     if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
         refusal = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
         return Outcome(path, root, data=data, diagnostics=[refusal])
-    notebook = None
+    notebook = Notebook.of(data, str(path))
     try:
-        notebook = Notebook.of(data, str(path))
         source = Source.of(notebook.text, str(path))
         result = translate(source, options)
-        wrong = (
-            unsafe(source, result.text, result.touched_nodes, source.bytes_of(result.text))
-            if is_safe
-            else None
-        )
-        if wrong is not None:
-            return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
-        after = notebook.with_program(result.text) if result.changed else notebook.data
-        fields = (
-            [notebook.in_cell(finding) for finding in result.diagnostics],
-            None,
-            [notebook.in_cell(finding) for finding in result.suppressed_findings],
-        )
-        return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *fields)
     except SourceError as error:
-        findings = [error.diagnostic if notebook is None else notebook.in_cell(error.diagnostic)]
-        return Outcome(path, root, data=data, diagnostics=findings)
-    except NoPlaceError as error:
-        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF909", path, str(error))])
-    except Exception as error:  # as above
-        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+        return Outcome(path, root, data=data, diagnostics=[notebook.in_cell(error.diagnostic)])
+    wrong = None
+    if is_safe:
+        wrong = unsafe(source, result.text, result.touched_nodes, source.bytes_of(result.text))
+    if wrong is not None:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+    after = notebook.with_program(result.text) if result.changed else notebook.data
+    fields = (
+        [notebook.in_cell(finding) for finding in result.diagnostics],
+        None,
+        [notebook.in_cell(finding) for finding in result.suppressed_findings],
+    )
+    return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *fields)
 
 
 def is_module(path: Path) -> bool:

@@ -52,11 +52,14 @@ def _translation(
 ) -> list[Result]:
     files = [(source.path, root) for source, root in zip(sources, roots)]
     foreign_files: frozenset[str] = frozenset()
+    every_facts = [
+        Facts.of(source.module, source.path, reexports)
+        for source, reexports in zip(sources, reexports_of_sources)
+    ]
     while True:
         program = Program(files, foreign_files)
-        # Facts hand out unused names, so that each attempt needs new facts.
-        for source, reexports in zip(sources, reexports_of_sources):
-            add_module(program, Facts.of(source.module, source.path, reexports), source.path)
+        for source, facts in zip(sources, every_facts):
+            add_module(program, facts, source.path)
         follow(program)
         reports = {source.path: Report.of(source.path, source.text) for source in sources}
         refused_files = {

@@ -13,25 +13,14 @@ from functools import partial
 from pathlib import Path
 
 from np2tf.core.diagnostics import Diagnostic, Report
-from np2tf.translator.batch.batch import translation_groups
-from np2tf.translator.batch.one_file import (
-    facts_of,
-    fates_of,
-    is_module,
-    names_of,
-    summary_of,
-    translate_bytes,
-    translate_file,
-)
+from np2tf.translator.batch.batch import Task, grouped, outcomes_of, with_shared_names
+from np2tf.translator.batch.one_file import facts_of, fates_of, is_module, names_of, summary_of
 from np2tf.translator.batch.outcome import Outcome, problem, reason_of
 from np2tf.translator.control.fates import HOST, PLAIN, Fate
 from np2tf.translator.control.summaries import summarise
 from np2tf.translator.linking.acting_functions import LinkedProject
 from np2tf.translator.linking.summary import ModuleSummary
-from np2tf.translator.sources.names_between_files import Reexport, reexports_of
 from np2tf.translator.sources.options import Options
-
-_Task = tuple[Path, Path, Options, bytes | None]
 
 
 @dataclass(frozen=True)
@@ -103,26 +92,21 @@ class Project:
         Args:
             jobs: the number of processes that translate files. This process joins their summaries.
         """
-        files = [(path, self._data(position)) for position, (path, _) in enumerate(self._files)]
-        reexports = reexports_of(files)
-        tasks = [
-            (
-                path,
-                root,
-                _options_with(self._options_of(path), reexports.get(path, ())),
-                self._contents.get(path),
-            )
-            for path, root in self._files
-        ]
-        work = partial(_read_group, with_fates=self._with_fates)
         from np2tf.translator.batch.workers import in_order
 
-        options_by_file = [(path, options) for path, _, options, _ in tasks]
-        positions = translation_groups(options_by_file, lambda position: files[position][1])
-        groups = [[tasks[position] for position in group] for group in positions]
         facts_by_file: dict[Path, _FileFacts] = {}
+        tasks: list[Task] = []
+        for path, root in self._files:
+            try:
+                data = self._contents[path] if path in self._contents else path.read_bytes()
+                tasks.append(Task(path, root, data, self._options_of(path), is_safe=False))
+            except OSError as error:
+                finding = problem("NP2TF906", path, error.strerror or str(error))
+                facts_by_file[path] = _FileFacts(path, Outcome(path, root, diagnostics=[finding]))
+        groups = grouped(with_shared_names(tasks, are_bound=False))
+        work = partial(_read_group, with_fates=self._with_fates)
         with closing(in_order(work, _crash_results, groups, max(1, min(jobs, len(groups))))) as results:
-            for path, *_ in tasks:
+            for path, _ in self._files:
                 while path not in facts_by_file:
                     facts_by_file.update((facts.path, facts) for facts in next(results))
                 result = facts_by_file.pop(path)
@@ -131,14 +115,6 @@ class Project:
                 self._fates[result.path] = result.fates
                 self.names[result.path] = result.names
                 yield result.outcome
-
-    def _data(self, position: int) -> bytes:
-        """Return the bytes of a file; none if the file cannot be read, which its translation reports."""
-        path = self._files[position][0]
-        try:
-            return self._contents[path] if path in self._contents else path.read_bytes()
-        except OSError:
-            return b""
 
     def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
         """Record a file that was translated, or in which nothing can be translated.
@@ -204,48 +180,29 @@ class Project:
         return (path for path, text in self._plain.items() if head.search(text))
 
 
-def _options_with(options: Options, reexports: tuple[Reexport, ...]) -> Options:
-    return replace(options, reexports=reexports) if reexports else options
-
-
-def _read_group(tasks: Sequence[_Task], with_fates: bool) -> list[_FileFacts]:
+def _read_group(tasks: Sequence[Task], with_fates: bool) -> list[_FileFacts]:
     """Translate files that are translated together, and summarise them."""
-    if len(tasks) == 1:
-        return [_file_facts(_outcome(tasks[0]), tasks[0], with_fates)]
-    from np2tf.translator.batch.programs import translate_program
-
-    try:
-        files = [(path.read_bytes() if data is None else data, path, root) for path, root, _, data in tasks]
-    except OSError:  # The translation of the file alone reports it.
-        return [_file_facts(_outcome(task), task, with_fates) for task in tasks]
-    outcomes = translate_program(files, [options for _, _, options, _ in tasks])
-    return [_file_facts(outcome, task, with_fates) for outcome, task in zip(outcomes, tasks)]
+    return [_file_facts(outcome, task, with_fates) for outcome, task in zip(outcomes_of(tasks), tasks)]
 
 
-def _outcome(task: _Task) -> Outcome:
-    """Translate one file."""
-    path, root, options, data = task
-    if data is None:
-        return translate_file(path, root, options)
-    return translate_bytes(data, path, root, options)
-
-
-def _file_facts(outcome: Outcome, task: _Task, with_fates: bool) -> _FileFacts:
+def _file_facts(outcome: Outcome, task: Task, with_fates: bool) -> _FileFacts:
     """Return the facts of a translated file.
 
     The facts about its nodes are dropped: they take much more memory than the text. The summary stays.
     """
-    options = task[2]
-    summary = summary_of(outcome, options)
-    fates = fates_of(outcome, options) if with_fates else []
+    summary = summary_of(outcome, task.options)
+    fates = fates_of(outcome, task.options) if with_fates else []
     names = names_of(outcome) if with_fates else Counter()
     return _FileFacts(outcome.path, replace(outcome, facts=None), summary, fates, names)
 
 
-def _crash_results(tasks: Sequence[_Task], error: BaseException) -> list[_FileFacts]:
+def _crash_results(tasks: Sequence[Task], error: BaseException) -> list[_FileFacts]:
     return [
-        _FileFacts(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
-        for path, root, *_ in tasks
+        _FileFacts(
+            task.path,
+            Outcome(task.path, task.root, diagnostics=[problem("NP2TF905", task.path, reason_of(error))]),
+        )
+        for task in tasks
     ]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from np2tf.translator.control.construct import Judge, Lowers, SmallConstruct, StatementConstruct
+from np2tf.translator.control.construct import SmallConstruct, StatementConstruct
 from np2tf.translator.control.jumps import jumps_in, leaves
 from np2tf.translator.control.layout import (
     blank,
@@ -29,17 +30,21 @@ from np2tf.translator.facts.dataflow import NO_NAMES, Names, live_before, reads,
 from np2tf.translator.tree.nodes import walk
 from np2tf.translator.tree.templates import Statement
 
+if TYPE_CHECKING:
+    from np2tf.translator.control.decide import Decider
+    from np2tf.translator.control.lower import Lowering
+
 # -- assert  -------------------------------------------------------------------------------------------------
 # `assert` becomes `np2tf.cond(test, lambda: None, otherwise)`, where `otherwise` raises.
 
 
-def is_assert_lowered(judge: Judge, node: cst.Assert) -> bool:
+def is_assert_lowered(judge: Decider, node: cst.Assert) -> bool:
     """Return whether the test may be an array's value."""
     return not judge.static.probably(node.test)
 
 
 def lower_assert(
-    lowering: Lowers, node: cst.Assert, scope: Scope, leading_lines: Sequence[cst.EmptyLine]
+    lowering: Lowering, node: cst.Assert, scope: Scope, leading_lines: Sequence[cst.EmptyLine]
 ) -> list[Statement]:
     """Return the helper that raises, and the call of `np2tf.cond`."""
     name = lowering.naming.name("otherwise")
@@ -92,7 +97,7 @@ class _Branch:
         return self.header is not None or any(has_comment(part) for part in inside)
 
 
-def is_if_lowered(judge: Judge, node: cst.If) -> bool:
+def is_if_lowered(judge: Decider, node: cst.If) -> bool:
     """Return whether the test may be an array's value; CannotLower if the `if` must be lowered and cannot."""
     if judge.static(node.test):
         return False
@@ -104,14 +109,14 @@ def is_if_lowered(judge: Judge, node: cst.If) -> bool:
     return True
 
 
-def _stays(judge: Judge, node: cst.If) -> bool:
+def _stays(judge: Decider, node: cst.If) -> bool:
     """Return whether an `if` should stay Python: it cannot be lowered, ends a recursion, or may raise."""
     if judge.reason(node) is not None or reads(node.test) & judge.counters:
         return True
     return any(type(part) is cst.Raise for part in walk(node))
 
 
-def lower_if(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+def lower_if(lowering: Lowering, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
     """Return the helpers and the call for an `if`."""
     sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
@@ -290,7 +295,7 @@ def _parenthesize(value: cst.BaseExpression) -> str:
 
 
 def _with_helpers(
-    lowering: Lowers,
+    lowering: Lowering,
     node: cst.If,
     branches: Sequence[_Branch],
     outputs: Sequence[str],

@@ -12,7 +12,7 @@ from np2tf.translator.control.layout import code
 from np2tf.translator.control.static import Static
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.texts import Texts, is_call
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import first_parameter, walk
 from np2tf.translator.tree.templates import expression, parenthesize
 
 # -- calls ---------------------------------------------------------------------------------------------------
@@ -37,16 +37,9 @@ _NUMBER_TYPES = frozenset(
 )
 
 
-def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
-    """Return whether a call is of a builtin with one of the given names."""
-    if type(node.func) is not cst.Name or node.func.value not in names:
-        return False
-    return facts.scopes.of(node.func).owner_of(node.func.value) is None
-
-
 def is_super(facts: Facts, node: cst.CSTNode) -> bool:
     """Return whether a node is `super()`."""
-    return type(node) is cst.Call and not node.args and is_builtin(facts, node, ("super",))
+    return type(node) is cst.Call and not node.args and is_call(facts, node, ("super",))
 
 
 def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
@@ -77,7 +70,7 @@ class Calls:
 
     def sequences(self, node: cst.BaseExpression) -> Iterator[cst.Name]:
         """Yield the names `range`, `zip` … in a lowered loop's iterable, outermost first."""
-        if type(node) is not cst.Call or not is_builtin(self._facts, node, _SEQUENCES):
+        if type(node) is not cst.Call or not is_call(self._facts, node, _SEQUENCES):
             return
         inner = [name for arg in node.args for name in self.sequences(arg.value)]
         if inner or not all(self._static(arg.value) for arg in node.args):
@@ -87,7 +80,7 @@ class Calls:
     def builtins(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Name]:
         """Yield the names of builtins that are called with values that may be staged."""
         for node in nodes:
-            if type(node) is cst.Call and is_builtin(self._facts, node, _NUMBERS):
+            if type(node) is cst.Call and is_call(self._facts, node, _NUMBERS):
                 plain = bool(node.args) and not any(arg.keyword or arg.star for arg in node.args)
                 if plain and not self._static(node) and not is_text_for_exception(self._facts, node):
                     yield cst.ensure_type(node.func, cst.Name)
@@ -95,7 +88,7 @@ class Calls:
     def type_tests(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Name]:
         """Yield the names of builtins that ask for the type of a value that may be a staged number."""
         for node in nodes:
-            if type(node) is cst.Call and node.args and is_builtin(self._facts, node, _TYPE_TESTS):
+            if type(node) is cst.Call and node.args and is_call(self._facts, node, _TYPE_TESTS):
                 name = cst.ensure_type(node.func, cst.Name)
                 plain = not any(arg.keyword or arg.star for arg in node.args)
                 if not plain or self._static(node.args[0].value):
@@ -151,7 +144,7 @@ class Calls:
         call = self._facts.parents[arg] if type(arg) is cst.Arg else None
         if type(call) is not cst.Call or len(call.args) != 1:
             return False
-        return is_builtin(self._facts, call, ("sum", "min", "max", "list"))
+        return is_call(self._facts, call, ("sum", "min", "max", "list"))
 
     def _is_of_math(self, func: cst.BaseExpression) -> bool:
         module, _, _ = (self._facts.imports.imported_name(func) or "").rpartition(".")
@@ -177,11 +170,9 @@ def of_np2tf_math(func: cst.BaseExpression) -> cst.BaseExpression:
 
 def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpression]:
     """Return an edit to `super(__class__, self)` for `super()`, which works only directly in the method."""
-    first = [*method.params.posonly_params, *method.params.params][:1]
+    first = first_parameter(method)
     return lambda updated_node: (
-        expression(f"super(__class__, {first[0].name.value})").with_changes(
-            lpar=updated_node.lpar, rpar=updated_node.rpar
-        )
+        expression(f"super(__class__, {first})").with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
         if first
         else updated_node
     )
@@ -278,7 +269,7 @@ def _text(template: str, updated_node: cst.CSTNode) -> cst.CSTNode:
 
 
 def _call(name: str, values: Sequence[cst.BaseExpression]) -> cst.Call:
-    return cst.Call(_of_np2tf(name), [cst.Arg(parenthesize(value)) for value in values])
+    return cst.Call(_of_np2tf(name), [cst.Arg(parenthesize(value, (cst.Tuple,))) for value in values])
 
 
 def _of_np2tf(name: str) -> cst.Attribute:

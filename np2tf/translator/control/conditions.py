@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
-from np2tf.translator.control.construct import ExpressionConstruct, Judge, counts
+from np2tf.translator.control.construct import ExpressionConstruct, counts
 from np2tf.translator.tree.templates import expression
+
+if TYPE_CHECKING:
+    from np2tf.translator.control.decide import Decider
 
 # -- ternary -------------------------------------------------------------------------------------------------
 # Lowers `a if t else b` to `np2tf.cond(t, lambda: a, lambda: b)`.
 
 
-def is_lowered(judge: Judge, node: cst.IfExp) -> bool:
+def is_lowered(judge: Decider, node: cst.IfExp) -> bool:
     """Return whether the test may be an array's value, and does not count calls."""
     return not counts(judge, node.test) and not judge.static(node.test)
 
@@ -34,18 +39,18 @@ TERNARY = {cst.IfExp: ExpressionConstruct(is_lowered, ternary_edit)}
 _SIMPLE = (cst.Name, cst.BaseNumber, cst.SimpleString)
 
 
-def is_operation_lowered(judge: Judge, node: cst.BooleanOperation) -> bool:
+def is_operation_lowered(judge: Decider, node: cst.BooleanOperation) -> bool:
     """Return whether an operand of `and` or `or` may be an array's value."""
     return not counts(judge, node) and not (judge.static(node.left) and judge.static(node.right))
 
 
-def is_not_lowered(judge: Judge, node: cst.UnaryOperation) -> bool:
+def is_not_lowered(judge: Decider, node: cst.UnaryOperation) -> bool:
     """Return whether this is `not` of an expression that may be an array's value."""
     is_not = type(node.operator) is cst.Not
     return is_not and not counts(judge, node) and not judge.static(node.expression)
 
 
-def is_chain_lowered(judge: Judge, node: cst.Comparison) -> bool:
+def is_chain_lowered(judge: Decider, node: cst.Comparison) -> bool:
     """Return whether this is `a < b < c` of expressions that may be arrays' values."""
     return len(node.comparisons) > 1 and not counts(judge, node) and not judge.static(node)
 

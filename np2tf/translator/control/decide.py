@@ -9,7 +9,7 @@ import libcst as cst
 
 from np2tf.core.operators import MAX_UNROLL, UNROLL
 from np2tf.translator.control import calls as texts
-from np2tf.translator.control.calls import Calls, Comprehension, is_builtin, is_super
+from np2tf.translator.control.calls import Calls, Comprehension, is_super
 from np2tf.translator.control.constructs import EXPRESSIONS, SMALL, STATEMENTS
 from np2tf.translator.control.lower import lower_function
 from np2tf.translator.control.refusals import Refusals, refuse_half_changed
@@ -25,8 +25,9 @@ from np2tf.translator.facts.dataflow import (
     writes,
 )
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.texts import is_call
 from np2tf.translator.facts.try_blocks import staged_parts
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import named_parameters, walk
 
 #: The classes of the nodes that the passes over a function use; most nodes are of other classes.
 _RELEVANT_NODES = frozenset({
@@ -105,7 +106,7 @@ def decide(
     """
     plain: set[cst.CSTNode] = set()
     while True:
-        decision = _Decider(function, facts, plain, counters, unknown, methods).decide()
+        decision = Decider(function, facts, plain, counters, unknown, methods).decide()
         marks = decision.marks.copy()
         try:
             refuse_half_changed(block(function.body), marks)
@@ -147,7 +148,14 @@ def eager_texts(function: cst.FunctionDef, facts: Facts) -> list[tuple[cst.CSTNo
     return list(texts.edits(function, facts, static, walk(function), hidden=True))
 
 
-class _Decider:
+class Decider:
+    """Decides about one function, and tells constructs the facts about it.
+
+    Attributes:
+        counters: the parameters that count the function's calls of itself: tests on them stay Python's.
+        static: tells which expressions are known while the function is staged.
+    """
+
     def __init__(
         self,
         function: cst.FunctionDef,
@@ -220,7 +228,7 @@ class _Decider:
 
     def is_long_range(self, node: cst.BaseExpression) -> bool:
         """Return whether an expression is a range of more numbers than a loop that stays Python may have."""
-        if type(node) is not cst.Call or not is_builtin(self._facts, node, ("range",)):
+        if type(node) is not cst.Call or not is_call(self._facts, node, ("range",)):
             return False
         return not _at_most(MAX_UNROLL, node)
 
@@ -355,14 +363,13 @@ class _Decider:
 
 def _dynamic_parameters(function: cst.FunctionDef) -> Names:
     """Return the parameters that may be arrays or numbers: all except flags and strings."""
-    every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
-    flags = {param.name.value for param in every if _is_flag(param)}
+    flags = {param.name.value for param in named_parameters(function) if _is_flag(param)}
     return frozenset(parameters(function.params)) - flags
 
 
 def _number_parameters(function: cst.FunctionDef) -> Names:
     """Return the parameters that are numbers by default value, by annotation, or as the end of a range."""
-    every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
+    every = named_parameters(function)
     ends: set[str] = set()
     for node in walk(function):
         if type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "range":

@@ -14,7 +14,6 @@ import libcst as cst
 from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.control.fitness import Fitness, is_taken
 from np2tf.translator.facts.array_work import ArrayWorks
-from np2tf.translator.facts.effects import Effects
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import children, walk
@@ -66,9 +65,8 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
         is_translated: whether the module is translated; in an untranslated module no function is staged by
             itself.
     """
-    effects = Effects(facts)
-    fitness = Fitness.of(facts, options)
-    works = ArrayWorks(facts, effects)
+    fitness = facts.get(Fitness, options)
+    works = facts.get(ArrayWorks)
     for name, function in _functions(facts.module):
         work = works.of(function)
         about_arrays = work.loops or work.uses_arrays or work.repeats

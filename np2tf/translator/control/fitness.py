@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -30,7 +29,6 @@ _DECORATORS = words(
     functools.lru_cache lru_cache functools.cache cache functools.wraps wraps
     """
 )
-_CACHE: WeakKeyDictionary[Facts, dict[Options, Fitness]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -96,14 +94,6 @@ class Fitness:
             if decision.lowers_text:
                 yield function, decision
 
-    @classmethod
-    def of(cls, facts: Facts, options: Options) -> Fitness:
-        """Return the fitness of a module's functions, computed once per module and options."""
-        cache = _CACHE.setdefault(facts, {})
-        if options not in cache:
-            cache[options] = cls(facts, options)
-        return cache[options]
-
     def report(self, facts: Facts, report: Report) -> None:
         """Report why functions are not staged although it would pay, and which loops have independent
         iterations.
@@ -124,7 +114,7 @@ class _Judges:
     def __init__(self, facts: Facts, options: Options) -> None:
         self._facts = facts
         self._judges_everything = options.everything
-        self.effects = Effects(facts)
+        self.effects = facts.get(Effects)
         self.candidates = self._candidates()
         self.decisions: dict[cst.FunctionDef, Decision] = {}
         self.unfit: dict[cst.FunctionDef, Unfit] = {}
@@ -145,7 +135,7 @@ class _Judges:
         """The functions for which staging pays."""
         if self._judges_everything:
             return set(self.candidates)
-        work = ArrayWorks(self._facts, self.effects)
+        work = self._facts.get(ArrayWorks)
         return {
             function
             for function in self.candidates

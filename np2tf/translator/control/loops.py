@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from np2tf.translator.control.construct import Judge, Lowers, StatementConstruct
+from np2tf.translator.control.construct import StatementConstruct
 from np2tf.translator.control.jumps import is_true
 from np2tf.translator.control.layout import (
     Naming,
@@ -28,13 +29,17 @@ from np2tf.translator.control.layout import (
 from np2tf.translator.control.scope import CannotLower, Scope
 from np2tf.translator.facts.dataflow import Names, block, bound_targets, loop_head, reads, writes
 from np2tf.translator.tree.nodes import walk
-from np2tf.translator.tree.templates import Statement
+from np2tf.translator.tree.templates import Statement, parenthesize
+
+if TYPE_CHECKING:
+    from np2tf.translator.control.decide import Decider
+    from np2tf.translator.control.lower import Lowering
 
 # -- while  --------------------------------------------------------------------------------------------------
 # Lowers `while` to `state = np2tf.while_loop(keep_going, step, state)`.
 
 
-def is_while_lowered(judge: Judge, node: cst.While) -> bool:
+def is_while_lowered(judge: Decider, node: cst.While) -> bool:
     """Return whether the test may be an array's value, or changes; CannotLower if nothing ends the loop."""
     static = judge.static(node.test)
     variables = reads(node.test) & writes(block(node.body))
@@ -50,7 +55,9 @@ def is_while_lowered(judge: Judge, node: cst.While) -> bool:
     return True
 
 
-def lower_while(lowering: Lowers, node: cst.While, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+def lower_while(
+    lowering: Lowering, node: cst.While, live: Names, scope: Scope, tail: bool
+) -> list[Statement]:
     """Return the helpers and the call for a `while`."""
     body = statements_of(node)
     naming, closures = lowering.naming, lowering.closures
@@ -146,10 +153,10 @@ def _on_lines(value: cst.BaseExpression) -> cst.BaseExpression:
         is_whole = "\n" not in text or bool(ast.parse(text, mode="eval"))
     except SyntaxError:
         is_whole = False
-    return value if is_whole else value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return value if is_whole else parenthesize(value)
 
 
-def lower_map_loop(lowering: Lowers, node: cst.For, map_loop: MapLoop, scope: Scope) -> list[Statement]:
+def lower_map_loop(lowering: Lowering, node: cst.For, map_loop: MapLoop, scope: Scope) -> list[Statement]:
     """Return the helper that computes one element, and the call that fills the array."""
     (item,) = bound_targets(node.target)
     result = cst.SimpleStatementLine(
@@ -229,7 +236,7 @@ def _mentions(nodes: list[cst.CSTNode], name: str) -> bool:
 # Lowers `for` to `state = np2tf.for_loop(iterable, step_i, state)`, or to `out = np2tf.map_loop(…)`.
 
 
-def is_for_lowered(judge: Judge, node: cst.For) -> bool:
+def is_for_lowered(judge: Decider, node: cst.For) -> bool:
     """Return whether the loop may run over an array or many numbers; CannotLower if it cannot be lowered."""
     if judge.stays_plain(node) or node.asynchronous is not None or not _only_names(node.target):
         return False
@@ -248,7 +255,7 @@ def _only_names(target: cst.BaseExpression) -> bool:
     return type(target) is cst.Name
 
 
-def lower_for(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+def lower_for(lowering: Lowering, node: cst.For, live: Names, scope: Scope, tail: bool) -> list[Statement]:
     """Return the helpers and the call for a `for`."""
     naming = lowering.naming
     body = statements_of(node)

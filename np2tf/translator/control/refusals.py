@@ -102,7 +102,7 @@ class PrivateLists:
             return call.func.attr.value == "append" and self._is_finished(arg)
         if type(call.func) is not cst.Name:
             return False
-        return self._facts.scopes.of(call.func).owner_of(call.func.value) is None
+        return self._facts.scopes.owner(call.func) is None
 
     def _is_finished(self, arg: cst.Arg) -> bool:
         """Return whether `rows.append(row)` gets a list that nothing changes before it is bound anew."""

@@ -34,7 +34,7 @@ def plan_decorators(facts: Facts, plan: Plan, report: Report, options: Options) 
     """Decorate the staged functions."""
     if not options.jit:
         return
-    for function in Fitness.of(facts, options).staged_functions:
+    for function in facts.get(Fitness, options).staged_functions:
         plan.require(runtime=True)
         plan.add(function, decorate)
 
@@ -57,14 +57,14 @@ def decorate(function: cst.FunctionDef) -> cst.FunctionDef:
 
 def has_staged_functions(facts: Facts, options: Options) -> bool:
     """Return whether some function will be staged."""
-    return options.jit and bool(Fitness.of(facts, options).staged_functions)
+    return options.jit and bool(facts.get(Fitness, options).staged_functions)
 
 
 def plan_lowering(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Lower the control flow of every function that will be staged."""
     if not options.jit:
         return
-    fitness = Fitness.of(facts, options)
+    fitness = facts.get(Fitness, options)
     fitness.report(facts, report)
     for function, decision in fitness.staged_functions.items():
         if options.eager:

@@ -38,7 +38,7 @@ class Lengths:
                 values.append(top)
             elif top.value not in names:
                 names.add(top.value)
-                owner = self._facts.scopes.of(top).owner_of(top.value)
+                owner = self._facts.scopes.owner(top)
                 candidates = (
                     [self._assigned_value(binding) for binding in owner.bindings[top.value]] if owner else []
                 )
@@ -150,7 +150,7 @@ class Static:
     def _name(self, node: cst.Name) -> bool:
         if node.value in ("None", "True", "False"):
             return True
-        owner = self._facts.scopes.of(node).owner_of(node.value)
+        owner = self._facts.scopes.owner(node)
         if owner is None:
             return True
         if not owner.is_module:

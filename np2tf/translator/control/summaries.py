@@ -14,7 +14,7 @@ from np2tf.translator.facts.effects import Effects
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.linking.summary import UNKNOWN, ClassSummary, FunctionSummary, ModuleSummary, Ref, Use
 from np2tf.translator.sources.options import Options
-from np2tf.translator.tree.nodes import children, dotted_name, walk
+from np2tf.translator.tree.nodes import children, dotted_name, first_parameter, walk
 
 # -- uses ----------------------------------------------------------------------------------------------------
 # The expressions that every call of a function evaluates, and so the calls and reads that are certain.
@@ -82,7 +82,7 @@ class Certain:
 
     def _inner(self, name: cst.Name) -> cst.FunctionDef | cst.Lambda | None:
         """Return the inner function that a name refers to."""
-        owner = self._facts.scopes.of(name).owner_of(name.value)
+        owner = self._facts.scopes.owner(name)
         if owner is None or owner.is_module or len(owner.bindings[name.value]) != 1:
             return None
         binding = owner.bindings[name.value][0]
@@ -178,7 +178,8 @@ class References:
 
     def _parameter(self, param: cst.Param, function: cst.FunctionDef, node: cst.Name) -> Ref:
         kind = self._classes.class_of(function)
-        if kind is not None and "staticmethod" not in decorators(function) and param is _first(function):
+        is_first = param.name.value == first_parameter(function)
+        if kind is not None and "staticmethod" not in decorators(function) and is_first:
             return Ref("class" if "classmethod" in decorators(function) else "self", kind.name.value)
         if param.annotation is not None:
             return self._object(param.annotation.annotation)
@@ -264,13 +265,13 @@ class References:
         return self._object(node.annotation.annotation)
 
     def _set_by(self, method: cst.FunctionDef) -> Iterator[tuple[str, Ref]]:
-        first = _first(method)
+        first = first_parameter(method)
         if first is None or {"staticmethod", "classmethod"}.intersection(decorators(method)):
             return
         for part in walk(method.body):
             for target, value in _stores(part):
                 base = target.value if type(target) is cst.Attribute else None
-                if type(base) is cst.Name and base.value == first.name.value:
+                if type(base) is cst.Name and base.value == first:
                     yield target.attr.value, UNKNOWN if value is None else self.of(value)  # type: ignore[attr-defined]
 
 
@@ -291,11 +292,6 @@ def module_of(node: cst.ImportFrom) -> Ref:
 
 def _brings(base: cst.BaseExpression) -> bool:
     return not (type(base) is cst.Name and base.value == "object")
-
-
-def _first(function: cst.FunctionDef) -> cst.Param | None:
-    params = [*function.params.posonly_params, *function.params.params]
-    return params[0] if params else None
 
 
 # -- summaries -----------------------------------------------------------------------------------------------
@@ -323,8 +319,8 @@ class _Summaries:
         self._facts = facts
         self._certain = Certain(facts)
         self._lines = _lines(facts, text)
-        self._effects = Effects(facts)
-        self._fitness = Fitness.of(facts, options)
+        self._effects = facts.get(Effects)
+        self._fitness = facts.get(Fitness, options)
         self._references = References(facts, self._effects.classes)
         self._returns: dict[cst.CSTNode | None, list[cst.Name]] = {}
         for node in facts.nodes(cst.Return):
@@ -390,7 +386,6 @@ class _Summaries:
         if inner is not None:
             result_name = f"{name}.{inner.name.value}"
             yield from self._with_inner(result_name, inner)
-        params = [*function.params.posonly_params, *function.params.params]
         of = decorators(function)
         yield FunctionSummary(
             name,
@@ -403,7 +398,7 @@ class _Summaries:
                 if path not in _SEEN_THROUGH
             ),
             result_name,
-            params[0].name.value if params else "",
+            first_parameter(function) or "",
             function in self._fitness.staged_functions,
             not _PROPERTIES.isdisjoint(map(str, of)),
             not _ABSTRACT.isdisjoint(map(str, of)),

@@ -53,25 +53,24 @@ _COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, 
 class ArrayWorks:
     """Analyses the functions of a module, each once."""
 
-    def __init__(self, facts: Facts, effects: Effects) -> None:
+    def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._effects = effects
         self._works: dict[cst.FunctionDef, ArrayWork] = {}
 
     def of(self, function: cst.FunctionDef) -> ArrayWork:
         """Return the analysis of a function."""
         if function not in self._works:
-            self._works[function] = ArrayWork(function, self._facts, self._effects, self)
+            self._works[function] = ArrayWork(function, self._facts, self)
         return self._works[function]
 
 
 class ArrayWork:
     """Analyses one function. The function's tree is walked once."""
 
-    def __init__(self, function: cst.FunctionDef, facts: Facts, effects: Effects, works: ArrayWorks) -> None:
+    def __init__(self, function: cst.FunctionDef, facts: Facts, works: ArrayWorks) -> None:
         self.function = function
         self._facts = facts
-        self._effects = effects
+        self._effects = facts.get(Effects)
         self._works = works
         self._nodes = list(walk(function))
 

@@ -10,7 +10,7 @@ import libcst as cst
 from np2tf.translator.facts.dataflow import block
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.kinds import Kind
-from np2tf.translator.tree.nodes import dotted_name, walk
+from np2tf.translator.tree.nodes import dotted_name, first_parameter, walk
 
 # -- classes -------------------------------------------------------------------------------------------------
 # The classes of a module: which have objects that consist of their attributes, and which methods
@@ -144,12 +144,11 @@ class Classes:
         """Return whether a name is the `self` of the method around it."""
         if type(node) is not cst.Name:
             return False
-        owner = self.facts.scopes.of(node).owner_of(node.value)
+        owner = self.facts.scopes.owner(node)
         method = owner.node if owner is not None else None
         if type(method) is not cst.FunctionDef or method not in self._owner:
             return False
-        params = [*method.params.posonly_params, *method.params.params]
-        first = bool(params) and params[0].name.value == node.value
+        first = first_parameter(method) == node.value
         plain = not {"staticmethod", "classmethod"}.intersection(decorators(method))
         return first and plain and self.is_simple(self._owner[method])
 

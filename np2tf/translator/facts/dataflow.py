@@ -553,8 +553,6 @@ def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -
 #
 # For any other name, ``n += 1`` may write into an array that other names refer to as well.
 
-_NESTED_SCOPES = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
-
 
 def counters(function: cst.FunctionDef) -> Names:
     """Return the local names that a function binds only to number literals and changes only by adding
@@ -577,7 +575,7 @@ def counters(function: cst.FunctionDef) -> Names:
             candidates.add(name)
             continue
         other_names.update(binds_here(node))
-        if kind in _NESTED_SCOPES:
+        if kind in _SCOPES:
             inner = [part for part in walk(node) if isinstance(part, (cst.Nonlocal, cst.Global))]
             other_names.update(item.name.value for part in inner for item in part.names)
         else:

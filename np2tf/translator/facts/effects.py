@@ -18,7 +18,7 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.facts.texts import print_problem
 from np2tf.translator.facts.try_blocks import hidden_exception, staged_parts
-from np2tf.translator.tree.nodes import children, root_of, walk, words
+from np2tf.translator.tree.nodes import children, named_parameters, root_of, walk, words
 
 # -- class definitions ---------------------------------------------------------------------------------------
 # Class definitions inside functions, and whether running a definition has effects.
@@ -78,8 +78,7 @@ def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.Ba
     """Yield the mutable default values that a call may change, keep or pass on. All calls share these
     values.
     """
-    params = function.params
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+    for param in named_parameters(function):
         default = param.default
         if default is None or type(default) is cst.Tuple:
             continue
@@ -137,7 +136,7 @@ def store_problems(
 
 def is_own(name: cst.Name, function: cst.FunctionDef, facts: Facts) -> bool:
     """Return whether a name belongs to the function or to a scope inside it."""
-    owner = facts.scopes.of(name).owner_of(name.value)
+    owner = facts.scopes.owner(name)
     inside = facts.scopes.inside(function)
     return owner is not None and any(scope is owner for scope in inside.within())
 
@@ -173,7 +172,7 @@ def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
 
 def _is_defined(root: cst.Name, facts: Facts) -> bool:
     """Return whether a name refers to a function, a class or an import."""
-    owner = facts.scopes.of(root).owner_of(root.value)
+    owner = facts.scopes.owner(root)
     return owner is not None and any(
         isinstance(binding, _DEFINITIONS) for binding in owner.bindings[root.value]
     )
@@ -292,7 +291,7 @@ class Effects:
     constructors: Constructors = field(init=False)
 
     def __post_init__(self) -> None:
-        self.classes = Classes(self.facts)
+        self.classes = self.facts.get(Classes)
         self.constructors = Constructors(self.facts, self.classes)
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
@@ -394,7 +393,7 @@ class Effects:
             return rules.against_staging(full_name) is None
         if type(node) is not cst.Name:
             return False
-        owner = self.facts.scopes.of(node).owner_of(node.value)
+        owner = self.facts.scopes.owner(node)
         if owner is None:
             return node.value == "None" or node.value in _BUILTINS
         return not owner.is_module and all(map(self._is_inner_function, owner.bindings[node.value]))
@@ -558,7 +557,7 @@ class Effects:
         up = self.facts.parents[node]
         called = type(up) is cst.Call and node is up.func
         named = type(up) is cst.Attribute or (type(up) is cst.Arg and node is up.keyword)
-        return not called and not named and self.facts.scopes.of(node).owner_of(node.value) is None
+        return not called and not named and self.facts.scopes.owner(node) is None
 
 
 def _asks_for_class(node: cst.CSTNode) -> bool:

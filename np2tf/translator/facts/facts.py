@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import libcst as cst
 from libcst.metadata import CodeRange
 
-from np2tf.translator.facts.kinds import Kind, Kinds
+from np2tf.translator.facts.kinds import Kinds
 from np2tf.translator.facts.numpy_imports import Imports
 from np2tf.translator.facts.positions import Positions, told_by
-from np2tf.translator.facts.scopes import Instances, Scope, Scopes
+from np2tf.translator.facts.scopes import Instances, Scopes
 from np2tf.translator.sources.names_between_files import Reexport
-from np2tf.translator.tree.nodes import Parents, arrange, dotted_name, walk
-
-__all__ = [
-    "Facts",
-    "Imports",
-    "Instances",
-    "Kind",
-    "Kinds",
-    "Parents",
-    "Scope",
-    "Scopes",
-]
-
+from np2tf.translator.tree.nodes import Parents, arrange, bound_name, dotted_name, walk
 
 # -- compilers -----------------------------------------------------------------------------------------------
 # Functions and classes that another compiler reads, by its decorators. The translator leaves them
@@ -83,7 +71,7 @@ def _names(node: cst.CSTNode) -> Iterator[str]:
         names = [alias for alias in node.names if _is_compiler(alias.name)]
     if not isinstance(names, cst.ImportStar):
         for alias in names:
-            yield (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
+            yield bound_name(alias)
 
 
 def _is_compiler(name: cst.BaseExpression | None) -> bool:
@@ -104,6 +92,7 @@ def _names_of(node: cst.BaseExpression) -> list[str]:
 # Nothing here edits a tree or adds a diagnostic.
 
 Node = TypeVar("Node", bound=cst.CSTNode)
+_Result = TypeVar("_Result")
 
 
 @dataclass(eq=False)
@@ -124,6 +113,7 @@ class Facts:
     """
     _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
     _positions: Positions
+    _results: dict[Hashable, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, module: cst.Module, path: str = "", reexports: Sequence[Reexport] = ()) -> Facts:
@@ -152,9 +142,13 @@ class Facts:
         """Return every node of exactly this class, in source order."""
         return cast("list[Node]", self._by_class.get(kind, []))
 
-    def fresh_name(self, where: cst.CSTNode, wanted_name: str) -> str:
-        """Return an unused name for a def, lambda or module `where`: `wanted_name`, or this with a number."""
-        return self.scopes.fresh_name(where, wanted_name)
+    def get(self, kind: Callable[..., _Result], *key: Hashable) -> _Result:
+        """Return `kind(facts, *key)`: further facts about the module, which are worked out once."""
+        place = (kind, *key)
+        if place not in self._results:
+            self._results[place] = kind(self, *key)
+        result: _Result = self._results[place]
+        return result
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
         """Return the line and the column of a node, both from 1.

@@ -123,7 +123,7 @@ class Kinds:
 
     def _other_kinds(self, binding: cst.CSTNode) -> Kind:
         assert type(binding) is cst.Name
-        owner = self._scopes.of(binding).owner_of(binding.value)
+        owner = self._scopes.owner(binding)
         if owner is None:
             return Kind.UNKNOWN
         plain = [b for b in owner.bindings[binding.value] if type(self._parents[b]) is not cst.AugAssign]

@@ -11,7 +11,7 @@ import libcst as cst
 from np2tf.core import rules
 from np2tf.translator.facts.scopes import Scope, Scopes
 from np2tf.translator.sources.names_between_files import Reexport
-from np2tf.translator.tree.nodes import Parents, dotted_name, root_of, walk
+from np2tf.translator.tree.nodes import Parents, bound_name, dotted_name, root_of, walk
 
 # -- optional imports ----------------------------------------------------------------------------------------
 # Names of NumPy that are None where NumPy cannot be imported: `np = None` in the handler of an import.
@@ -160,7 +160,7 @@ class Imports:
         root, path = root_of(node), dotted_name(node)
         if type(root) is not cst.Name or path is None:
             return None
-        owner = self.scopes.of(root).owner_of(root.value)
+        owner = self.scopes.owner(root)
         bindings = owner.bindings[root.value] if owner is not None else []
         alias = bindings[0] if len(bindings) == 1 else None
         if type(alias) is not cst.ImportAlias:
@@ -179,7 +179,7 @@ class Imports:
     def names_of(self, qualified_name: str) -> set[str]:
         """Return the names that this file's imports give to a NumPy name or module."""
         return {
-            (alias.evaluated_alias or alias.evaluated_name).split(".")[0]  # type: ignore[attr-defined]
+            bound_name(alias)  # type: ignore[arg-type]
             for alias, full in self._of_alias.items()
             if full == qualified_name
         }

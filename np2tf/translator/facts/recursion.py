@@ -83,7 +83,7 @@ class Recursion:
     def _is_inner(self, func: cst.CSTNode, inner: cst.FunctionDef) -> bool:
         if type(func) is not cst.Name or func.value != inner.name.value:
             return False
-        owner = self._facts.scopes.of(func).owner_of(func.value)
+        owner = self._facts.scopes.owner(func)
         return owner is not None and owner.bindings[func.value] == [inner]
 
     def _taken_for_array(self, node: cst.CSTNode) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import libcst as cst
 
-from np2tf.translator.tree.nodes import Parents, children, dotted_name, target_names, walk
+from np2tf.translator.tree.nodes import Parents, children, dotted_name, first_parameter, target_names, walk
 
 # -- scopes --------------------------------------------------------------------------------------------------
 # Scopes: where each name is bound, and in which scope each node is evaluated.
@@ -104,13 +104,15 @@ class Scopes:
         self.module = Scope(module)
         self._of: dict[cst.CSTNode, Scope] = {}
         self._inside: dict[cst.CSTNode, Scope] = {module: self.module}
-        self._used_names: set[str] | None = None
-        self._fresh_names: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)
         self._visit(module, self.module)
 
     def of(self, node: cst.CSTNode) -> Scope:
         """Return the scope in which `node` is evaluated (for a def: the scope around it)."""
         return self._of[node]
+
+    def owner(self, name: cst.Name) -> Scope | None:
+        """Return the scope that owns the variable at hand; None for a builtin or an unknown name."""
+        return self.of(name).owner_of(name.value)
 
     def inside(self, node: cst.CSTNode) -> Scope:
         """Return the scope that a module, def, lambda, class or comprehension opens."""
@@ -129,40 +131,13 @@ class Scopes:
         """Return the nodes that bind a name at the top of the module, if the name is a variable of that
         scope.
         """
-        owner = self.of(node).owner_of(node.value) if type(node) is cst.Name else None
+        owner = self.owner(node) if type(node) is cst.Name else None
         return owner.bindings[node.value] if owner is not None and owner.is_module else []  # type: ignore[attr-defined]
 
     def only_binding(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """Return the node that binds a name at the top of the module, if it is the only such node."""
         bindings = self.top_bindings(node)
         return bindings[0] if len(bindings) == 1 else None
-
-    def fresh_name(self, where: cst.CSTNode, wanted_name: str) -> str:
-        """Return an unused name for the def, lambda or module `where`: `wanted_name`, or `wanted_name_2`, …
-
-        The name differs from every name of the user in the whole file, because shadowing is legal but hard to
-        read. It also differs from the names already given to `where` and to the scopes around it.
-        """
-        if self._used_names is None:
-            self._used_names = {
-                name for scope in self.module.within() for name in (*scope.bindings, *scope.loads)
-            }
-            self._used_names |= set(dir(builtins))
-        around: Scope | None = self._inside[where]
-        fresh_names = set(self._fresh_names[where])
-        while around is not None:
-            fresh_names |= self._fresh_names[around.node]
-            around = around.parent
-        name, number = wanted_name, 1
-        while name in self._used_names or name in fresh_names or keyword.iskeyword(name):
-            number += 1
-            name = f"{wanted_name}_{number}"
-        self._fresh_names[where].add(name)
-        return name
-
-    def name_taken(self, name: str) -> bool:
-        """Return whether the file uses `name` anywhere."""
-        return any(name in scope.bindings or name in scope.loads for scope in self.module.within())
 
     # -- the pass
     # ------------------------------------------------------------------------------------------------
@@ -373,6 +348,35 @@ _HANDLERS: dict[type[cst.CSTNode], _Handler] = {
 }
 
 
+class FreshNames:
+    """Hands out unused names for the scopes of a module.
+
+    A name differs from every name of the user in the whole file, because shadowing is legal but hard to read.
+    It also differs from the names already given to the same scope and to the scopes around it.
+    """
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._used_names = {
+            name for scope in scopes.module.within() for name in (*scope.bindings, *scope.loads)
+        } | set(dir(builtins))
+        self._given_names: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)
+
+    def name(self, where: cst.CSTNode, wanted_name: str) -> str:
+        """Return a name for the def, lambda or module `where`: `wanted_name`, or `wanted_name_2`, …"""
+        around: Scope | None = self._scopes.inside(where)
+        given_names = set()
+        while around is not None:
+            given_names |= self._given_names[around.node]
+            around = around.parent
+        name, number = wanted_name, 1
+        while name in self._used_names or name in given_names or keyword.iskeyword(name):
+            number += 1
+            name = f"{wanted_name}_{number}"
+        self._given_names[where].add(name)
+        return name
+
+
 # -- instances -----------------------------------------------------------------------------------------------
 # The attributes that each method assigns on its instance: `self.x = …`.
 
@@ -397,8 +401,7 @@ class Instances:
 
 
 def _is_first_parameter(node: cst.CSTNode, method: cst.FunctionDef) -> bool:
-    parameters = [*method.params.posonly_params, *method.params.params]
-    return bool(parameters) and type(node) is cst.Name and node.value == parameters[0].name.value
+    return type(node) is cst.Name and node.value == first_parameter(method)
 
 
 def _is_assigned(node: cst.CSTNode, parents: Parents) -> bool:

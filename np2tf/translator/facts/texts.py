@@ -110,7 +110,7 @@ def is_call(facts: Facts, node: cst.CSTNode, names: tuple[str, ...]) -> bool:
     """Return whether a node is a call of a builtin with one of the given names."""
     if type(node) is not cst.Call or type(node.func) is not cst.Name or node.func.value not in names:
         return False
-    return facts.scopes.of(node.func).owner_of(node.func.value) is None
+    return facts.scopes.owner(node.func) is None
 
 
 def print_problem(facts: Facts, call: cst.Call) -> str | None:

@@ -93,7 +93,7 @@ def _find_hidden_exception(
 
 
 def _is_inner(name: cst.Name, facts: Facts) -> bool:
-    owner = facts.scopes.of(name).owner_of(name.value)
+    owner = facts.scopes.owner(name)
     return owner is not None and not owner.is_module
 
 

@@ -94,9 +94,7 @@ def is_pure_call(facts: Facts, call: cst.Call) -> bool:
             and not rule.acts
         )
     if type(call.func) is cst.Name:
-        return (
-            call.func.value in _PURE_BUILTINS and facts.scopes.of(call.func).owner_of(call.func.value) is None
-        )
+        return call.func.value in _PURE_BUILTINS and facts.scopes.owner(call.func) is None
     if type(call.func) is cst.Attribute:
         # A method of this name on a user's object may do anything; on `self` it certainly is the user's.
         on_self = type(call.func.value) is cst.Name and call.func.value.value in ("self", "cls")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import libcst as cst
 
 from np2tf.core import rules
 from np2tf.core.diagnostics import Report
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.numpy_imports import NumpyImport
+from np2tf.translator.facts.scopes import FreshNames
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import (
     MODULES,
@@ -21,13 +20,12 @@ from np2tf.translator.rewrites.uses import (
 )
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.blanks import is_blank_line
-from np2tf.translator.tree.nodes import dotted_name, words
+from np2tf.translator.tree.nodes import bound_name, dotted_name, words
 from np2tf.translator.tree.templates import Statement, statement
 
 # -- kept imports --------------------------------------------------------------------------------------------
 # Finds the names that a file imports from NumPy and that must stay imported.
 
-_CACHE: WeakKeyDictionary[Facts, dict[tuple[str, ...], KeptImports]] = WeakKeyDictionary()
 _READ_BY_NAME = words("eval exec globals locals vars")
 
 
@@ -43,7 +41,7 @@ class KeptImports:
         self._star_used = self._star_stays = False
         for use in uses(facts):
             name = facts.imports.assigned_from.get(use.name, use.name)
-            owner = facts.scopes.of(name).owner_of(name.value)
+            owner = facts.scopes.owner(name)
             bindings = owner.bindings[name.value] if owner is not None else []
             is_comparison = comparison_target(facts, use) is not None and use.name not in facts.compiler_nodes
             is_kept = stays(facts, use)
@@ -63,14 +61,6 @@ class KeptImports:
         self._is_translation = facts.imports.tnp_name is not None
         is_left = self._is_translation and not self._star_used
         self._star = facts.imports.other_stars or self._star_stays or is_left or self._needs_star()
-
-    @classmethod
-    def of(cls, facts: Facts, passed_on: tuple[str, ...]) -> KeptImports:
-        """Return the decisions for a module, which are made once for each `passed_on`."""
-        cache = _CACHE.setdefault(facts, {})
-        if passed_on not in cache:
-            cache[passed_on] = cls(facts, passed_on)
-        return cache[passed_on]
 
     def all_of(self, numpy_import: NumpyImport) -> bool:
         """Return whether a whole import statement stays."""
@@ -95,7 +85,7 @@ class KeptImports:
         is_unused = self.is_unused(alias)
         unused_module = is_unused and isinstance(self._facts.parents[alias], cst.Import)
         is_left = is_unused and self._is_translation
-        name = _bound_name(alias)
+        name = bound_name(alias)
         by_name = name in self._by_name or (self._is_passed_on(name) and not is_unused)
         is_kept = alias in self._numpy_bindings or by_name or unused_module or is_left
         return is_kept or self._untranslatable(alias)
@@ -125,7 +115,7 @@ class KeptImports:
                 names |= {str(string.evaluated_value) for string in strings}
         if _READ_BY_NAME & module.free:
             names |= {
-                _bound_name(alias) for statement in facts.imports.statements for alias in statement.aliases
+                bound_name(alias) for statement in facts.imports.statements for alias in statement.aliases
             }
         return names
 
@@ -176,10 +166,6 @@ def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
     return len({facts.imports.qualified_binding(binding) for binding in bindings}) > 1
 
 
-def _bound_name(alias: cst.ImportAlias) -> str:
-    return (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
-
-
 # -- imports -------------------------------------------------------------------------------------------------
 # Turns `import numpy as np` into `from np2tf import tnp`, for every form of import.
 
@@ -188,12 +174,12 @@ def name_for_tnp(facts: Facts) -> str:
     """Return the name of `np2tf.tnp` in the output: `tnp`, unless the file uses that name for something
     else.
     """
-    return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
+    return facts.imports.tnp_name or FreshNames(facts.scopes).name(facts.module, "tnp")
 
 
 def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
-    kept_imports = KeptImports.of(facts, passed_on)
+    kept_imports = facts.get(KeptImports, passed_on)
     return any(
         not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import)
         for numpy_import in facts.imports.statements
@@ -202,7 +188,7 @@ def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Replace the imports of NumPy, and add the imports that the output needs."""
-    kept_imports = KeptImports.of(facts, options.passed_on)
+    kept_imports = facts.get(KeptImports, options.passed_on)
     imports = []
     for numpy_import in facts.imports.statements:
         if not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import):

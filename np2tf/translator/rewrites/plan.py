@@ -12,6 +12,7 @@ from typing import Any, Union, cast
 import libcst as cst
 
 from np2tf.translator.tree.nodes import Parents, code_fields
+from np2tf.translator.tree.templates import parenthesize
 
 EditedNode = Union[cst.CSTNode, cst.RemovalSentinel, "cst.FlattenSentinel[Any]"]
 Edit = Callable[[Any], EditedNode]
@@ -152,10 +153,6 @@ def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> EditedNode:
         return node.with_changes(**changes)
     except cst.CSTValidationError:
         # The parentheses of `not(a and b)` also keep the keyword apart.
-        return node.with_changes(**{name: _parenthesise(new) for name, new in changes.items()})
-
-
-def _parenthesise(new: object) -> object:
-    if not isinstance(new, cst.BaseExpression) or new.lpar:
-        return new
-    return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        for name, new in changes.items():
+            changes[name] = parenthesize(new) if isinstance(new, cst.BaseExpression) else new
+        return node.with_changes(**changes)

@@ -28,9 +28,8 @@ def plan_buffers(facts: Facts, plan: Plan, report: Report, options: Options) -> 
     If the argument is a local variable, it is rebound to the host array, so that later writes to the variable
     show in the new array.
     """
-    classes = Classes(facts)
     for call in facts.nodes(cst.Call):
-        if not _constructs(facts, classes, call) or any(arg.star for arg in call.args):
+        if not _constructs(facts, call) or any(arg.star for arg in call.args):
             continue
         for k, arg in enumerate(call.args):
             if arg.keyword.value == _KEYWORD if arg.keyword else k == _POSITION:
@@ -51,11 +50,11 @@ def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
     """Return whether an expression is a variable of the function that it is in."""
     if type(node) is not cst.Name:
         return False
-    owner = facts.scopes.of(node).owner_of(node.value)
+    owner = facts.scopes.owner(node)
     return owner is not None and owner.is_function and owner is facts.scopes.of(node)
 
 
-def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
+def _constructs(facts: Facts, call: cst.Call) -> bool:
     """Return whether a call is of `np.ndarray.__new__`, in a class derived from np.ndarray in this module."""
     new = call.func
     if type(new) is not cst.Attribute or new.attr.value != "__new__":
@@ -67,7 +66,7 @@ def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
     around = facts.parents.nearest(call, cst.ClassDef)
     if around is None:
         return False
-    bases = [arg.value for class_def in classes.lineage(around) for arg in class_def.bases]
+    bases = [arg.value for class_def in facts.get(Classes).lineage(around) for arg in class_def.bases]
     return any(facts.imports.numpy_name(base) == "numpy.ndarray" for base in bases)
 
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
-from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -34,7 +33,6 @@ ON_NUMPY = words(
 
 
 _NDARRAY = "numpy.ndarray"
-_USES: WeakKeyDictionary[Facts, Sequence[Use]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +66,13 @@ class Use:
 
 def uses(facts: Facts) -> Sequence[Use]:
     """Return the uses of NumPy names in a module, in source order."""
-    every_use = _USES.get(facts)
-    if every_use is None:
-        names = facts.nodes(cst.Name) if facts.imports.imports_numpy else ()
-        meanings = ((name, facts.imports.numpy_name(name)) for name in names)
-        every_use = [_use(facts, name, stands_for) for name, stands_for in meanings if stands_for is not None]
-        _USES[facts] = every_use
-    return every_use
+    return facts.get(_uses)
+
+
+def _uses(facts: Facts) -> Sequence[Use]:
+    names = facts.nodes(cst.Name) if facts.imports.imports_numpy else ()
+    meanings = ((name, facts.imports.numpy_name(name)) for name in names)
+    return [_use(facts, name, stands_for) for name, stands_for in meanings if stands_for is not None]
 
 
 def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
@@ -254,7 +252,7 @@ _LOOKUPS = frozenset(("get", "setdefault", "pop"))
 def _calls_arguments(facts: Facts, function: cst.BaseExpression) -> bool:
     """Return whether a function calls the functions among its arguments, on arrays or tensors."""
     if type(function) is cst.Name and function.value in _CALLING_BUILTINS:
-        return facts.scopes.of(function).owner_of(function.value) is None
+        return facts.scopes.owner(function) is None
     name = facts.imports.imported_name(function)
     return name is not None and (name in _CALLING or name.split(".")[0] in _CALLING_MODULES)
 

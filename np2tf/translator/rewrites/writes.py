@@ -16,8 +16,8 @@ from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import stays, uses
 from np2tf.translator.sources.options import Options
-from np2tf.translator.tree.nodes import name_node
-from np2tf.translator.tree.templates import expression, small_statement
+from np2tf.translator.tree.nodes import first_parameter, name_node
+from np2tf.translator.tree.templates import expression, parenthesize, small_statement
 
 # -- rebinding -----------------------------------------------------------------------------------------------
 # Decides which names and attributes a statement may rebind.
@@ -57,8 +57,7 @@ def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
     function = facts.scopes.of(owner)
     if type(function.node) is not cst.FunctionDef or function.parent is None:
         return False
-    parameters = [*function.node.params.posonly_params, *function.node.params.params]
-    if not parameters or parameters[0].name.value != owner.value or len(function.bindings[owner.value]) > 1:
+    if first_parameter(function.node) != owner.value or len(function.bindings[owner.value]) > 1:
         return False
     if not function.parent.is_class or (function.node.decorators and _unbound(function.node)):
         return False
@@ -90,7 +89,7 @@ def _special(facts: Facts, scope: Scope, attribute: str, depth: int = 0) -> bool
     assert type(scope.node) is cst.ClassDef
     for base in scope.node.bases:
         if type(base.value) is cst.Name:
-            owner = facts.scopes.of(base.value).owner_of(base.value.value)
+            owner = facts.scopes.owner(base.value)
             bindings = owner.bindings[base.value.value] if owner is not None else []
             for binding in bindings:
                 inside = facts.scopes.inside(binding) if type(binding) is cst.ClassDef else None
@@ -140,10 +139,8 @@ def write(place: cst.BaseExpression, method: str, value: cst.BaseExpression) -> 
     """
     method_node = cst.Attribute(place, cst.Name(method))
     kept = type(value) in (cst.Tuple, cst.Yield, cst.GeneratorExp, cst.NamedExpr)
-    if kept and not value.lpar:
-        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     if kept or not value.lpar:
-        return cst.Call(method_node, [cst.Arg(value)])
+        return cst.Call(method_node, [cst.Arg(parenthesize(value) if kept else value)])
     before, behind = value.lpar[0].whitespace_after, value.rpar[-1].whitespace_before
     arg = cst.Arg(value.with_changes(lpar=value.lpar[1:], rpar=value.rpar[:-1]), whitespace_after_arg=behind)
     return cst.Call(method_node, [arg], whitespace_before_args=before)
@@ -256,7 +253,7 @@ def _may_be_none(facts: Facts, array: cst.BaseExpression) -> bool:
     """
     if type(array) is not cst.Name:
         return False
-    owner = facts.scopes.of(array).owner_of(array.value)
+    owner = facts.scopes.owner(array)
     assert owner is not None  # a name that can be bound again
     values = [_given_value(facts, binding) for binding in owner.bindings[array.value]]
     return any(type(value) is cst.Name and value.value == "None" for value in values)

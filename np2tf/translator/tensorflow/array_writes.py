@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -11,7 +11,6 @@ from np2tf.translator.facts.dataflow import block, bound_targets
 from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.edits import assigned_to, key_expression
-from np2tf.translator.tensorflow.expressions import evaluate, key_part
 from np2tf.translator.tensorflow.model import Edit, Frame, Summary, is_shared, refuse_shared
 from np2tf.translator.tensorflow.numpy_calls import shuffle_edit, shuffled_argument
 from np2tf.translator.tensorflow.objects import (
@@ -19,12 +18,12 @@ from np2tf.translator.tensorflow.objects import (
     key_of,
     may_write_attribute,
     parameter_names,
+    put_into,
     set_attribute,
 )
-from np2tf.translator.tensorflow.operations import choose, element_of, helper_of, result_of, unfit
-from np2tf.translator.tensorflow.other_calls import put_into
+from np2tf.translator.tensorflow.operations import choose, element_of, helper_of, key_part, result_of, unfit
 from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS, Value, join, promote
-from np2tf.translator.tree.nodes import dotted_name, name_node, target_names, walk
+from np2tf.translator.tree.nodes import dotted_name, name_node, positional_parameters, target_names, walk
 from np2tf.translator.tree.templates import expression, parenthesize
 
 # -- assigned parts ------------------------------------------------------------------------------------------
@@ -94,13 +93,7 @@ def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: 
 
 
 def _names(names: Sequence[str]) -> cst.Tuple:
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    last = cst.Element(
-        cst.Name(names[-1]), comma=cst.Comma() if len(names) == 1 else cst.MaybeSentinel.DEFAULT
-    )
-    return cst.Tuple(
-        [*(cst.Element(cst.Name(name), comma=comma) for name in names[:-1]), last], lpar=[], rpar=[]
-    )
+    return cst.Tuple([cst.Element(cst.Name(name)) for name in names], lpar=[], rpar=[])
 
 
 def _line(small: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
@@ -181,7 +174,7 @@ def place_name(place: cst.BaseExpression, frame: Frame) -> str | None:
     if isinstance(place, cst.Name):
         return place.value
     if isinstance(place, cst.Attribute) and dotted_name(place.value) is not None:
-        base = evaluate(place.value, frame)
+        base = frame.evaluate(place.value)
         if key_of(base, place.attr.value, frame) is not None and base.only("object"):
             return dotted_name(place)
     return None
@@ -198,7 +191,7 @@ def place_may_be_written(
     if isinstance(place, cst.Name):
         return name_may_be_written(place.value, value, node, statement, frame)
     assert isinstance(place, cst.Attribute)
-    return may_write_attribute(place, evaluate(place.value, frame), statement, frame)
+    return may_write_attribute(place, frame.evaluate(place.value), statement, frame)
 
 
 def can_be_set(name: str, value: Value, frame: Frame) -> bool:
@@ -242,9 +235,7 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
 
     def edit(updated_node: cst.Return) -> cst.Return:
         value = updated_node.value if updated_node.value is not None else cst.Name("None")
-        if type(value) is cst.Tuple and not value.lpar:
-            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        values: list[cst.BaseExpression] = [value] if summary.returns_value else []
+        values = [parenthesize(value, (cst.Tuple,))] if summary.returns_value else []
         values += [cst.Name(name) for name in names]
         new_value = _bare_tuple(values)
         return updated_node.with_changes(value=new_value, whitespace_after_return=cst.SimpleWhitespace(" "))
@@ -252,12 +243,9 @@ def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
     frame.world.edit(node, edit)
 
 
-def _bare_tuple(values: list[cst.BaseExpression]) -> cst.BaseExpression:
-    if len(values) == 1:
-        return values[0]
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    elements = [cst.Element(element, comma=comma) for element in values[:-1]] + [cst.Element(values[-1])]
-    return cst.Tuple(elements, lpar=[], rpar=[])
+def _bare_tuple(values: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
+    elements = [cst.Element(value) for value in values]
+    return cst.Tuple(elements, lpar=[], rpar=[]) if len(values) > 1 else values[0]
 
 
 def end_with_return(summary: Summary, frame: Frame) -> None:
@@ -296,7 +284,7 @@ def return_writes_of_call(
             return
         value = frame.env[place.value]
         for other_parameter, argument in arguments.items():
-            if other_parameter != parameter and not evaluate(argument, frame).memory.isdisjoint(value.memory):
+            if other_parameter != parameter and not frame.evaluate(argument).memory.isdisjoint(value.memory):
                 world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(argument)}`")
                 return
         if not can_be_set(place.value, value, frame):
@@ -338,8 +326,8 @@ def _is_left_behind(
     frame: Frame,
 ) -> bool:
     """Return whether no code can see an argument's array after the statement."""
-    value = evaluate(place, frame)
-    other_values = [evaluate(argument, frame) for argument in arguments.values() if argument is not place]
+    value = frame.evaluate(place)
+    other_values = [frame.evaluate(argument) for argument in arguments.values() if argument is not place]
     if not value.only("array") or any(
         not other_value.memory.isdisjoint(value.memory) for other_value in other_values
     ):
@@ -373,7 +361,7 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
 
     def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
         if type(updated_node) is cst.Assign and len(updated_node.targets) == 1:
-            first: list[cst.BaseExpression] = [parenthesize(updated_node.targets[0].target)]
+            first: list[cst.BaseExpression] = [parenthesize(updated_node.targets[0].target, (cst.Tuple,))]
         else:
             first = [cst.Name("_")] if summary.returns_value else []
         place = _bare_tuple([*first, *(cst.Name(fresh[name]) for name in names)])
@@ -402,8 +390,7 @@ def _arguments(
     node: cst.Call, function: cst.FunctionDef, is_method: bool
 ) -> dict[str, cst.BaseExpression] | None:
     """Return the argument of each parameter; None if `*` hides the arguments."""
-    params = function.params
-    positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    positions = [param.name.value for param in positional_parameters(function)]
     if is_method and has_receiver(function):
         positions = positions[1:]
     arguments: dict[str, cst.BaseExpression] = {}
@@ -417,43 +404,9 @@ def _arguments(
 # -- writes --------------------------------------------------------------------------------------------------
 # Writes to arrays: a write becomes an assignment if no other name shows the array afterwards.
 
-Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
 
-
-def in_parts(node: cst.Assign, value: Value, frame: Frame, bind: Bind) -> bool:
-    """Split `x[0], y = a, b` or `x[0] = x[1] = a` into several statements, if it writes to arrays. Return
-    whether it was split.
-    """
-    parts = taken_apart(node)
-    stores = [part for part in (parts or ()) if type(part.target) is cst.Subscript]
-    if parts is None or not any(_is_array_store(part.target, frame) for part in stores):
-        return False
-    world = frame.world
-    line = world.facts.parents[node]
-    if type(line) is not cst.SimpleStatementLine or len(line.body) > 1:
-        world.refuse(node, "NP2TF603", what="a write in a line of several statements")
-        return True
-    if not all(_is_array_store(part.target, frame) for part in stores):
-        world.refuse(node, "NP2TF603", what="a statement that writes to an array and to a container")
-        return True
-    bases: set[object] = set()
-    for part in parts:
-        item = part_of(value, part)
-        if type(part.target) is cst.Subscript:
-            bases |= evaluate(part.target.value, frame).memory
-            store(part.target, item, frame, node, is_part=True)
-        else:
-            bind(part.target, item, frame, node)
-    views = any(part_of(value, part).may("array") for part in parts) and not value.memory.isdisjoint(bases)
-    if views:  # The first write would show in the second value.
-        name = world.facts.code(node.targets[0].target)
-        world.refuse(node, "NP2TF604", name=name, other="what is assigned")
-    world.edit(line, assign_parts(node, parts, frame, world.helper("_set_item")), "_set_item")
-    return True
-
-
-def _is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
-    return type(target) is cst.Subscript and evaluate(target.value, frame).may(*ARRAYS)
+def is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
+    return type(target) is cst.Subscript and frame.evaluate(target.value).may(*ARRAYS)
 
 
 def store(
@@ -462,7 +415,7 @@ def store(
     """Follow `x[key] = value`. `is_part`: the edit of the whole assignment writes this part."""
     world = frame.world
     world.forget(target)
-    base = evaluate(target.value, frame)
+    base = frame.evaluate(target.value)
     key = [key_part(element, frame) for element in target.slice]
     if not base.may(*ARRAYS):
         if base.may("list", "dict"):
@@ -518,7 +471,7 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
     """Follow `x += v` or `x[key] += v`."""
     world = frame.world
     world.forget(node)
-    right = evaluate(node.value, frame)
+    right = frame.evaluate(node.value)
     target = node.target
     if type(target) is cst.Name:
         _augmented_name(node, target, right, frame)
@@ -532,7 +485,7 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
 
 def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: Frame) -> None:
     world, name = frame.world, target.value
-    old = evaluate(target, frame)
+    old = frame.evaluate(target)
     if name not in frame.env and not is_shared(target, frame):
         world.refuse(node, "NP2TF604", name=name, other=OUTSIDE)
         return
@@ -548,9 +501,7 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     if doubtful or (old.may("list", "dict") and not old.may("any") and old.may(*ARRAYS)):
         world.refuse(node, "NP2TF605", name=name)
         return
-    helper = helper_of(node.operator, [old, right])
-    operation = world.helper(helper) if helper is not None else None
-    helpers = () if helper is None else (helper,)
+    operation, helpers = _operation(node, old, right, frame)
     if not old.may("array"):
         if operation is not None:
             world.edit(node, edits.augment_with(None, operation), *helpers)
@@ -569,10 +520,18 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
 
 
+def _operation(
+    node: cst.AugAssign, old: Value, right: Value, frame: Frame
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the function that replaces an operator, if it does not stay, and the helpers that this needs."""
+    helper = helper_of(node.operator, [old, right])
+    return (None, ()) if helper is None else (frame.world.helper(helper), (helper,))
+
+
 def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Value, frame: Frame) -> None:
     """Follow `x.name += v`."""
     world, name = frame.world, frame.world.facts.code(target)
-    base, old = evaluate(target.value, frame), evaluate(target, frame)
+    base, old = frame.evaluate(target.value), frame.evaluate(target)
     wrong = unfit(node.operator, old, right)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
@@ -588,9 +547,7 @@ def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Valu
         return
     key = key_of(base, target.attr.value, frame)
     assert key is not None
-    helper = helper_of(node.operator, [old, right])
-    operation = world.helper(helper) if helper is not None else None
-    helpers = () if helper is None else (helper,)
+    operation, helpers = _operation(node, old, right, frame)
     new = result_of(node.operator, old, right, node).doubtful(old, right)
     if not old.may("array"):
         if operation is not None:
@@ -614,7 +571,7 @@ def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
 def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, frame: Frame) -> None:
     world = frame.world
     world.forget(target)
-    base = evaluate(target.value, frame)
+    base = frame.evaluate(target.value)
     key = [key_part(element, frame) for element in target.slice]
     if not base.may(*ARRAYS):
         item = element_of(base)
@@ -642,9 +599,7 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
         return
     if place_may_be_written(target.value, base, target, node, frame):
-        helper = helper_of(node.operator, [old, right])
-        operation = world.helper(helper) if helper is not None else None
-        helpers = () if helper is None else (helper,)
+        operation, helpers = _operation(node, old, right, frame)
         world.edit(
             node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *helpers
         )
@@ -659,8 +614,8 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     """Follow a statement if it calls a writing function or method of NumPy; return whether it does."""
     world, func = frame.world, call.func
     qualified_name = world.facts.imports.numpy_name(func)
-    array_to_shuffle = shuffled_argument(call, frame, evaluate)
-    if array_to_shuffle is not None and not evaluate(array_to_shuffle, frame).only("list"):
+    array_to_shuffle = shuffled_argument(call, frame)
+    if array_to_shuffle is not None and not frame.evaluate(array_to_shuffle).only("list"):
         _record_write(node, call, array_to_shuffle, "_shuffled", frame)
         return True
     if qualified_name is not None:
@@ -669,7 +624,7 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     elif type(func) is cst.Attribute:
         helper = world.table.writes.get(f".{func.attr.value}")
         place = func.value
-        if helper is not None and not evaluate(place, frame).may(*ARRAYS):
+        if helper is not None and not frame.evaluate(place).may(*ARRAYS):
             return False
     else:
         return False
@@ -687,8 +642,8 @@ def _record_write(
     world.forget(call.func)
     other_args = [arg for arg in call.args if arg.value is not place]
     for arg in other_args:
-        evaluate(arg.value, frame)
-    base, text = evaluate(place, frame), place_name(place, frame)
+        frame.evaluate(arg.value)
+    base, text = frame.evaluate(place), place_name(place, frame)
     if text is None:
         world.refuse(call, "NP2TF604", name=world.facts.code(place), other="the statement's other parts")
     elif not base.only("array"):
@@ -713,11 +668,11 @@ def _record_write(
 def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
     """Return the value of a statement's expression; arguments that it writes to are bound again."""
     if type(node) is not cst.Call or not isinstance(statement, (cst.Assign, cst.Expr)):
-        return evaluate(node, frame)
+        return frame.evaluate(node)
     if type(statement) is cst.Assign and len(statement.targets) > 1:
-        return evaluate(node, frame)
+        return frame.evaluate(node)
     frame.writing_call = node
-    value = evaluate(node, frame)
+    value = frame.evaluate(node)
     frame.writing_call = None
     functions = frame.world.called_functions.get(node, [])
     writes = {(function, name) for function in functions for name in frame.world.summary(function).writes}

@@ -8,7 +8,7 @@ import libcst as cst
 
 from np2tf.translator.tensorflow.model import Edit
 from np2tf.translator.tree.nodes import name_node
-from np2tf.translator.tree.templates import expression
+from np2tf.translator.tree.templates import expression, parenthesize
 
 
 def rename_to(path: str) -> Edit:
@@ -26,9 +26,8 @@ def function_of(path: str) -> Edit:
 
     def edit(updated_node: cst.Call) -> cst.Call:
         assert type(updated_node.func) is cst.Attribute
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated_node.args else None
-        first = cst.Arg(updated_node.func.value, comma=comma) if comma else cst.Arg(updated_node.func.value)
-        return updated_node.with_changes(func=name_node(path), args=[first, *updated_node.args])
+        args = [cst.Arg(updated_node.func.value), *updated_node.args]
+        return updated_node.with_changes(func=name_node(path), args=args)
 
     return edit
 
@@ -67,9 +66,7 @@ def key_expression(elements: Sequence[cst.SubscriptElement]) -> cst.BaseExpressi
     trailing = type(elements[-1].comma) is cst.Comma
     if len(parts) == 1 and not trailing:
         return parts[0]
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    last = cst.Element(parts[-1], comma=cst.Comma()) if len(parts) == 1 else cst.Element(parts[-1])
-    return cst.Tuple([*(cst.Element(part, comma=comma) for part in parts[:-1]), last])
+    return cst.Tuple([cst.Element(part) for part in parts])
 
 
 def _part(part: cst.BaseSlice) -> cst.BaseExpression:
@@ -83,9 +80,7 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
 
 def argument(value: cst.BaseExpression) -> cst.BaseExpression:
     """Return an expression as an argument of a call, where a tuple needs its parentheses."""
-    if type(value) in (cst.Tuple, cst.GeneratorExp) and not value.lpar:
-        return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return value
+    return parenthesize(value, (cst.Tuple, cst.GeneratorExp))
 
 
 def item_assignment(helper: str) -> Edit:
@@ -130,8 +125,7 @@ def combine(
     value = argument(updated_node.value)
     if operation is not None:
         return expression("{f}({a}, {b})", f=name_node(operation), a=place, b=value)
-    if isinstance(value, _NEED_PARENTHESES) and not value.lpar:
-        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    value = parenthesize(value, _NEED_PARENTHESES)
     return expression("{a} " + SYMBOLS[type(updated_node.operator)] + " {b}", a=place, b=value)
 
 

@@ -22,6 +22,7 @@ from np2tf.translator.tensorflow.operations import (
     choose,
     element_of,
     holds_dtype,
+    key_part,
     show_in_text,
 )
 from np2tf.translator.tensorflow.other_calls import call
@@ -40,7 +41,7 @@ from np2tf.translator.tensorflow.values import (
     union,
     unknown,
 )
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import named_parameters, walk
 
 # -- attributes ----------------------------------------------------------------------------------------------
 # The attributes of arrays that are translated.
@@ -119,13 +120,9 @@ def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame
         world.edit(node, edits.rename_to(text.replace("tnp", world.tnp)))
         return plain("none") if text == "None" else plain("float")
     if name in world.table.dtypes:
-        world.edit(node, edits.rename_to(f"{world.tnp}.{_dtype_name(world.table.dtypes[name])}"))
+        world.edit(node, edits.rename_to(world.dtype_name(world.table.dtypes[name])))
         return Value(frozenset(["dtype"]), world.table.dtypes[name])
     return world.refuse(node, "NP2TF601", name=world.facts.code(node))
-
-
-def _dtype_name(dtype: str) -> str:
-    return "bool_" if dtype == "bool" else dtype
 
 
 # -- expressions ---------------------------------------------------------------------------------------------
@@ -133,21 +130,6 @@ def _dtype_name(dtype: str) -> str:
 
 _LITERALS = {"None": "none", "True": "bool", "False": "bool"}
 _LIBRARIES = frozenset({"math", "cmath"})
-
-
-def evaluate(node: cst.CSTNode, frame: Frame) -> Value:
-    """Return the possible values of an expression, and plan its edit or refuse it."""
-    frame.world.forget(node)
-    handler = _HANDLERS.get(type(node))
-    if handler is None:
-        return frame.world.refuse(node, "NP2TF603", what=_kind_in_words(node))
-    return handler(node, frame)
-
-
-def _kind_in_words(node: cst.CSTNode) -> str:
-    return {"Yield": "`yield`", "Await": "`await`", "Set": "a set", "SetComp": "a set comprehension"}.get(
-        type(node).__name__, type(node).__name__
-    )
 
 
 def _name(node: cst.Name, frame: Frame) -> Value:
@@ -189,10 +171,10 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     qualified_name = world.facts.imports.numpy_name(node)
     if qualified_name is not None:
         return numpy_name(node, qualified_name, frame)
-    base, name = evaluate(node.value, frame), node.attr.value
+    base, name = frame.evaluate(node.value), node.attr.value
     if base.is_undetermined:
         return NO_VALUE
-    if base.may("object", "class") and not base.may("any"):
+    if base.is_of_program:
         properties = [] if base.only("class") else property_functions(node, base, frame)
         if properties:
             return union(run_property(node, function, base, frame) for function in properties)
@@ -223,11 +205,11 @@ def _library(node: cst.CSTNode, frame: Frame) -> str:
 
 
 def _subscript(node: cst.Subscript, frame: Frame) -> Value:
-    base = evaluate(node.value, frame)
+    base = frame.evaluate(node.value)
     key = [key_part(element, frame) for element in node.slice]
     if base.is_undetermined:
         return NO_VALUE
-    if base.may("object", "class") and not base.may("any"):
+    if base.is_of_program:
         return frame.world.refuse(node, "NP2TF603", what="a special method of objects")
     if base.only("module", "function", "other", "dtype") or base.only("str"):
         return plain("str") if base.only("str") else plain("other")
@@ -260,26 +242,13 @@ def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
     return element_of(base)
 
 
-def key_part(element: cst.SubscriptElement, frame: Frame) -> Value:
-    """Return the value of one part of a key."""
-    part = element.slice
-    if type(part) is cst.Index:
-        value = evaluate(part.value, frame)
-        return frame.world.refuse(part.value, "NP2TF603", what="`*` in an index") if part.star else value
-    assert type(part) is cst.Slice
-    for end in (part.lower, part.upper, part.step):
-        if end is not None:
-            evaluate(end, frame)
-    return plain("none")
-
-
 def _binary(node: cst.BinaryOperation, frame: Frame) -> Value:
-    left, right = evaluate(node.left, frame), evaluate(node.right, frame)
+    left, right = frame.evaluate(node.left), frame.evaluate(node.right)
     return binary(node, left, right, frame)
 
 
 def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
-    value = evaluate(node.expression, frame)
+    value = frame.evaluate(node.expression)
     if type(node.operator) is cst.Not:
         return plain("bool")
     if type(node.operator) in (cst.Minus, cst.Plus) and value.dtype == "bool" and not value.only("bool"):
@@ -290,14 +259,14 @@ def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
 
 
 def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:
-    return union([evaluate(node.left, frame), evaluate(node.right, frame)])
+    return union([frame.evaluate(node.left), frame.evaluate(node.right)])
 
 
 def _comparison(node: cst.Comparison, frame: Frame) -> Value:
     world = frame.world
-    sides = [evaluate(node.left, frame)]
+    sides = [frame.evaluate(node.left)]
     for target in node.comparisons:
-        side = evaluate(target.comparator, frame)
+        side = frame.evaluate(target.comparator)
         before, operator = sides[-1], target.operator
         sides.append(side)
         if type(operator) in (cst.Is, cst.IsNot):
@@ -305,7 +274,7 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
                 world.refuse(node, "NP2TF606", what="`is`")
         elif type(operator) in (cst.In, cst.NotIn) and not _may_be_in(before, side):
             world.refuse(node, "NP2TF606", what="`in`")
-    if any(side.may("object", "class") and not side.may("any") for side in sides) and not all(
+    if any(side.is_of_program for side in sides) and not all(
         isinstance(target.operator, (cst.Is, cst.IsNot)) for target in node.comparisons
     ):
         return world.refuse(node, "NP2TF603", what="a special method of objects")
@@ -342,9 +311,9 @@ def _may_be_in(value: Value, container: Value) -> bool:
 def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
     items = []
     for element in node.elements:
-        value = evaluate(element.value, frame)
+        value = frame.evaluate(element.value)
         if type(element) is cst.StarredElement:
-            inside = [evaluate(element.value, frame) for element in node.elements]
+            inside = [frame.evaluate(element.value) for element in node.elements]
             return list_value(
                 union(element_of(value) if value.may(*CONTAINERS) else value for value in inside), [node]
             )
@@ -359,16 +328,16 @@ def _dict(node: cst.Dict, frame: Frame) -> Value:
     for element in node.elements:
         if type(element) is cst.DictElement:
             _refuse_tensor_key(element.key, frame)
-            item = join(item, evaluate(element.value, frame))
+            item = join(item, frame.evaluate(element.value))
         else:
-            item = join(item, element_of(evaluate(element.value, frame)))
+            item = join(item, element_of(frame.evaluate(element.value)))
     memory = frozenset([node]) | (item.memory if item is not None else frozenset())
     return Value(frozenset(["dict"]), item=item, memory=memory)
 
 
 def _refuse_tensor_key(node: cst.BaseExpression, frame: Frame) -> None:
     """Refuse a tensor as a key of a dictionary: a NumPy scalar can be a key, a tensor cannot."""
-    if not evaluate(node, frame).is_plain:
+    if not frame.evaluate(node).is_plain:
         frame.world.refuse(node, "NP2TF606", what="a dictionary's key")
 
 
@@ -377,7 +346,7 @@ def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value
     memory = _loops(node.for_in, inner)
     # A generator reads its iterable only when an item is requested.
     later = memory if type(node) is cst.GeneratorExp else frozenset()
-    element = evaluate(node.elt, inner)
+    element = inner.evaluate(node.elt)
     frame.take_back(inner, _loop_names(node.for_in))
     return list_value(element, [node, *later])
 
@@ -386,7 +355,7 @@ def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
     inner = frame.inner()
     _loops(node.for_in, inner)
     _refuse_tensor_key(node.key, inner)
-    item = evaluate(node.value, inner)
+    item = inner.evaluate(node.value)
     frame.take_back(inner, _loop_names(node.for_in))
     return Value(frozenset(["dict"]), item=item, memory=item.memory | {node})
 
@@ -402,11 +371,11 @@ def _loops(loop: cst.CompFor | None, frame: Frame) -> frozenset[object]:
     """Bind the names of the loops in a comprehension, and return the memory of their iterables."""
     memory: frozenset[object] = frozenset()
     while loop is not None:
-        iterable = evaluate(loop.iter, frame)
+        iterable = frame.evaluate(loop.iter)
         memory |= iterable.memory
         bind_quietly(loop.target, element_of(iterable), frame)
         for test in loop.ifs:
-            evaluate(test.test, frame)
+            frame.evaluate(test.test)
         if loop.asynchronous is not None:
             frame.world.refuse(loop, "NP2TF603", what="`async for`")
         loop = loop.inner_for_in
@@ -426,12 +395,12 @@ def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
 
 
 def _conditional(node: cst.IfExp, frame: Frame) -> Value:
-    evaluate(node.test, frame)
-    return union([evaluate(node.body, frame), evaluate(node.orelse, frame)])
+    frame.evaluate(node.test)
+    return union([frame.evaluate(node.body), frame.evaluate(node.orelse)])
 
 
 def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
-    value = evaluate(node.value, frame)
+    value = frame.evaluate(node.value)
     assert type(node.target) is cst.Name
     refuse_shared(node, node.target.value, value, frame)
     frame.bind(node.target.value, value)
@@ -442,7 +411,7 @@ def _format(node: cst.FormattedString, frame: Frame) -> Value:
     for part in node.parts:
         if type(part) is not cst.FormattedStringExpression:
             continue
-        value = evaluate(part.expression, frame)
+        value = frame.evaluate(part.expression)
         if value.is_plain and not holds_dtype(value):
             continue
         if part.equal is not None:
@@ -455,13 +424,13 @@ def _format(node: cst.FormattedString, frame: Frame) -> Value:
 def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     inner = frame.inner()
     params = node.params
-    for param in [*params.posonly_params, *params.params, *params.kwonly_params]:
+    for param in named_parameters(node):
         inner.env[param.name.value] = unknown(("param", node, param.name.value), certain=False)
         if param.default is not None:
-            evaluate(param.default, frame)
+            frame.evaluate(param.default)
     if type(params.star_arg) is cst.Param or params.star_kwarg is not None:
         return frame.world.refuse(node, "NP2TF603", what="a lambda with `*`")
-    result = evaluate(node.body, inner)
+    result = inner.evaluate(node.body)
     frame.take_back(inner, parameter_names(node))
     inner_nodes = set(walk(node.body))
     if any(root not in inner_nodes for root in result.memory):
@@ -469,19 +438,12 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     return plain("function", "lambda")
 
 
-def _unpack(node: cst.StarredElement, frame: Frame) -> Value:
-    return evaluate(node.value, frame)
-
-
 def _plain(*kinds: str) -> Callable[[Any, Frame], Value]:
     return lambda node, frame: plain(*kinds)
 
 
-def _call(node: cst.Call, frame: Frame) -> Value:
-    return call(node, frame, evaluate)
-
-
-_HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
+#: Kind of expression -> the function that returns its possible values, and plans its edit.
+EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
     cst.Name: _name,
     cst.Attribute: _attribute,
     cst.Subscript: _subscript,
@@ -499,8 +461,8 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
     cst.NamedExpr: _walrus,
     cst.FormattedString: _format,
     cst.Lambda: _lambda,
-    cst.StarredElement: _unpack,
-    cst.Call: _call,
+    cst.StarredElement: lambda node, frame: frame.evaluate(node.value),
+    cst.Call: call,
     cst.Integer: _plain("int"),
     cst.Float: _plain("float"),
     cst.Imaginary: _plain("complex"),

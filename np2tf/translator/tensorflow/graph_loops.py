@@ -7,19 +7,17 @@ from typing import cast
 
 import libcst as cst
 
+from np2tf.translator.control import layout
 from np2tf.translator.facts.dataflow import block, bound_targets, loop_head, ordered_writes
 from np2tf.translator.facts.dataflow import parameters as parameter_names
 from np2tf.translator.rewrites.evaluation_order import is_pure_call
 from np2tf.translator.tensorflow.model import Edit, Passage, World
 from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS
-from np2tf.translator.tree.blanks import is_blank_line
 from np2tf.translator.tree.nodes import children, walk
 from np2tf.translator.tree.templates import Statement, expression, statement
 
 # -- rounds --------------------------------------------------------------------------------------------------
 # Writes loops and branches as functions of their state.
-
-_BLANK = cst.EmptyLine(indent=False)
 
 
 def loop_as_function(
@@ -47,8 +45,9 @@ def loop_as_function(
             statements.append(_function(keep_going, parameters, body, None))
             call = expression(f"{helper}({keep_going}, {step}, {{state}})", state=state_tuple)
         assert isinstance(updated_node.body, cst.IndentedBlock)
-        lines = cast("Sequence[Statement]", updated_node.body.body)
-        statements.append(_function(step, parameters, [*lines, _return_of(state)], updated_node.body))
+        lines = list(cast("Sequence[Statement]", updated_node.body.body))
+        lines += layout.return_statement(state, as_tuple=True)
+        statements.append(_function(step, parameters, lines, updated_node.body))
         return _laid_out([*statements, _assignment(state, call)], updated_node.leading_lines, is_first)
 
     return edit
@@ -63,8 +62,9 @@ def branch_as_functions(names: Sequence[str], state: Sequence[str], helper: str,
         for name, owner in ((then, updated_node), (otherwise, updated_node.orelse)):
             body = owner.body if owner is not None else None
             assert body is None or type(body) is cst.IndentedBlock
-            lines = [*body.body] if body is not None else []
-            statements.append(_function(name, state, [*lines, _return_of(state)], body))  # type: ignore[list-item]
+            lines = list(cast("Sequence[Statement]", body.body)) if body is not None else []
+            lines += layout.return_statement(state, as_tuple=True)
+            statements.append(_function(name, state, lines, body))
         call = expression(
             f"{helper}({{test}}, {then}, {otherwise}, {{state}})", test=updated_node.test, state=_tuple(state)
         )
@@ -74,21 +74,11 @@ def branch_as_functions(names: Sequence[str], state: Sequence[str], helper: str,
 
 
 def _tuple(names: Sequence[str]) -> cst.BaseExpression:
-    return expression("(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")")
-
-
-def _return_of(state: Sequence[str]) -> Statement:
-    return statement("return {value}", value=_tuple(state) if len(state) == 1 else _bare(state))
-
-
-def _bare(names: Sequence[str]) -> cst.BaseExpression:
-    tuple_node = _tuple(names)
-    return tuple_node.with_changes(lpar=[], rpar=[])
+    return expression(layout.tuple_of(names))
 
 
 def _assignment(state: Sequence[str], call: cst.BaseExpression) -> Statement:
-    target = _tuple(state) if len(state) == 1 else _bare(state)
-    return cst.SimpleStatementLine([cst.Assign([cst.AssignTarget(target)], call)])  # type: ignore[arg-type]
+    return statement(f"{layout.assignment_target(state)}{{call}}", call=call)
 
 
 def _function(
@@ -96,9 +86,7 @@ def _function(
 ) -> cst.FunctionDef:
     """Return a function definition; its block keeps the comments and the indentation of the old block."""
     block = old.with_changes(body=body) if old is not None else cst.IndentedBlock(body)
-    return cst.FunctionDef(
-        cst.Name(name), cst.Parameters([cst.Param(cst.Name(parameter)) for parameter in parameters]), block
-    )
+    return layout.helper(name, parameters, ()).with_changes(body=block)
 
 
 def _laid_out(
@@ -108,15 +96,11 @@ def _laid_out(
     the first function.
     """
     first, *statements_behind = statements
-    begins = (
-        [*leading_lines]
-        if is_first or (leading_lines and is_blank_line(leading_lines[0]))
-        else [_BLANK, *leading_lines]
-    )
+    begins = [*leading_lines] if is_first else layout.blank(leading_lines)
     return cst.FlattenSentinel(
         [
             first.with_changes(leading_lines=begins),
-            *(statement.with_changes(leading_lines=[_BLANK]) for statement in statements_behind),
+            *(statement.with_changes(leading_lines=layout.blank()) for statement in statements_behind),
         ]
     )
 
@@ -384,9 +368,7 @@ class _Planner:
 
     def _calls_computing(self, call: cst.Call) -> bool:
         """Return whether a call is of a function of the module that only computes."""
-        owner = (
-            self.facts.scopes.of(call.func).owner_of(call.func.value) if type(call.func) is cst.Name else None
-        )
+        owner = self.facts.scopes.owner(call.func) if type(call.func) is cst.Name else None
         bindings = owner.bindings[call.func.value] if owner is not None else []  # type: ignore[attr-defined]
         function = bindings[0] if len(bindings) == 1 else None
         if type(function) is not cst.FunctionDef or any(arg.star for arg in call.args):

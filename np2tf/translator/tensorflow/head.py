@@ -26,7 +26,7 @@ def plan_annotations(world: World) -> None:
             world.edit(use.node, rename_to(f"{world.tf}.Tensor"))
         elif use.qualified_name.removeprefix("numpy.") in world.table.dtypes:
             dtype = world.table.dtypes[use.qualified_name.removeprefix("numpy.")]
-            world.edit(use.node, rename_to(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+            world.edit(use.node, rename_to(world.dtype_name(dtype)))
 
 
 def left_over(world: World) -> list[cst.CSTNode]:
@@ -92,7 +92,7 @@ def _needed_aliases(world: World) -> set[cst.CSTNode]:
     for node, decision in world.decisions.items():
         root = root_of(node) if decision.keeps_numpy else None
         if isinstance(root, cst.Name):
-            owner = world.facts.scopes.of(root).owner_of(root.value)
+            owner = world.facts.scopes.owner(root)
             aliases |= set(owner.bindings[root.value]) if owner is not None else set()
     return aliases
 

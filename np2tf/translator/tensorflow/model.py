@@ -11,6 +11,7 @@ import libcst as cst
 
 from np2tf.translator.facts.dataflow import Names
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.scopes import FreshNames
 from np2tf.translator.linking.modules import Modules
 from np2tf.translator.rewrites.plan import EditedNode
 from np2tf.translator.tensorflow.numpy_table import Table, table
@@ -327,10 +328,6 @@ class Passage:
     """The value of a loop's iterable, or of the test."""
 
 
-def _not_set(node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
-    raise AssertionError("`plan` has not set the handler of such calls")
-
-
 class World:
     """A module and the facts that have been found out about it.
 
@@ -338,15 +335,24 @@ class World:
         facts: the facts about the module's text.
         program: the modules that are translated together with this module.
         file: the path of the module's file.
+        expressions: kind of expression -> the function that returns its possible values, and plans its edit.
     """
 
-    def __init__(self, facts: Facts, program: Program, file: str) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        program: Program,
+        file: str,
+        expressions: Mapping[type[cst.CSTNode], Callable[[Any, Frame], Value]],
+    ) -> None:
         self.facts = facts
         self.program = program
         self.file = file
+        self.expressions = expressions
         self.table: Table = table()
-        self.tf = facts.fresh_name(facts.module, "tf")
-        self.tnp = facts.fresh_name(facts.module, "tnp")
+        self._fresh_names = FreshNames(facts.scopes)
+        self.tf = self._fresh_names.name(facts.module, "tf")
+        self.tnp = self._fresh_names.name(facts.module, "tnp")
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
@@ -356,13 +362,8 @@ class World:
         """The calls and attributes that run a method of the program."""
         self.shared_owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
         """Names that several functions bind: function and name -> the owner; None is the module."""
-        self.on_inline_write: Callable[[cst.Call, list[cst.FunctionDef], Frame], None] = _not_set
         self._helper_names: dict[str, str] = {}
         self._names: dict[tuple[cst.CSTNode, str], str] = {}
-
-    def inline_writes(self, node: cst.Call, functions: list[cst.FunctionDef], frame: Frame) -> None:
-        """Handle a call in an expression that writes to its arguments; `functions` provides the handler."""
-        self.on_inline_write(node, functions, frame)
 
     def forget(self, node: cst.CSTNode) -> None:
         """Drop the decision on a node, because the node is followed again."""
@@ -386,14 +387,18 @@ class World:
     def helper(self, name: str) -> str:
         """Return the name of a helper in this module."""
         if name not in self._helper_names:
-            self._helper_names[name] = self.facts.fresh_name(self.facts.module, name)
+            self._helper_names[name] = self._fresh_names.name(self.facts.module, name)
         return self._helper_names[name]
+
+    def dtype_name(self, dtype: str) -> str:
+        """Return the name of a dtype in this module."""
+        return f"{self.tnp}.{'bool_' if dtype == 'bool' else dtype}"
 
     def name(self, base_name: str, node: cst.CSTNode, frame: Frame) -> str:
         """Return an unused name for a statement's helper variable; the name is the same in every round."""
         if (node, base_name) not in self._names:
             where = frame.function if frame.function is not None else self.facts.module
-            self._names[node, base_name] = self.facts.fresh_name(where, base_name)
+            self._names[node, base_name] = self._fresh_names.name(where, base_name)
         return self._names[node, base_name]
 
     def note_change(self, is_change: bool = True) -> None:
@@ -461,6 +466,14 @@ class Frame:
         """The summary of the function; None for the module."""
         return self.world.summary(self.function) if self.function is not None else None
 
+    def evaluate(self, node: cst.CSTNode) -> Value:
+        """Return the possible values of an expression, and plan its edit or refuse it."""
+        self.world.forget(node)
+        handler = self.world.expressions.get(type(node))
+        if handler is None:
+            return self.world.refuse(node, "NP2TF603", what=_kind_in_words(node))
+        return handler(node, self)
+
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in this scope."""
         value = limit_depth(value)
@@ -493,8 +506,10 @@ class Frame:
                 self.bind(name, union([self.env[name], inner.env[name]]))
 
 
-#: Returns the possible values of an expression.
-Evaluate = Callable[[cst.CSTNode, Frame], Value]
+def _kind_in_words(node: cst.CSTNode) -> str:
+    return {"Yield": "`yield`", "Await": "`await`", "Set": "a set", "SetComp": "a set comprehension"}.get(
+        type(node).__name__, type(node).__name__
+    )
 
 
 def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
@@ -504,11 +519,6 @@ def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
         return None
     names = dict.fromkeys(name for env in states for name in env)  # in an order that no hash decides
     return {name: union(env.get(name) for env in states) for name in names}
-
-
-def positional(parameters: Sequence[str]) -> str:
-    """Return parameters as a text, for messages."""
-    return ", ".join(parameter for parameter in parameters if parameter != "_")
 
 
 # -- shared names --------------------------------------------------------------------------------------------
@@ -538,7 +548,7 @@ def is_shared(node: cst.Name, frame: Frame) -> bool:
     key = (frame.function, node.value)
     if key not in frame.world.shared_owners:
         return False
-    owner = frame.world.facts.scopes.of(node).owner_of(node.value)
+    owner = frame.world.facts.scopes.owner(node)
     shared_owner = frame.world.shared_owners[key]
     return owner is None or (owner.is_module if shared_owner is None else owner.node is shared_owner)
 

@@ -23,7 +23,8 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import quoted_annotations, uses
 from np2tf.translator.sources.options import Options
-from np2tf.translator.tensorflow.array_writes import end_with_return, inline_call
+from np2tf.translator.tensorflow.array_writes import end_with_return
+from np2tf.translator.tensorflow.expressions import EXPRESSIONS
 from np2tf.translator.tensorflow.graph_loops import plan_loops
 from np2tf.translator.tensorflow.head import left_over, passed_on, plan_annotations, plan_imports
 from np2tf.translator.tensorflow.model import Frame, Program, Summary, World, shared_names
@@ -41,9 +42,8 @@ _ROUNDS = 30
 
 def add_module(program: Program, facts: Facts, file: str) -> None:
     """Add a module to a program that has not been followed."""
-    world = World(facts, program, file)
+    world = World(facts, program, file, EXPRESSIONS)
     world.shared_owners = shared_names(facts)
-    world.on_inline_write = inline_call
     program.worlds[file] = world
 
 

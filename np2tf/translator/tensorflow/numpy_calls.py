@@ -9,7 +9,7 @@ import libcst as cst
 
 from np2tf.core import rules
 from np2tf.translator.tensorflow import edits
-from np2tf.translator.tensorflow.model import Evaluate, Frame
+from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import RESULTS, Draw, Function
 from np2tf.translator.tensorflow.operations import element_of
 from np2tf.translator.tensorflow.values import (
@@ -23,6 +23,7 @@ from np2tf.translator.tensorflow.values import (
     plain,
     unknown,
 )
+from np2tf.translator.tree.nodes import name_node
 
 # -- numpy calls ---------------------------------------------------------------------------------------------
 # Translates calls of NumPy's functions: to a function of TensorFlow, or to a helper.
@@ -35,19 +36,19 @@ _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousar
 _NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
 
 
-def numpy_call(node: cst.Call, qualified_name: str, frame: Frame, evaluate: Evaluate) -> Value:
+def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
     """Return the value of a call of a name of NumPy."""
     world = frame.world
     name = qualified_name.removeprefix("numpy.")
     world.forget(node.func)
     if name in world.table.dtypes:
-        return _conversion(node, world.table.dtypes[name], frame, evaluate)
+        return _conversion(node, world.table.dtypes[name], frame)
     function = world.table.functions.get(name)
     if function is None:
         for arg in node.args:
-            evaluate(arg.value, frame)
+            frame.evaluate(arg.value)
         return world.refuse(node, "NP2TF601", name=world.facts.code(node.func))
-    argument_values = arguments(node, function, None, frame, evaluate)
+    argument_values = arguments(node, function, None, frame)
     if argument_values is None:
         return array(None, None, [node], scalar=True)
     target, helpers = target_of(function, argument_values, frame)
@@ -55,38 +56,27 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame, evaluate: Eval
     return result(function, argument_values, node, frame)
 
 
-def _conversion(node: cst.Call, dtype: str, frame: Frame, evaluate: Evaluate) -> Value:
+def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
     """Return the value of a conversion such as `np.float64(x)`."""
     world = frame.world
     if len(node.args) != 1 or node.args[0].star or node.args[0].keyword is not None:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it takes one argument")
-    value = evaluate(node.args[0].value, frame)
+    value = frame.evaluate(node.args[0].value)
     if value.may("str") and not value.may("any"):
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it reads a text")
-    dtype_path = f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"
-    helper = world.helper("_cast")
+    helper, dtype_name = world.helper("_cast"), name_node(world.dtype_name(dtype))
 
     def edit(updated_node: cst.Call) -> cst.Call:
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        first = updated_node.args[0].with_changes(comma=comma)
-        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(edits_name(dtype_path))])
+        first = updated_node.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(dtype_name)])
 
     world.edit(node, edit, "_cast")
     rank = 0 if value.only("int", "float", "bool", "complex", "scalar") else value.rank
     return array(dtype, rank, [node], scalar=True).doubtful(value)
 
 
-def edits_name(path: str) -> cst.BaseExpression:
-    """Return a dotted path as an expression."""
-    return edits.name_node(path)
-
-
 def arguments(
-    node: cst.Call,
-    function: Function,
-    base: tuple[Value, cst.BaseExpression] | None,
-    frame: Frame,
-    evaluate: Evaluate,
+    node: cst.Call, function: Function, base: tuple[Value, cst.BaseExpression] | None, frame: Frame
 ) -> ArgumentValues | None:
     """Return the argument of a call for each parameter; None if an argument cannot be translated."""
     world = frame.world
@@ -96,7 +86,7 @@ def arguments(
     for position, arg in enumerate(node.args, len(argument_values)):
         name = _parameter(parameters, position, arg)
         is_dtype = name == "dtype"
-        value = dtype_value(arg.value, frame, evaluate) if is_dtype else evaluate(arg.value, frame)
+        value = dtype_value(arg.value, frame) if is_dtype else frame.evaluate(arg.value)
         if value is None or name is None:
             wrong = wrong or (
                 f"of its parameters only {_text_of_parameters(parameters)} are translated"
@@ -156,20 +146,20 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
     return None
 
 
-def dtype_value(node: cst.BaseExpression, frame: Frame, evaluate: Evaluate) -> Value | None:
+def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:
     """Return the value of an argument for a dtype; None if it cannot be translated."""
     world = frame.world
     named = type(node) is cst.Name and node.value in PYTHON_DTYPES
-    if named and world.facts.scopes.of(node).owner_of(node.value) is None:  # type: ignore[attr-defined]
+    if named and world.facts.scopes.owner(node) is None:  # type: ignore[arg-type]
         return Value(frozenset(["dtype"]), PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
     if type(node) is cst.SimpleString:
         dtype = world.table.dtypes.get(str(node.evaluated_value), "")
         if not dtype:
             return None
         world.forget(node)
-        world.edit(node, edits.rename_to(f"{world.tnp}.{'bool_' if dtype == 'bool' else dtype}"))
+        world.edit(node, edits.rename_to(world.dtype_name(dtype)))
         return Value(frozenset(["dtype"]), dtype)
-    value = evaluate(node, frame)
+    value = frame.evaluate(node)
     return value if value.only("dtype") or value.only("none") else None
 
 
@@ -231,15 +221,13 @@ def is_generator_method(base: Value, name: str, frame: Frame) -> bool:
     return (is_generator or is_of_others) and (name in frame.world.table.draws or name in _STATES)
 
 
-def random_call(
-    node: cst.Call, name: str, frame: Frame, evaluate: Evaluate, generator: Value | None = None
-) -> Value:
+def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None = None) -> Value:
     """Return the value of a call of a function of `numpy.random`, or of a generator's method."""
     world = frame.world
     world.forget(node.func)
     if world.facts.imports.numpy_name(node.func) is not None:
         world.keep(node.func)
-    values = [_argument(arg, frame, evaluate) for arg in node.args]
+    values = [_argument(arg, frame) for arg in node.args]
     if name in world.table.generators:
         return plain("generator")
     if name in _STATES:
@@ -257,14 +245,14 @@ def random_call(
     return _result(node, values, draw, dtype)
 
 
-def _argument(arg: cst.Arg, frame: Frame, evaluate: Evaluate) -> Value:
+def _argument(arg: cst.Arg, frame: Frame) -> Value:
     """Return the value of an argument, which NumPy gets as an array."""
     if arg.keyword is not None and arg.keyword.value == "dtype":
-        value = dtype_value(arg.value, frame, evaluate)
+        value = dtype_value(arg.value, frame)
         if value is None:
             return frame.world.refuse(arg, "NP2TF602", name="`dtype`", why="this dtype is not translated")
         return value
-    value = evaluate(arg.value, frame)
+    value = frame.evaluate(arg.value)
     if not value.is_plain or value.may("shape"):
         frame.world.edit(arg.value, edits.wrap_in(frame.world.helper("_host")), "_host")
     return value
@@ -324,7 +312,7 @@ def _size(node: cst.Call, values: list[Value], position: int) -> Value | None:
     return None
 
 
-def shuffled_argument(node: cst.Call, frame: Frame, evaluate: Evaluate) -> cst.BaseExpression | None:
+def shuffled_argument(node: cst.Call, frame: Frame) -> cst.BaseExpression | None:
     """Return the array that a call shuffles; None if the call is no shuffle."""
     func = node.func
     qualified_name = frame.world.facts.imports.numpy_name(func)
@@ -333,7 +321,7 @@ def shuffled_argument(node: cst.Call, frame: Frame, evaluate: Evaluate) -> cst.B
         qualified_name is None
         and isinstance(func, cst.Attribute)
         and func.attr.value == "shuffle"
-        and evaluate(func.value, frame).only("generator")
+        and frame.evaluate(func.value).only("generator")
     )
     if not (is_function or is_method) or not node.args or node.args[0].star:
         return None
@@ -344,8 +332,7 @@ def shuffle_edit(helper: str) -> edits.Edit:
     """`rng.shuffle(x)` -> `helper(rng.shuffle, x)`."""
 
     def edit(updated_node: cst.Call) -> cst.Call:
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        first = cst.Arg(updated_node.func, comma=comma)
-        return updated_node.with_changes(func=cst.Name(helper), args=[first, *updated_node.args])
+        args = [cst.Arg(updated_node.func), *updated_node.args]
+        return updated_node.with_changes(func=cst.Name(helper), args=args)
 
     return edit

@@ -1,9 +1,9 @@
-"""The program's own functions and classes: calls, attributes, effects on their arrays."""
+"""The program's own functions and classes: attributes, arguments and results, effects on their arrays."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -12,7 +12,6 @@ from np2tf.translator.facts.dataflow import block, reads
 from np2tf.translator.tensorflow.model import (
     AttributeKey,
     ClassFacts,
-    Evaluate,
     Frame,
     Summary,
     attribute_root,
@@ -26,11 +25,12 @@ from np2tf.translator.tensorflow.values import (
     CallMemory,
     Value,
     in_memory,
+    join,
     plain,
     union,
     unknown,
 )
-from np2tf.translator.tree.nodes import walk
+from np2tf.translator.tree.nodes import first_parameter, named_parameters, positional_parameters, walk
 
 # -- attributes ----------------------------------------------------------------------------------------------
 # Reads and sets the attributes of objects of the program's classes.
@@ -121,6 +121,24 @@ def put_into_attributes(container: Value, element: Value, frame: Frame) -> None:
         classes.share(key)
 
 
+def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> None:
+    """Put an item into a container: every name of the container may now hold the item."""
+    roots = base.memory
+    outside = [root for root in roots if isinstance(root, tuple) and root[0] != "attribute"]
+    put_into_attributes(base, element, frame)
+    if outside and (element.may_be_array or element.memory):
+        frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
+    for name, value in list(frame.env.items()):
+        if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):
+            new_value = replace(
+                value,
+                memory=value.memory | element.memory,
+                items=None,
+                item=join(element_of(value) if value.items else value.item, element),
+            )
+            frame.bind(name, new_value)
+
+
 # -- effects -------------------------------------------------------------------------------------------------
 # The effects of calls on the arrays of attributes: no name may hold an array that a callee writes to.
 
@@ -183,29 +201,40 @@ def _is_read_beside(node: cst.CSTNode, expression: cst.CSTNode, key: AttributeKe
 # -- definitions ---------------------------------------------------------------------------------------------
 # Follows class definitions: methods, properties, class attributes, the fields of dataclasses.
 
-LearnDefaults = Callable[[cst.FunctionDef, Frame], None]
 #: Decorators of methods that are translated.
 _OF_METHODS = frozenset({"staticmethod", "classmethod", "property", "abstractmethod"})
 #: Special methods that are translated; Python calls them only where the text shows it.
 _SPECIAL = frozenset({"__init__", "__post_init__", "__call__", "__repr__", "__str__"})
 
 
-def follow_class(node: cst.ClassDef, frame: Frame, evaluate: Evaluate, learn_defaults: LearnDefaults) -> None:
+def learn_defaults(node: cst.FunctionDef, frame: Frame) -> None:
+    """Add the defaults of a function's parameters to their possible values."""
+    world, summary = frame.world, frame.world.summary(node)
+    for param in named_parameters(node):
+        if param.default is not None:
+            default = frame.evaluate(param.default)
+            if default.memory:
+                world.refuse(param.default, "NP2TF603", what="an array or container as a default")
+            value = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
+            world.learn(summary.parameters, param.name.value, value)
+
+
+def follow_class(node: cst.ClassDef, frame: Frame) -> None:
     """Follow a class definition, and bind its name."""
     world = frame.world
     if _is_exception(node, frame):
         frame.bind(node.name.value, plain("function", "other"))
         return
     facts = ClassFacts(node)
-    _follow_head(node, facts, frame, evaluate)
+    _follow_head(node, facts, frame)
     world.program.classes.add(facts)
     for statement in block(node.body):
         lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
         for line in lines:  # type: ignore[union-attr]
             if isinstance(line, cst.FunctionDef):
-                _follow_method(line, facts, frame, learn_defaults)
+                _follow_method(line, facts, frame)
             else:
-                _follow_class_attribute(line, facts, frame, evaluate)
+                _follow_class_attribute(line, facts, frame)
     frame.bind(node.name.value, Value(frozenset(["class"]), classes=frozenset([node])))
 
 
@@ -231,7 +260,7 @@ def _is_empty(statement: cst.CSTNode) -> bool:
     )
 
 
-def _follow_head(node: cst.ClassDef, facts: ClassFacts, frame: Frame, evaluate: Evaluate) -> None:
+def _follow_head(node: cst.ClassDef, facts: ClassFacts, frame: Frame) -> None:
     """Follow the bases and decorators of a class."""
     world = frame.world
     if node.keywords:
@@ -244,7 +273,7 @@ def _follow_head(node: cst.ClassDef, facts: ClassFacts, frame: Frame, evaluate: 
         facts.is_dataclass = True
     for arg in node.bases:
         world.forget(arg)
-        base = evaluate(arg.value, frame)
+        base = frame.evaluate(arg.value)
         path = world.facts.imports.imported_name(arg.value) or ""
         is_object = isinstance(arg.value, cst.Name) and arg.value.value == "object"
         if is_object or path in ("abc.ABC", "typing.Protocol"):
@@ -266,9 +295,7 @@ def _decorator_function(decorator: cst.Decorator) -> cst.BaseExpression:
     return func.func if isinstance(func, cst.Call) else func
 
 
-def _follow_method(
-    node: cst.FunctionDef, facts: ClassFacts, frame: Frame, learn_defaults: LearnDefaults
-) -> None:
+def _follow_method(node: cst.FunctionDef, facts: ClassFacts, frame: Frame) -> None:
     world, name = frame.world, node.name.value
     world.forget(node)
     names = decorator_names(node)
@@ -280,15 +307,15 @@ def _follow_method(
     summary = world.summary(node)
     summary.owner = facts.node
     learn_defaults(node, frame)
-    params = [*node.params.posonly_params, *node.params.params]
-    if "staticmethod" in names or not params:
+    first = first_parameter(node)
+    if "staticmethod" in names or first is None:
         return
     kind, classes = ("class", facts.node) if "classmethod" in names else ("object", facts.root_class)
     receiver = Value(frozenset([kind]), classes=frozenset([classes]))
-    world.learn(summary.parameters, params[0].name.value, receiver)
+    world.learn(summary.parameters, first, receiver)
 
 
-def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame, evaluate: Evaluate) -> None:
+def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) -> None:
     world = frame.world
     world.forget(node)
     if _is_empty(node):
@@ -305,7 +332,7 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame, 
     own_names = world.facts.scopes.inside(facts.node).bindings
     if not reads(node.value).isdisjoint(own_names):
         world.refuse(node, "NP2TF603", what="a class attribute that others are computed from")
-    value = evaluate(node.value, frame)
+    value = frame.evaluate(node.value)
     if value.memory or value.may_be_array:
         world.program.classes.share((facts.root_class, target.value))
     world.program.classes.learn((facts.root_class, target.value), value)
@@ -317,16 +344,11 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame, 
 
 def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
     """Return the names of the parameters, in order."""
-    params = function.params
-    return [param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)]
+    return [param.name.value for param in named_parameters(function)]
 
 
 def bind_arguments(
-    node: cst.Call,
-    function: cst.FunctionDef,
-    frame: Frame,
-    evaluate: Evaluate,
-    receiver: Value | None = None,
+    node: cst.Call, function: cst.FunctionDef, frame: Frame, receiver: Value | None = None
 ) -> Mapping[str, Value]:
     """Return the argument of a call for each parameter of a function of the program. Parameters without an
     argument have their defaults.
@@ -335,17 +357,15 @@ def bind_arguments(
         node: the call.
         function: the called function.
         frame: the state of the caller.
-        evaluate: returns the value of an expression.
         receiver: the object or class whose method is called, if it is a method.
     """
-    params = function.params
-    positions = [param.name.value for param in (*params.posonly_params, *params.params)]
+    positions = [param.name.value for param in positional_parameters(function)]
     arguments: dict[str, Value] = {}
     if receiver is not None and has_receiver(function):
         arguments[positions.pop(0)] = receiver
     positional_values: list[Value] = []
     for position, arg in enumerate(node.args):
-        value = evaluate(arg.value, frame)
+        value = frame.evaluate(arg.value)
         if arg.star:
             every = element_of(value) if value.may(*CONTAINERS) else unknown(*value.memory, certain=False)
             for name in parameter_names(function):
@@ -357,17 +377,17 @@ def bind_arguments(
             arguments[positions[position]] = value
         else:
             positional_values.append(value)
-    if type(params.star_arg) is cst.Param:
+    star = function.params.star_arg
+    if type(star) is cst.Param:
         element = union(positional_values) if positional_values else None
         memory = frozenset() if element is None else element.memory
-        arguments[params.star_arg.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
+        arguments[star.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
     return arguments
 
 
 def has_receiver(function: cst.FunctionDef) -> bool:
     """Return whether the first parameter of a method is the object or the class."""
-    params = function.params
-    return bool(params.posonly_params or params.params) and "staticmethod" not in decorator_names(function)
+    return first_parameter(function) is not None and "staticmethod" not in decorator_names(function)
 
 
 def is_open(summary: Summary) -> bool:
@@ -379,25 +399,6 @@ def is_open(summary: Summary) -> bool:
     is_hidden = name.startswith("_") and not name.endswith("__")
     outermost = summary.owner if summary.owner is not None else function
     return summary.world.facts.scopes.of(outermost).is_module and not is_hidden
-
-
-def module_call(
-    node: cst.Call,
-    functions: Collection[cst.FunctionDef],
-    frame: Frame,
-    evaluate: Evaluate,
-    receiver: Value | None = None,
-) -> Value:
-    """Return the value of a call of functions that the program defines."""
-    frame.world.called_functions[node] = list(functions)
-    results: list[Value | None] = []
-    for function in functions:
-        arguments = bind_arguments(node, function, frame, evaluate, receiver)
-        results.append(run_function(node, function, arguments, frame))
-        if frame.world.summary(function).writes and frame.writing_call is not node:
-            frame.world.inline_writes(node, list(functions), frame)
-    values = [value for value in results if value is not None]
-    return union(values) if values else NO_VALUE
 
 
 def run_function(
@@ -452,80 +453,8 @@ def _for_caller(summary: Summary, arguments: Mapping[str, Value], node: cst.CSTN
     return translate(summary.result) if summary.result is not None else NO_VALUE
 
 
-# -- object calls --------------------------------------------------------------------------------------------
-# Calls of the program's classes, and of the methods and properties of their objects.
-
-
-def construct(node: cst.Call, value: Value, frame: Frame, evaluate: Evaluate) -> Value:
-    """Return the object that a call of a class of the program makes."""
-    world, classes = frame.world, frame.world.program.classes
-    root_classes: set[cst.ClassDef] = set()
-    for class_node in value.classes:
-        facts = classes.facts(class_node)
-        root_classes.add(facts.root_class)
-        new_object = Value(frozenset(["object"]), classes=frozenset([facts.root_class]))
-        function = facts.find("__init__")
-        if function is not None:
-            module_call(node, [function], frame, evaluate, new_object)
-        elif facts.is_dataclass:
-            _set_fields(node, facts, frame, evaluate)
-        elif node.args:
-            return world.refuse(node, "NP2TF603", what="a class without `__init__` that gets arguments")
-        after = facts.find("__post_init__") if facts.is_dataclass else None
-        if after is not None:
-            run_function(node, after, {parameter_names(after)[0]: new_object}, frame)
-        if any(world.summary(method).writes for method in (function, after) if method is not None):
-            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
-    world.method_runs.add(node)
-    return Value(frozenset(["object"]), classes=frozenset(root_classes))
-
-
-def _set_fields(node: cst.Call, facts: ClassFacts, frame: Frame, evaluate: Evaluate) -> None:
-    """Set the attributes of a new object of a dataclass."""
-    fields = facts.every_field()
-    names = list(fields)
-    values: dict[str, Value] = {}
-    for position, arg in enumerate(node.args):
-        name = (
-            arg.keyword.value if arg.keyword is not None else names[position] if position < len(names) else ""
-        )
-        if arg.star or name not in fields:
-            frame.world.refuse(node, "NP2TF603", what="such arguments of a dataclass")
-            return
-        values[name] = evaluate(arg.value, frame)
-    for name, default in fields.items():
-        if name in values:
-            set_attribute((facts.root_class, name), values[name], frame)
-        elif default is None or not evaluate(default, frame).is_plain:
-            frame.world.refuse(node, "NP2TF603", what="such a field of a dataclass")
-
-
-def object_method(node: cst.Call, base: Value, name: str, frame: Frame, evaluate: Evaluate) -> Value:
-    """Return the value of a call of a method of an object of the program, or of a method of a class."""
-    world, classes = frame.world, frame.world.program.classes
-    world.forget(node.func)
-    if classes.root_class(base) is None:
-        return world.refuse(node, "NP2TF605", name=world.facts.code(node.func))
-    world.method_runs.add(node)
-    if base.only("class"):
-        (class_node,) = base.classes
-        function = classes.facts(class_node).find(name)
-        if function is None or not {"staticmethod", "classmethod"}.intersection(decorator_names(function)):
-            return world.refuse(node, "NP2TF603", what="a method of a class")
-        return module_call(node, [function], frame, evaluate, base)
-    (root_class,) = base.classes
-    functions = classes.methods(root_class, name)
-    if functions:
-        return module_call(node, functions, frame, evaluate, base)
-    value = classes.read((root_class, name))
-    if value.functions and not value.may("any", "lambda"):
-        return module_call(node, value.functions, frame, evaluate)
-    arguments = [evaluate(arg.value, frame) for arg in node.args]
-    if value.is_undetermined:
-        return NO_VALUE
-    if value.only("function", "other") and all(argument.is_plain for argument in arguments):
-        return plain("other")
-    return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
+# -- properties ----------------------------------------------------------------------------------------------
+# Attributes of objects that run a function of their class.
 
 
 def property_functions(node: cst.Attribute, base: Value, frame: Frame) -> list[cst.FunctionDef]:
@@ -543,23 +472,3 @@ def run_property(node: cst.Attribute, function: cst.FunctionDef, base: Value, fr
     if frame.world.summary(function).writes:
         return frame.world.refuse(node, "NP2TF603", what="a property that writes")
     return run_function(node, function, {parameter_names(function)[0]: base}, frame)
-
-
-def is_super(node: cst.CSTNode) -> bool:
-    """Return whether an expression is `super()`."""
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
-
-
-def super_method(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) -> Value:
-    """Return the value of a call of a method of the base class, `super().name(…)`."""
-    world = frame.world
-    owner = frame.summary.owner if frame.summary is not None else None
-    facts = world.program.classes.facts(owner) if owner is not None else None
-    function = facts.base.find(name) if facts is not None and facts.base is not None else None
-    world.method_runs.add(node)
-    if facts is not None and function is None and name == "__init__" and not node.args:
-        return plain("none")
-    if facts is None or function is None or world.summary(function).writes:
-        return world.refuse(node, "NP2TF603", what="`super`")
-    receiver = Value(frozenset(["object"]), classes=frozenset([facts.root_class]))
-    return module_call(node, [function], frame, evaluate, receiver)

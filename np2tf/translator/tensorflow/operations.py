@@ -32,8 +32,7 @@ from np2tf.translator.tensorflow.values import (
 
 def holds_dtype(value: Value) -> bool:
     """Return whether the value, or an item in it, can be a dtype, which is TensorFlow's."""
-    inside = value.items or ((value.item,) if value.item is not None else ())
-    return value.may("dtype") or any(map(holds_dtype, inside))
+    return value.may("dtype") or any(map(holds_dtype, value.parts))
 
 
 def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
@@ -123,7 +122,7 @@ def _symbol(operator: cst.CSTNode) -> str:
 def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
     """Return why TensorFlow's result for these operands may differ from NumPy's; None if it does not."""
     sides = (left, right)
-    if any(side.may("object", "class") and not side.may(ANY_KIND) for side in sides):
+    if any(side.is_of_program for side in sides):
         return "an object defines its own operators"
     arrays = any(side.may("array", "scalar") and not side.may(ANY_KIND) for side in sides)
     if arrays and any(side.only("list", "tuple") for side in sides):
@@ -219,6 +218,19 @@ def _number(values: Sequence[Value], divides: bool, power: bool) -> Value:
 
 
 _SCALAR_INDEX = (*NUMBERS, "scalar")
+
+
+def key_part(element: cst.SubscriptElement, frame: Frame) -> Value:
+    """Return the value of one part of a key."""
+    part = element.slice
+    if type(part) is cst.Index:
+        value = frame.evaluate(part.value)
+        return frame.world.refuse(part.value, "NP2TF603", what="`*` in an index") if part.star else value
+    assert type(part) is cst.Slice
+    for end in (part.lower, part.upper, part.step):
+        if end is not None:
+            frame.evaluate(end)
+    return plain("none")
 
 
 def choose(

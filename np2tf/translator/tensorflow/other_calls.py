@@ -1,14 +1,14 @@
-"""Calls of builtins and methods, and the choice by kind of callee."""
+"""Calls of builtins, methods and the program's functions and classes; the choice by kind of callee."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection
 
 import libcst as cst
 
 from np2tf.translator.tensorflow import edits
-from np2tf.translator.tensorflow.model import Evaluate, Frame
+from np2tf.translator.tensorflow.array_writes import inline_call
+from np2tf.translator.tensorflow.model import ClassFacts, Frame, decorator_names
 from np2tf.translator.tensorflow.numpy_calls import (
     arguments,
     dtype_value,
@@ -20,17 +20,15 @@ from np2tf.translator.tensorflow.numpy_calls import (
     target_of,
 )
 from np2tf.translator.tensorflow.objects import (
-    construct,
-    is_super,
-    module_call,
-    object_method,
-    put_into_attributes,
-    super_method,
+    bind_arguments,
+    parameter_names,
+    put_into,
+    run_function,
+    set_attribute,
 )
 from np2tf.translator.tensorflow.operations import arithmetic, element_of, show_in_text
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
-    CONTAINERS,
     NO_VALUE,
     NUMBERS,
     Value,
@@ -52,11 +50,11 @@ _REFLECTION = words("eval exec globals locals vars compile super __import__ seta
 _TEXT_BUILTINS = words("print str repr format ascii")
 
 
-def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) -> Value:
+def _builtin_call(node: cst.Call, name: str, frame: Frame) -> Value:
     """Return the value of a call of a builtin."""
     world = frame.world
     world.forget(node.func)
-    arguments = [evaluate(arg.value, frame) for arg in node.args]
+    arguments = [frame.evaluate(arg.value) for arg in node.args]
     if name in _REFLECTION:
         return world.refuse(node, "NP2TF603", what=f"`{name}`")
     if name in _TEXT_BUILTINS:
@@ -68,7 +66,7 @@ def builtin_call(node: cst.Call, name: str, frame: Frame, evaluate: Evaluate) ->
         return NO_VALUE
     if name == "isinstance" and len(arguments) == 2 and arguments[0].only("object", "none"):
         return plain("bool")
-    if any(value.may("object", "class") and not value.may("any") for value in arguments):
+    if any(value.is_of_program for value in arguments):
         return world.refuse(node, "NP2TF603", what=f"`{name}` of an object")
     handler = _HANDLERS.get(name)
     if handler is not None:
@@ -191,32 +189,32 @@ _SHAPE_METHODS = frozenset({"reshape", "transpose"})
 _HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
 
 
-def method_call(node: cst.Call, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
     """Return the value of `base.name(…)`, where `base` is no object of the program's classes."""
     world, func = frame.world, node.func
     assert isinstance(func, cst.Attribute)
     name = func.attr.value
     if base.is_undetermined:
         for arg in node.args:
-            evaluate(arg.value, frame)
+            frame.evaluate(arg.value)
         return NO_VALUE
     if is_generator_method(base, name, frame):
-        return random_call(node, name, frame, evaluate, base)
+        return random_call(node, name, frame, base)
     is_array = base.only(*ARRAYS) or (base.may("any") and name != "copy")
     if is_array and name in world.table.methods:
-        return _array_method(node, name, base, frame, evaluate)
+        return _array_method(node, name, base, frame)
     if name == "copy" and base.only("any") and not node.args:
         world.edit(node, edits.function_of(world.helper("_copy")), "_copy")
         return unknown(node, certain=False)
     if base.may(*ARRAYS):
         for arg in node.args:
-            evaluate(arg.value, frame)
+            frame.evaluate(arg.value)
         if base.only(*ARRAYS):
             return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
         return world.refuse(node, "NP2TF605", name=world.facts.code(func.value))
     if base.only("list", "dict", "tuple"):
-        return _container_method(node, name, base, frame, evaluate)
-    values = [evaluate(arg.value, frame) for arg in node.args]
+        return _container_method(node, name, base, frame)
+    values = [frame.evaluate(arg.value) for arg in node.args]
     if base.only("dtype"):
         return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
     if base.only("str"):
@@ -250,12 +248,12 @@ def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame
     return plain("int") if name in _COUNTS else plain("str", "bool", "other")
 
 
-def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     """Return the value of a method of a list, tuple or dictionary. An item that is put in shares the memory
     of the container.
     """
     world = frame.world
-    values = [evaluate(arg.value, frame) for arg in node.args]
+    values = [frame.evaluate(arg.value) for arg in node.args]
     element = element_of(base)
     if name in ("append", "insert", "extend", "setdefault", "update"):
         new_element = values[-1] if values else plain("none")
@@ -283,33 +281,15 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame, eval
     return world.refuse(node, "NP2TF606", what=f"`{name}` of a container")
 
 
-def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> None:
-    """Put an item into a container: every name of the container may now hold the item."""
-    roots = base.memory
-    outside = [root for root in roots if isinstance(root, tuple) and root[0] != "attribute"]
-    put_into_attributes(base, element, frame)
-    if outside and (element.may_be_array or element.memory):
-        frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
-    for name, value in list(frame.env.items()):
-        if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):
-            new_value = replace(
-                value,
-                memory=value.memory | element.memory,
-                items=None,
-                item=join(element_of(value) if value.items else value.item, element),
-            )
-            frame.bind(name, new_value)
-
-
-def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+def _array_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     world, func = frame.world, node.func
     assert type(func) is cst.Attribute
     if name in _HELPERS:
-        return _own_method(node, name, base, frame, evaluate)
+        return _own_method(node, name, base, frame)
     function = world.table.functions[name]
     if name in _SHAPE_METHODS and len(node.args) > 1:
-        return _spread_method(node, name, base, frame, evaluate)
-    argument_values = arguments(node, function, (base, func.value), frame, evaluate)
+        return _spread_method(node, name, base, frame)
+    argument_values = arguments(node, function, (base, func.value), frame)
     if argument_values is None:
         return array(None, None, [node], scalar=True)
     target, helpers = target_of(function, argument_values, frame)
@@ -317,10 +297,10 @@ def _array_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate
     return result(function, argument_values, node, frame)
 
 
-def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     """`x.reshape(2, 3)` -> `tnp.reshape(x, (2, 3))`."""
     world = frame.world
-    values = [evaluate(arg.value, frame) for arg in node.args]
+    values = [frame.evaluate(arg.value) for arg in node.args]
     if any(arg.star or arg.keyword is not None for arg in node.args):
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of its arguments one is a keyword")
 
@@ -333,11 +313,11 @@ def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluat
     return array(base.dtype, len(node.args), base.memory | {node}).doubtful(base, *values)
 
 
-def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: Evaluate) -> Value:
+def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     world = frame.world
     dtype = None
     if name == "astype":
-        value = dtype_value(node.args[0].value, frame, evaluate) if node.args else None
+        value = dtype_value(node.args[0].value, frame) if node.args else None
         if value is None or len(node.args) != 1 or node.args[0].keyword is not None:
             return world.refuse(node, "NP2TF602", name="ndarray.astype", why="this dtype is not translated")
         dtype = value.dtype
@@ -356,36 +336,147 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame, evaluate: 
     return join(list_value(inner, [node]), list_value(list_value(inner, [node]), [node])) or unknown(node)
 
 
+# -- object calls --------------------------------------------------------------------------------------------
+# Calls of the program's functions and classes, and of the methods of their objects.
+
+
+def _module_call(
+    node: cst.Call, functions: Collection[cst.FunctionDef], frame: Frame, receiver: Value | None = None
+) -> Value:
+    """Return the value of a call of functions that the program defines."""
+    frame.world.called_functions[node] = list(functions)
+    results: list[Value | None] = []
+    for function in functions:
+        arguments = bind_arguments(node, function, frame, receiver)
+        results.append(run_function(node, function, arguments, frame))
+        if frame.world.summary(function).writes and frame.writing_call is not node:
+            inline_call(node, list(functions), frame)
+    values = [value for value in results if value is not None]
+    return union(values) if values else NO_VALUE
+
+
+def _construct(node: cst.Call, value: Value, frame: Frame) -> Value:
+    """Return the object that a call of a class of the program makes."""
+    world, classes = frame.world, frame.world.program.classes
+    root_classes: set[cst.ClassDef] = set()
+    for class_node in value.classes:
+        facts = classes.facts(class_node)
+        root_classes.add(facts.root_class)
+        new_object = Value(frozenset(["object"]), classes=frozenset([facts.root_class]))
+        function = facts.find("__init__")
+        if function is not None:
+            _module_call(node, [function], frame, new_object)
+        elif facts.is_dataclass:
+            _set_fields(node, facts, frame)
+        elif node.args:
+            return world.refuse(node, "NP2TF603", what="a class without `__init__` that gets arguments")
+        after = facts.find("__post_init__") if facts.is_dataclass else None
+        if after is not None:
+            run_function(node, after, {parameter_names(after)[0]: new_object}, frame)
+        if any(world.summary(method).writes for method in (function, after) if method is not None):
+            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
+    world.method_runs.add(node)
+    return Value(frozenset(["object"]), classes=frozenset(root_classes))
+
+
+def _set_fields(node: cst.Call, facts: ClassFacts, frame: Frame) -> None:
+    """Set the attributes of a new object of a dataclass."""
+    fields = facts.every_field()
+    names = list(fields)
+    values: dict[str, Value] = {}
+    for position, arg in enumerate(node.args):
+        name = (
+            arg.keyword.value if arg.keyword is not None else names[position] if position < len(names) else ""
+        )
+        if arg.star or name not in fields:
+            frame.world.refuse(node, "NP2TF603", what="such arguments of a dataclass")
+            return
+        values[name] = frame.evaluate(arg.value)
+    for name, default in fields.items():
+        if name in values:
+            set_attribute((facts.root_class, name), values[name], frame)
+        elif default is None or not frame.evaluate(default).is_plain:
+            frame.world.refuse(node, "NP2TF603", what="such a field of a dataclass")
+
+
+def _object_method(node: cst.Call, base: Value, name: str, frame: Frame) -> Value:
+    """Return the value of a call of a method of an object of the program, or of a method of a class."""
+    world, classes = frame.world, frame.world.program.classes
+    world.forget(node.func)
+    if classes.root_class(base) is None:
+        return world.refuse(node, "NP2TF605", name=world.facts.code(node.func))
+    world.method_runs.add(node)
+    if base.only("class"):
+        (class_node,) = base.classes
+        function = classes.facts(class_node).find(name)
+        if function is None or not {"staticmethod", "classmethod"}.intersection(decorator_names(function)):
+            return world.refuse(node, "NP2TF603", what="a method of a class")
+        return _module_call(node, [function], frame, base)
+    (root_class,) = base.classes
+    functions = classes.methods(root_class, name)
+    if functions:
+        return _module_call(node, functions, frame, base)
+    value = classes.read((root_class, name))
+    if value.functions and not value.may("any", "lambda"):
+        return _module_call(node, value.functions, frame)
+    arguments = [frame.evaluate(arg.value) for arg in node.args]
+    if value.is_undetermined:
+        return NO_VALUE
+    if value.only("function", "other") and all(argument.is_plain for argument in arguments):
+        return plain("other")
+    return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
+
+
+def _is_super(node: cst.CSTNode) -> bool:
+    """Return whether an expression is `super()`."""
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
+
+
+def _super_method(node: cst.Call, name: str, frame: Frame) -> Value:
+    """Return the value of a call of a method of the base class, `super().name(…)`."""
+    world = frame.world
+    owner = frame.summary.owner if frame.summary is not None else None
+    facts = world.program.classes.facts(owner) if owner is not None else None
+    function = facts.base.find(name) if facts is not None and facts.base is not None else None
+    world.method_runs.add(node)
+    if facts is not None and function is None and name == "__init__" and not node.args:
+        return plain("none")
+    if facts is None or function is None or world.summary(function).writes:
+        return world.refuse(node, "NP2TF603", what="`super`")
+    receiver = Value(frozenset(["object"]), classes=frozenset([facts.root_class]))
+    return _module_call(node, [function], frame, receiver)
+
+
 # -- dispatch ------------------------------------------------------------------------------------------------
 # Calls: the kind of the called object decides which module of this folder follows the call.
 
 
-def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
+def call(node: cst.Call, frame: Frame) -> Value:
     """Return the value of a call."""
     world, func = frame.world, node.func
     world.called_functions.pop(node, None)
     qualified_name = world.facts.imports.numpy_name(func)
     if qualified_name is not None and is_random_name(qualified_name, frame):
-        return random_call(node, qualified_name.rpartition(".")[2], frame, evaluate)
+        return random_call(node, qualified_name.rpartition(".")[2], frame)
     if qualified_name is not None:
-        return numpy_call(node, qualified_name, frame, evaluate)
-    if isinstance(func, cst.Attribute) and is_super(func.value):
-        return super_method(node, func.attr.value, frame, evaluate)
-    if isinstance(func, cst.Attribute) and not is_member(func, frame, evaluate):
-        base = evaluate(func.value, frame)
-        if base.may("object", "class") and not base.may("any"):
-            return object_method(node, base, func.attr.value, frame, evaluate)
-        return method_call(node, base, frame, evaluate)
+        return numpy_call(node, qualified_name, frame)
+    if isinstance(func, cst.Attribute) and _is_super(func.value):
+        return _super_method(node, func.attr.value, frame)
+    if isinstance(func, cst.Attribute) and not _is_member(func, frame):
+        base = frame.evaluate(func.value)
+        if base.is_of_program:
+            return _object_method(node, base, func.attr.value, frame)
+        return _method_call(node, base, frame)
     if isinstance(func, cst.Name) and _is_builtin(func, frame):
-        return builtin_call(node, func.value, frame, evaluate)
-    value = evaluate(func, frame)
+        return _builtin_call(node, func.value, frame)
+    value = frame.evaluate(func)
     if value.functions and not value.may("any", "lambda"):
-        return module_call(node, value.functions, frame, evaluate)
+        return _module_call(node, value.functions, frame)
     if value.only("class"):
-        return construct(node, value, frame, evaluate)
+        return _construct(node, value, frame)
     if value.only("object", "none") and value.may("object"):
-        return object_method(node, value, "__call__", frame, evaluate)
-    arguments = [evaluate(arg.value, frame) for arg in node.args]
+        return _object_method(node, value, "__call__", frame)
+    arguments = [frame.evaluate(arg.value) for arg in node.args]
     if value.is_undetermined:
         return NO_VALUE
     if all(value.is_plain for value in arguments) and value.only("function", "other"):
@@ -396,13 +487,13 @@ def call(node: cst.Call, frame: Frame, evaluate: Evaluate) -> Value:
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
 
 
-def is_member(func: cst.CSTNode, frame: Frame, evaluate: Evaluate) -> bool:
+def _is_member(func: cst.CSTNode, frame: Frame) -> bool:
     """Return whether an expression is an attribute of a module of the program."""
     if not isinstance(func, cst.Attribute) or dotted_name(func.value) is None:
         return False
-    return bool(evaluate(func.value, frame).modules)
+    return bool(frame.evaluate(func.value).modules)
 
 
 def _is_builtin(func: cst.Name, frame: Frame) -> bool:
-    unbound = frame.world.facts.scopes.of(func).owner_of(func.value) is None
+    unbound = frame.world.facts.scopes.owner(func) is None
     return unbound and func.value not in frame.env

@@ -10,12 +10,17 @@ import libcst as cst
 
 from np2tf.translator.facts.dataflow import block
 from np2tf.translator.tensorflow import array_writes
-from np2tf.translator.tensorflow.expressions import evaluate
 from np2tf.translator.tensorflow.model import Frame, Passage, Turns, merge, refuse_shared
-from np2tf.translator.tensorflow.objects import exchange_attributes, follow_class, key_of, set_attribute
+from np2tf.translator.tensorflow.objects import (
+    exchange_attributes,
+    follow_class,
+    key_of,
+    learn_defaults,
+    set_attribute,
+)
 from np2tf.translator.tensorflow.operations import element_of
 from np2tf.translator.tensorflow.values import ARRAYS, Value, join, list_value, plain
-from np2tf.translator.tree.nodes import dotted_name, walk, words
+from np2tf.translator.tree.nodes import bound_name, dotted_name, walk, words
 from np2tf.translator.tree.templates import Statement
 from np2tf.translator.tree.templates import statement as made_statement
 
@@ -40,11 +45,10 @@ def follow_import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
             continue
         world.forget(alias)
         value = _plain_import(alias, frame) if isinstance(node, cst.Import) else _member(node, alias, frame)
-        bound_name = (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
         if value is None:
             module = "" if isinstance(node, cst.Import) else _module_name(node)
             value = world.refuse(alias, "NP2TF607", name=module or alias.evaluated_name)
-        frame.bind(bound_name, value)
+        frame.bind(bound_name(alias), value)
 
 
 def _plain_import(alias: cst.ImportAlias, frame: Frame) -> Value | None:
@@ -104,9 +108,6 @@ def _is_standard(module: str) -> bool:
 # -- guarded blocks ------------------------------------------------------------------------------------------
 # Follows `try`, `with` and `match`, which decide whether the statements inside run, and to their end.
 
-Run = Callable[[Sequence[cst.CSTNode], Frame], bool]
-Bind = Callable[[cst.CSTNode, Value, Frame, cst.CSTNode], None]
-
 #: Exceptions that no operation of TensorFlow raises: their handlers catch the same exceptions as on NumPy.
 _NEVER_OF_TENSORFLOW = words(
     """
@@ -124,7 +125,7 @@ _MANAGERS = words(
 )
 
 
-def follow_try(node: cst.Try, frame: Frame, run: Run, bind: Bind) -> bool:
+def _try(node: cst.Try, frame: Frame) -> bool:
     """Follow a `try`: a handler may begin after any statement of the body."""
     outer = frame.breaks, frame.continues
     states: list[dict[str, Value]] = [dict(frame.env)]
@@ -140,7 +141,7 @@ def follow_try(node: cst.Try, frame: Frame, run: Run, bind: Bind) -> bool:
     ends = [dict(frame.env)] if falls else []
     for handler in node.handlers:
         frame.env = dict(left)
-        _handler(handler, block(node.body), frame, bind)
+        _handler(handler, block(node.body), frame)
         if run(block(handler.body), frame):
             ends.append(dict(frame.env))
         every.append(dict(frame.env))
@@ -152,7 +153,7 @@ def follow_try(node: cst.Try, frame: Frame, run: Run, bind: Bind) -> bool:
         outer[1].extend(jumps[1])
         frame.env = after if after is not None else left
         return after is not None
-    return _finally(node, (after, merge(*every, *jumps[0], *jumps[1]) or left), jumps, frame, run)
+    return _finally(node, (after, merge(*every, *jumps[0], *jumps[1]) or left), jumps, frame)
 
 
 def _finally(
@@ -160,7 +161,6 @@ def _finally(
     states: tuple[dict[str, Value] | None, dict[str, Value]],
     jumps: tuple[list[dict[str, Value]], list[dict[str, Value]]],
     frame: Frame,
-    run: Run,
 ) -> bool:
     """Follow the `finally` block of a `try`, which runs however the other blocks end."""
     assert node.finalbody is not None
@@ -190,12 +190,12 @@ def _finally(
     return is_reachable and after is not None
 
 
-def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Frame, bind: Bind) -> None:
+def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Frame) -> None:
     """Bind a handler's name. If the handler could catch an error of TensorFlow, let it check the error."""
     world = frame.world
     world.forget(handler)
     if handler.type is not None:
-        evaluate(handler.type, frame)
+        frame.evaluate(handler.type)
     if handler.name is not None:
         bind(handler.name.name, plain("other"), frame, handler)
     if _catches_only_its_own(handler.type):
@@ -230,7 +230,7 @@ def _names_index_error(node: cst.BaseExpression | None) -> bool:
 def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
     """Return whether statements index a value that may be an array."""
     return any(
-        type(inner_node) is cst.Subscript and evaluate(inner_node.value, frame).may(*ARRAYS)
+        type(inner_node) is cst.Subscript and frame.evaluate(inner_node.value).may(*ARRAYS)
         for statement in body
         for inner_node in walk(statement)
     )
@@ -243,7 +243,7 @@ def _catches_only_its_own(node: cst.BaseExpression | None) -> bool:
     return type(node) is cst.Name and node.value in _NEVER_OF_TENSORFLOW
 
 
-def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
+def _with(node: cst.With, frame: Frame) -> bool:
     """Follow a `with` whose managers pass on every exception. `np.errstate` has no meaning for TensorFlow."""
     world = frame.world
     if node.asynchronous is not None:
@@ -256,7 +256,7 @@ def follow_with(node: cst.With, frame: Frame, run: Run, bind: Bind) -> bool:
         world.edit(node, _body_alone)
         return run(block(node.body), frame)
     for item in node.items:
-        evaluate(item.item, frame)
+        frame.evaluate(item.item)
         func = item.item.func if type(item.item) is cst.Call else None
         name = world.facts.imports.imported_name(func) if func is not None else None
         is_open = type(func) is cst.Name and func.value == "open"
@@ -294,9 +294,9 @@ def _body_alone(updated_node: cst.With) -> cst.FlattenSentinel[Statement]:
     )
 
 
-def follow_match(node: cst.Match, frame: Frame, run: Run, bind: Bind) -> bool:
+def _match(node: cst.Match, frame: Frame) -> bool:
     """Follow a `match` of a value that contains no array."""
-    subject = evaluate(node.subject, frame)
+    subject = frame.evaluate(node.subject)
     if not subject.is_plain:
         frame.world.refuse(node.subject, "NP2TF603", what="`match` of what may be an array")
     before, ends, is_complete = dict(frame.env), [], False
@@ -304,13 +304,13 @@ def follow_match(node: cst.Match, frame: Frame, run: Run, bind: Bind) -> bool:
         frame.env = dict(before)
         for part in walk(case.pattern):
             if isinstance(part, cst.MatchValue):
-                evaluate(part.value, frame)
+                frame.evaluate(part.value)
             elif isinstance(part, (cst.MatchAs, cst.MatchStar)) and part.name is not None:
                 bind(part.name, plain("other", "int", "float", "str"), frame, node)
             elif isinstance(part, (cst.MatchClass, cst.MatchMapping)):
                 frame.world.refuse(part, "NP2TF603", what="`match` with a class or a mapping")
         if case.guard is not None:
-            evaluate(case.guard, frame)
+            frame.evaluate(case.guard)
         is_default = isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None
         is_complete |= is_default and case.guard is None
         if run(block(case.body), frame):
@@ -372,10 +372,42 @@ def _assign(node: cst.Assign, frame: Frame) -> None:
     if _exchange(node, frame):
         return
     value = array_writes.value_of(node, node.value, frame)
-    if array_writes.in_parts(node, value, frame, bind):
+    if _in_parts(node, value, frame):
         return
     for target in node.targets:
         bind(target.target, value, frame, node)
+
+
+def _in_parts(node: cst.Assign, value: Value, frame: Frame) -> bool:
+    """Split `x[0], y = a, b` or `x[0] = x[1] = a` into several statements, if it writes to arrays. Return
+    whether it was split.
+    """
+    parts = array_writes.taken_apart(node)
+    stores = [part for part in (parts or ()) if type(part.target) is cst.Subscript]
+    if parts is None or not any(array_writes.is_array_store(part.target, frame) for part in stores):
+        return False
+    world = frame.world
+    line = world.facts.parents[node]
+    if type(line) is not cst.SimpleStatementLine or len(line.body) > 1:
+        world.refuse(node, "NP2TF603", what="a write in a line of several statements")
+        return True
+    if not all(array_writes.is_array_store(part.target, frame) for part in stores):
+        world.refuse(node, "NP2TF603", what="a statement that writes to an array and to a container")
+        return True
+    bases: set[object] = set()
+    for part in parts:
+        item = array_writes.part_of(value, part)
+        if type(part.target) is cst.Subscript:
+            bases |= frame.evaluate(part.target.value).memory
+            array_writes.store(part.target, item, frame, node, is_part=True)
+        else:
+            bind(part.target, item, frame, node)
+    is_view = any(array_writes.part_of(value, part).may("array") for part in parts)
+    if is_view and not value.memory.isdisjoint(bases):  # The first write would show in the second value.
+        name = world.facts.code(node.targets[0].target)
+        world.refuse(node, "NP2TF604", name=name, other="what is assigned")
+    world.edit(line, array_writes.assign_parts(node, parts, frame, world.helper("_set_item")), "_set_item")
+    return True
 
 
 def _exchange(node: cst.Assign, frame: Frame) -> bool:
@@ -389,11 +421,11 @@ def _exchange(node: cst.Assign, frame: Frame) -> bool:
     names = [dotted_name(element.value) for element in value.elements]
     if sorted(map(str, names)) != sorted(str(dotted_name(place)) for place in places):
         return False
-    bases = [evaluate(place.value, frame) for place in places]  # type: ignore[attr-defined]
+    bases = [frame.evaluate(place.value) for place in places]  # type: ignore[attr-defined]
     keys = [key_of(base, place.attr.value, frame) for base, place in zip(bases, places)]  # type: ignore[attr-defined]
     if not all(base.only("object") for base in bases) or len({*keys, None}) <= len(keys):
         return False
-    values = [evaluate(element.value, frame) for element in value.elements]
+    values = [frame.evaluate(element.value) for element in value.elements]
     exchange_attributes([key for key in keys if key is not None], values, frame)
     return True
 
@@ -406,7 +438,7 @@ def _annotated_assignment(node: cst.AnnAssign, frame: Frame) -> None:
 def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
     """Bind an assignment target to a value."""
     if isinstance(target, cst.Name):
-        owner = frame.world.facts.scopes.of(target).owner_of(target.value)
+        owner = frame.world.facts.scopes.owner(target)
         is_shared = (frame.function, target.value) in frame.world.shared_owners
         is_own = owner is None or frame.function is None or owner.node is frame.function
         if not is_own and not is_shared:
@@ -424,7 +456,7 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
     elif isinstance(target, cst.Subscript):
         array_writes.store(target, value, frame, statement)
     elif isinstance(target, cst.Attribute):
-        base = evaluate(target.value, frame)
+        base = frame.evaluate(target.value)
         key = key_of(base, target.attr.value, frame) if base.only("object") else None
         if key is not None and not frame.world.program.classes.methods(*key):
             set_attribute(key, value, frame)
@@ -455,7 +487,7 @@ def _return(node: cst.Return, frame: Frame) -> bool:
 
 
 def _if(node: cst.If, frame: Frame) -> bool:
-    test_value = evaluate(node.test, frame)
+    test_value = frame.evaluate(node.test)
     before = dict(frame.env)
     frame.world.passages[node] = Passage(frame, before, test_value)
     first = run(block(node.body), frame)
@@ -469,7 +501,7 @@ def _if(node: cst.If, frame: Frame) -> bool:
 
 def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
     """Follow a loop: repeat its body until the values of the names do not change any more."""
-    iterable = evaluate(node.iter, frame) if isinstance(node, cst.For) else None
+    iterable = frame.evaluate(node.iter) if isinstance(node, cst.For) else None
     iterable_name = f"<iterated {id(node)}>"
     if iterable is not None:
         frame.env[iterable_name] = iterable
@@ -480,7 +512,7 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
     for _ in range(_ROUNDS):
         frame.env = dict(head)
         if isinstance(node, cst.While):
-            test_value = evaluate(node.test, frame)
+            test_value = frame.evaluate(node.test)
         elif iterable is not None:
             bind(node.target, element_of(iterable), frame, node)
         outer = frame.breaks, frame.continues
@@ -517,16 +549,16 @@ def _continue(node: cst.Continue, frame: Frame) -> bool:
 
 def _raise(node: cst.Raise, frame: Frame) -> bool:
     if node.exc is not None:
-        evaluate(node.exc, frame)
+        frame.evaluate(node.exc)
     if node.cause is not None and type(node.cause) is cst.From:
-        evaluate(node.cause.item, frame)
+        frame.evaluate(node.cause.item)
     return False
 
 
 def _assert(node: cst.Assert, frame: Frame) -> None:
-    evaluate(node.test, frame)
+    frame.evaluate(node.test)
     if node.msg is not None:
-        evaluate(node.msg, frame)
+        frame.evaluate(node.msg)
 
 
 def _delete(node: cst.Del, frame: Frame) -> None:
@@ -543,18 +575,6 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
     if (frame.function, node.name.value) in world.shared_owners:
         world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
     frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
-
-
-def learn_defaults(node: cst.FunctionDef, frame: Frame) -> None:
-    """Add the defaults of a function's parameters to their possible values."""
-    world, summary, params = frame.world, frame.world.summary(node), node.params
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
-        if param.default is not None:
-            default = evaluate(param.default, frame)
-            if default.memory:
-                world.refuse(param.default, "NP2TF603", what="an array or container as a default")
-            value = Value(default.kinds, default.dtype, default.rank, items=default.items, certain=False)
-            world.learn(summary.parameters, param.name.value, value)
 
 
 def _pass(node: cst.CSTNode, frame: Frame) -> None:
@@ -576,13 +596,13 @@ _HANDLERS: dict[type[cst.CSTNode], Callable[[Any, Frame], bool | None]] = {
     cst.Assert: _assert,
     cst.Del: _delete,
     cst.FunctionDef: _function,
-    cst.ClassDef: lambda node, frame: follow_class(node, frame, evaluate, learn_defaults),
+    cst.ClassDef: follow_class,
     cst.Import: follow_import,
     cst.ImportFrom: follow_import,
     cst.Pass: _pass,
     cst.Global: _pass,
     cst.Nonlocal: _pass,
-    cst.Try: lambda node, frame: follow_try(node, frame, run, bind),
-    cst.With: lambda node, frame: follow_with(node, frame, run, bind),
-    cst.Match: lambda node, frame: follow_match(node, frame, run, bind),
+    cst.Try: _try,
+    cst.With: _with,
+    cst.Match: _match,
 }

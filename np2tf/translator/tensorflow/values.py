@@ -82,16 +82,24 @@ class Value:
         return not self.kinds
 
     @property
+    def parts(self) -> tuple[Value, ...]:
+        """The values of the items, as far as they are known."""
+        return self.items or ((self.item,) if self.item is not None else ())
+
+    @property
+    def is_of_program(self) -> bool:
+        """Return whether the value may be an object or a class of the program, and is not unknown."""
+        return self.may("object", "class") and not self.may(ANY_KIND)
+
+    @property
     def may_be_array(self) -> bool:
         """Return whether the value, or an item in it, can be an array or a NumPy scalar."""
-        inside = self.items or ((self.item,) if self.item is not None else ())
-        return self.may(*ARRAYS) or any(item.may_be_array for item in inside)
+        return self.may(*ARRAYS) or any(part.may_be_array for part in self.parts)
 
     @property
     def object_classes(self) -> frozenset[cst.ClassDef]:
         """Return the classes of the objects that the value, or an item in it, can be."""
-        inside = self.items or ((self.item,) if self.item is not None else ())
-        return self.classes.union(*(item.object_classes for item in inside))
+        return self.classes.union(*(part.object_classes for part in self.parts))
 
     @property
     def is_plain(self) -> bool:

@@ -90,6 +90,26 @@ def target_names(target: cst.CSTNode) -> list[cst.Name]:
     return []
 
 
+def bound_name(alias: cst.ImportAlias) -> str:
+    """Return the name that an import binds."""
+    return (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
+
+
+def positional_parameters(function: cst.FunctionDef | cst.Lambda) -> list[cst.Param]:
+    """Return the parameters that a call may give by position."""
+    return [*function.params.posonly_params, *function.params.params]
+
+
+def named_parameters(function: cst.FunctionDef | cst.Lambda) -> list[cst.Param]:
+    """Return the parameters without `*` and `**`."""
+    return [*positional_parameters(function), *function.params.kwonly_params]
+
+
+def first_parameter(function: cst.FunctionDef | cst.Lambda) -> str | None:
+    """Return the name of the first positional parameter, such as `self`."""
+    return next((param.name.value for param in positional_parameters(function)), None)
+
+
 def words(text: str) -> frozenset[str]:
     """Return the set of names in a text, separated by spaces."""
     return frozenset(text.split())

@@ -96,8 +96,10 @@ def expression(template: str, **nodes: Hole) -> cst.BaseExpression:
     return statement.value
 
 
-def parenthesize(target: cst.BaseExpression) -> cst.BaseExpression:
-    """Return a tuple in parentheses; any other expression unchanged."""
-    if type(target) is cst.Tuple and not target.lpar:
-        return target.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return target
+def parenthesize(
+    node: cst.BaseExpression, kinds: tuple[type[cst.CSTNode], ...] = (cst.BaseExpression,)
+) -> cst.BaseExpression:
+    """Return an expression of one of these classes in parentheses; any other unchanged."""
+    if node.lpar or not isinstance(node, kinds):
+        return node
+    return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

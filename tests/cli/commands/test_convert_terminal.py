@@ -107,7 +107,7 @@ def slowed(real):
         return real(*args)
     return slow
 batch.run_tasks = slowed(batch.run_tasks)
-project.translate_file = slowed(project.translate_file)
+project.outcomes_of = slowed(project.outcomes_of)
 main(sys.argv[1:])
 """
 

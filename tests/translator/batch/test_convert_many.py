@@ -14,7 +14,7 @@ import pytest
 
 from np2tf.cli.main import np2tf as command
 from np2tf.translator.batch import batch, workers
-from np2tf.translator.batch.batch import Task, TaskResult, UnchangedFiles, run_task, run_tasks
+from np2tf.translator.batch.batch import Task, TaskResult, UnchangedFiles, run_tasks
 from np2tf.translator.sources.options import Options
 from tests.helpers.command_runner import CliRunner, Result
 
@@ -295,10 +295,10 @@ def test_damage_is_as_good_as_absence(tmp_path: Path, cache: Path) -> None:
     task = Task(tmp_path / "a.py", tmp_path, PLAIN.encode(), Options())
     known = UnchangedFiles()
     assert known.find(task) is None
-    known.keep(task, run_task(task))
+    known.keep(task, run_tasks([task])[0])
     kept = UnchangedFiles().find(task)
     assert kept is not None
-    assert kept.diagnostics == run_task(task).diagnostics
+    assert kept.diagnostics == run_tasks([task])[0].diagnostics
     (entry,) = (cache / "unchanged").iterdir()
     entry.write_bytes(entry.read_bytes()[:-1] + b"?")
     assert UnchangedFiles().find(task) is None

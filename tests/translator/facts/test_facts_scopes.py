@@ -9,7 +9,7 @@ import libcst as cst
 import pytest
 
 from np2tf.translator.facts.facts import Facts
-from np2tf.translator.facts.scopes import Scope
+from np2tf.translator.facts.scopes import FreshNames, Scope
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
@@ -148,11 +148,12 @@ def test_fresh_names() -> None:
     function around it.
     """
     facts = Facts.of(cst.parse_module("def f():\n    step = 1\n    def g(): pass\ndef h(): pass\n"))
+    names = FreshNames(facts.scopes)
     f, g, h = facts.nodes(cst.FunctionDef)
-    assert facts.fresh_name(f, "step") == "step_2"
-    assert facts.fresh_name(f, "step") == "step_3"
-    assert facts.fresh_name(g, "step") == "step_4"
-    assert facts.fresh_name(h, "step") == "step_2"
-    assert facts.fresh_name(h, "sum") == "sum_2"
-    assert facts.fresh_name(h, "class") == "class_2"
-    assert facts.fresh_name(h, "body") == "body"
+    assert names.name(f, "step") == "step_2"
+    assert names.name(f, "step") == "step_3"
+    assert names.name(g, "step") == "step_4"
+    assert names.name(h, "step") == "step_2"
+    assert names.name(h, "sum") == "sum_2"
+    assert names.name(h, "class") == "class_2"
+    assert names.name(h, "body") == "body"

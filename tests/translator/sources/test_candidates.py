@@ -148,14 +148,14 @@ def test_taken(name: str) -> None:
     text, _ = TAKEN[name]
     assert is_candidate(text)
     facts = Facts.of(Source.of(text).module)
-    assert [function.name.value for function in Fitness.of(facts, Options()).staged_functions] == ["f"]
+    assert [function.name.value for function in facts.get(Fitness, Options()).staged_functions] == ["f"]
 
 
 @pytest.mark.parametrize("text", LEFT)
 def test_left_to_python(text: str) -> None:
     assert not is_candidate(text)
     facts = Facts.of(Source.of(text).module)
-    assert not Fitness.of(facts, Options()).staged_functions
+    assert not facts.get(Fitness, Options()).staged_functions
 
 
 @pytest.mark.parametrize("name", TAKEN)
