@@ -17,14 +17,10 @@ from typing import Any
 from np2tf.cli.verify.command_line import ROOT, RUN, EndedProcess, run_process
 from np2tf.cli.verify.comparison import files_difference, own_lines, text_difference
 from np2tf.cli.verify.programs import COUNTERS, Failure, Verdict
+from np2tf.core.rules import tomllib
 
 # -- project -------------------------------------------------------------------------------------------------
 # A project to verify: a package in a folder, with a `project.toml` that says how the package is run.
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FILE = "project.toml"
 #: The file into which a project's main() writes its results, in the folder in which it runs.
