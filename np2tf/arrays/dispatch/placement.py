@@ -73,8 +73,9 @@ def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 def keep_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return NumPy's result for these arguments, moved to TensorFlow if one of the arguments is there."""
-    is_host = eager_on_host() and runs_on_host(args, kwargs)
-    return result if is_host else move_to_tensorflow(result)
+    if eager_on_host() and not holds(args, TENSORS) and not (kwargs and holds(kwargs.values(), TENSORS)):
+        return result
+    return move_to_tensorflow(result)
 
 
 def wrap_result(value: Any) -> Any:
