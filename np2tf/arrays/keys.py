@@ -11,7 +11,7 @@ import numpy as np
 from np2tf import tnp
 from np2tf.arrays.nn.activations import inexact
 from np2tf.arrays.nn.gather_scatter import top_k
-from np2tf.arrays.tensors.normal_quantile import FAR_TAIL, MIDDLE, TAIL
+from np2tf.arrays.tensors.normal_quantile import FAR_TAIL, MIDDLE, TAIL, horner
 
 __all__ = [
     "PRNGKey",
@@ -188,15 +188,8 @@ def normal_quantile(u: Any) -> Any:
 
 
 def _fraction(coefficients: _Fraction, x: Any) -> Any:
-    above, below = (_polynomial(polynomial, x) for polynomial in coefficients)
-    return above / below
-
-
-def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
-    total: Any = coefficients[-1]
-    for coefficient in coefficients[-2::-1]:
-        total = total * x + coefficient
-    return total
+    above, below = coefficients
+    return horner(above, x) / horner(below, x)
 
 
 # -- continuous ----------------------------------------------------------------------------------------------

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from np2tf.core.rules import tomllib
+
 # -- configuration -------------------------------------------------------------------------------------------
 # Adds the table of a configuration at the end of a file.
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
 
 
 class CannotAddError(ValueError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from np2tf.core.diagnostics import codes
+from np2tf.core.rules import tomllib
 from np2tf.translator.sources.options import LINE_LENGTH, Options
 
 if TYPE_CHECKING:
@@ -75,11 +75,6 @@ def _takes(pattern: str, path: str) -> bool:
 
 # -- reading -------------------------------------------------------------------------------------------------
 # Read one configuration file: its values, and the lines in which they stand. Errors name their place.
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
 
 TARGETS = ("np2tf", "tf")
 #: In characters. Shorter lines have no room for a call; longer lines are not readable.

@@ -12,13 +12,13 @@ import signal
 import types
 
 from np2tf.core.late import TensorFlowMissingError, installation
-from np2tf.core.own_warnings import program_place, warn_at
+from np2tf.core.own_warnings import PACKAGE_FOLDER, program_place, warn_at
 
 #: The code of a fault.
 CODE = "NP2TF905"
 #: The number of places for which a fault is reported.
 _MOST = 100
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGE = PACKAGE_FOLDER + os.sep
 _reported: set[tuple[str, int]] = set()
 #: The signals for which programs set handlers of their own. Python's own handler of SIGINT raises
 #: KeyboardInterrupt; a program's own handler of SIGINT counts as one of these.

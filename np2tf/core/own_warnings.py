@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from types import FrameType
+
+#: The folder of np2tf, whose frames are not the user's.
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def warn_at(text: str, category: type[Warning], path: str, line: int) -> None:

@@ -69,7 +69,7 @@ DRAWS = frozenset(
 #     lfilter.parameters = ["b", "a", "x", "axis"]
 
 if sys.version_info >= (3, 11):
-    import tomllib
+    import tomllib as tomllib
 else:  # pragma: no cover
     import tomli as tomllib
 

@@ -116,6 +116,15 @@ def test_the_run_time_knows_the_same_writers_without_reading_the_rules() -> None
     } == WRITES
 
 
+def test_the_run_time_knows_what_makes_arrays_without_reading_the_rules() -> None:
+    from np2tf.arrays.front.numpy_functions import CREATES
+
+    creating = {name.removeprefix("numpy.") for name, rule in RULES.items() if rule.creates}
+    # These make an array where their operand lives; the frequencies are in the chapter of transforms.
+    of_operands = {"astype", "diag", "diagflat", "meshgrid", "tril", "triu", "vander"}
+    assert creating - of_operands == CREATES - {"fft.fftfreq", "fft.rfftfreq"}
+
+
 def test_writing_parameter_is_the_first() -> None:
     """Where NumPy tells its signature, the written parameter comes first in it."""
     import inspect

@@ -85,44 +85,27 @@ def intercept(qualified_name: str, function: Callable[..., Any]) -> Callable[...
 
 
 def fallback(function: Callable[..., Any], qualified_name: str) -> Callable[..., Any]:
-    """Return NumPy's `function` over arrays of every kind.
+    """Return NumPy's `function` over arrays of every kind; if it writes to an array, it returns the array.
 
     Args:
         function: NumPy's function.
         qualified_name: its name in the rules.
     """
-    if qualified_name in WRITES:
-        return _wrap_writer(function, qualified_name, WRITES[qualified_name])
+    target = WRITES.get(qualified_name)  # a parameter, the first one, that the function writes to
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         host_args, host_kwargs = host_arguments(qualified_name, args, kwargs)
         result = function(*host_args, **host_kwargs)
+        if target is not None:
+            refuse_to_leave(qualified_name, (*args, *kwargs.values()))
+            return (
+                write_back(args[0], host_args[0]) if args else write_back(kwargs[target], host_kwargs[target])
+            )
         refuse_host_result(qualified_name, (*args, *kwargs.values()), result)
         if kwargs.get("out") is not None:
             return write_back(kwargs["out"], host_kwargs["out"])
         return keep_kind(result, args, kwargs)
-
-    call.host_only = True  # type: ignore[attr-defined]
-    OPS.setdefault(function, call)
-    return call
-
-
-def _wrap_writer(function: Callable[..., Any], qualified_name: str, target: str) -> Callable[..., Any]:
-    """Wrap a function that writes to its first parameter; the wrapper returns the written array.
-
-    Args:
-        function: NumPy's function.
-        qualified_name: its name in the rules.
-        target: the name of the first parameter.
-    """
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        host_args, host_kwargs = host_arguments(qualified_name, args, kwargs)
-        function(*host_args, **host_kwargs)
-        refuse_to_leave(qualified_name, (*args, *kwargs.values()))
-        return write_back(args[0], host_args[0]) if args else write_back(kwargs[target], host_kwargs[target])
 
     call.host_only = True  # type: ignore[attr-defined]
     OPS.setdefault(function, call)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from contextlib import nullcontext
 from functools import cache
 from sys import getrefcount
@@ -14,7 +14,7 @@ import tensorflow as tf
 from np2tf.arrays.array.layout import lay_out_copy
 from np2tf.arrays.array.ndarray import arrays_of_rows, ndarray, scalar, storage_of, tensor_array
 from np2tf.arrays.array.sequences import NumberSequence, StackableSequence
-from np2tf.arrays.front.residency import PLAIN, new_arrays_are_tensors
+from np2tf.arrays.front.residency import Kinds, holds, new_arrays_are_tensors
 from np2tf.arrays.front.tensorflow_loading import announce_programs_tensors, load
 from np2tf.arrays.operands.conversion import as_tensor, to_numpy
 from np2tf.arrays.operands.promotion import has_tf_dtype
@@ -34,6 +34,11 @@ __all__ = [
 # Residency: whether an operation runs, and a new array lives, on the host with NumPy or with TensorFlow.
 
 _TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, StackableSequence, NumberSequence)
+TENSORS = Kinds(
+    lambda kind: kind is ndarray or kind is scalar or kind in arrays_of_rows or issubclass(kind, _TENSORS),
+    derived=True,
+)
+ARRAYS = Kinds(lambda kind: TENSORS.include(kind) or issubclass(kind, np.ndarray), derived=True)
 
 
 def eager_on_host() -> bool:
@@ -47,46 +52,28 @@ def new_arrays_on_host() -> bool:
     return eager_on_host() and not new_arrays_are_tensors()
 
 
-def has_tensor(values: Iterable[Any]) -> bool:
-    """Return whether `values` hold an array on TensorFlow or a tensor, also in lists and tuples."""
-    for value in values:
-        kind = type(value)
-        if kind in PLAIN or kind is np.ndarray:
-            continue
-        if kind is ndarray or kind is scalar or kind in arrays_of_rows or issubclass(kind, _TENSORS):
-            return True
-        if issubclass(kind, (list, tuple)) and has_tensor(value):
-            return True
-    return False
+def has_tensor(values: Collection[Any]) -> bool:
+    """Return whether `values` hold an array on TensorFlow or a tensor (see `holds`)."""
+    return holds(values, TENSORS)
 
 
-def has_array(values: Iterable[Any]) -> bool:
-    """Return whether `values` hold an array of either kind or a tensor, also in lists and tuples."""
-    for value in values:
-        kind = type(value)
-        if kind in PLAIN:
-            continue
-        if kind is ndarray or kind is scalar or kind in arrays_of_rows:
-            return True
-        if issubclass(kind, (np.ndarray, *_TENSORS)):
-            return True
-        if issubclass(kind, (list, tuple)) and has_array(value):
-            return True
-    return False
+def has_array(values: Collection[Any]) -> bool:
+    """Return whether `values` hold an array of either kind or a tensor (see `holds`)."""
+    return holds(values, ARRAYS)
 
 
 def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether NumPy runs a call of these arguments: host operands, or numbers known while staging."""
-    if eager_on_host():
-        return not has_tensor(args) and not (kwargs and has_tensor(kwargs.values()))
-    if current_scope() is None:
+    on_host = eager_on_host()
+    if not on_host and current_scope() is None:
         return False
-    return not has_array(args) and not (kwargs and has_array(kwargs.values()))
+    kinds = TENSORS if on_host else ARRAYS
+    return not holds(args, kinds) and not (kwargs and holds(kwargs.values(), kinds))
 
 
 def keep_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return NumPy's result for these arguments, moved to TensorFlow if one of the arguments is there."""
-    if eager_on_host() and not has_tensor(args) and not (kwargs and has_tensor(kwargs.values())):
+    if eager_on_host() and not holds(args, TENSORS) and not (kwargs and holds(kwargs.values(), TENSORS)):
         return result
     return move_to_tensorflow(result)
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.arrays.front.flags import fast_flags
-from np2tf.arrays.front.residency import HOST, are_host, is_host, is_host_type
+from np2tf.arrays.front.residency import FOREIGN, HOST, are_host, is_host
 from np2tf.core import late
 
 #: The name of an update -> the operator that does the update in place.
@@ -75,7 +75,7 @@ class at:
         kind = type(target)
         if fast_flags.host:
             if "tensorflow" not in _modules or (
-                (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value))
+                (kind in HOST or not FOREIGN.include(kind)) and (type(value) in HOST or is_host(value))
             ):
                 target[self._key] = value
                 return target
@@ -91,7 +91,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
         kind = type(target)
         if fast_flags.host and (
             "tensorflow" not in _modules
-            or ((kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)))
+            or ((kind in HOST or not FOREIGN.include(kind)) and (type(value) in HOST or is_host(value)))
         ):
             target[key] = function(target[key], value)
             return target
@@ -105,7 +105,8 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
 def _make_in_place(name: str) -> Callable[..., Any]:
     def call(self: at, *args: Any, **kwargs: Any) -> Any:
         target = self._target
-        if fast_flags.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
+        is_host_type = fast_flags.host and not FOREIGN.include(type(target))
+        if is_host_type and are_host(args) and are_host(kwargs.values()):
             getattr(target, name)(*args, **kwargs)
             return target
         return late.arrays.writer(name)(target, args, kwargs)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,8 +31,6 @@ PLAIN = frozenset(
         *np.sctypeDict.values(),
     }
 )
-#: Types whose values NumPy takes unchanged. `is_host_type` adds classes when it first sees them.
-HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
 #: The containers of Python's own into which calls look for tensors.
 CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
 #: The kinds of devices that are not CPUs, the preferred one first.
@@ -51,60 +49,92 @@ def without_tensors(kind: _Class) -> _Class:
     return kind
 
 
-def is_host(value: Any) -> bool:
-    """Return whether a value, and each item of a list, tuple or dict, is not on TensorFlow."""
-    kind = type(value)
-    if kind is list or kind is tuple or issubclass(kind, (list, tuple)):
-        return HOST.issuperset(map(type, value)) or all(map(is_host, value))
-    if issubclass(kind, dict):
-        return all(map(is_host, value.values()))
-    return is_host_type(kind)
+class Kinds:
+    """Classes for which `holds` searches.
+
+    Args:
+        rule: returns whether a class is one of them; it is asked once for each class that is seen.
+        derived: whether the search looks into containers of derived classes, too. NumPy does so; calls of
+            the program's functions do not.
+
+    Attributes:
+        others: all classes seen whose objects neither are of these classes nor hold such objects.
+    """
+
+    def __init__(self, rule: Callable[[type], bool] = lambda _: False, derived: bool = False) -> None:
+        self._rule = rule
+        self.derived = derived
+        self.these: set[type] = set()
+        self.others: set[Any] = set(PLAIN)
+
+    def add(self, kinds: Iterable[type]) -> None:
+        """Add classes."""
+        self.these.update(kinds)
+        self.others -= self.these
+
+    def include(self, kind: type) -> bool:
+        """Return whether a class is one of these, and remember the answer."""
+        if kind in self.others:
+            return False
+        is_one = self._rule(kind)
+        known = self.these if is_one else self.others
+        if len(known) < _MAX_CLASSES and not issubclass(kind, (list, tuple, dict)):
+            known.add(kind)
+        return is_one
 
 
-def is_host_type(kind: type) -> bool:
-    """Return whether no object of a class is a tensor or an array on TensorFlow. Containers may hold some."""
-    if kind in HOST:
-        return True
-    modules = {base.__module__ for base in kind.__mro__ if base not in _without_tensors}
-    if any(module.partition(".")[0] in _TENSOR_PACKAGES for module in modules):
-        return False
-    if len(HOST) < _MAX_CLASSES and not issubclass(kind, (list, tuple, dict)):
-        HOST.add(kind)
-    return True
-
-
-def holds(values: Collection[Any], kinds: Set[type]) -> bool:
+def holds(values: Collection[Any], kinds: Kinds, seen: dict[int, Any] | None = None) -> bool:
     """Return whether a value is of one of the classes, or an item of a list, tuple or dict among the values.
 
-    All items count, at any depth, so that the answer does not depend on the place of an item. Containers of
-    derived classes are not looked into. The classes of a container's items are compared as a set, so that a
-    long list of numbers costs some nanoseconds an item.
+    All items count, at any depth, so that the answer does not depend on the place of an item. A long list of
+    numbers costs some nanoseconds an item.
+
+    Args:
+        values: the operands.
+        kinds: the classes.
+        seen: containers that have been searched; a container may hold itself.
     """
-    if not kinds.isdisjoint(map(type, values)):
-        return True
-    if CONTAINERS.isdisjoint(map(type, values)):
+    others = kinds.others
+    if others.issuperset(map(type, values)):
         return False
-    seen: set[int] = set()  # a container may hold itself
-    unseen = [value for value in values if type(value) in CONTAINERS]
-    while unseen:
-        container = unseen.pop()
-        if id(container) in seen:
-            continue
-        seen.add(id(container))
-        items = container.values() if type(container) is dict else container
-        found = set(map(type, items))
-        if not kinds.isdisjoint(found):
-            return True
-        if not CONTAINERS.isdisjoint(found):
-            unseen += [item for item in items if type(item) in CONTAINERS]
+    for value in values:
+        kind = type(value)
+        if kind not in CONTAINERS:
+            if kind in others:
+                continue
+            if kind in kinds.these:
+                return True
+            if not kinds.derived or not issubclass(kind, (list, tuple, dict)):
+                if kinds.include(kind):
+                    return True
+                continue
+        items = value.values() if kind is not list and issubclass(kind, dict) else value
+        if not others.issuperset(map(type, items)):
+            seen = {} if seen is None else seen
+            if id(value) not in seen:
+                seen[id(value)] = value
+                if holds(items, kinds, seen):
+                    return True
     return False
 
 
-def operands_in(key: Any) -> list[Any]:
-    """Return the operands in a key: its parts, and the ends and steps of its slices."""
-    parts = key if isinstance(key, tuple) else (key,)
-    ends = ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,) for part in parts)
-    return [end for ends_of_part in ends for end in ends_of_part]
+def _is_foreign(kind: type) -> bool:
+    modules = {base.__module__ for base in kind.__mro__ if base not in _without_tensors}
+    return any(module.partition(".")[0] in _TENSOR_PACKAGES for module in modules)
+
+
+#: Classes whose objects may be tensors or arrays on TensorFlow. Containers may hold some.
+FOREIGN = Kinds(_is_foreign, derived=True)
+#: Types whose values NumPy takes unchanged.
+HOST = FOREIGN.others
+HOST |= {np.ndarray, np.dtype}
+
+
+def is_host(value: Any) -> bool:
+    """Return whether a value, and each item of a list, tuple or dict, is not on TensorFlow."""
+    kind = type(value)
+    is_flat = (kind is list or kind is tuple) and HOST.issuperset(map(type, value))  # the usual case, faster
+    return is_flat or not holds((value,), FOREIGN)
 
 
 def are_host(values: Iterable[Any]) -> bool:
@@ -113,6 +143,13 @@ def are_host(values: Iterable[Any]) -> bool:
         if type(value) not in HOST and not is_host(value):
             return False
     return True
+
+
+def operands_in(key: Any) -> list[Any]:
+    """Return the operands in a key: its parts, and the ends and steps of its slices."""
+    parts = key if isinstance(key, tuple) else (key,)
+    ends = ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,) for part in parts)
+    return [end for ends_of_part in ends for end in ends_of_part]
 
 
 class _Surroundings:

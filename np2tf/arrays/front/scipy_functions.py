@@ -40,8 +40,8 @@ def scipys(qualified_name: str) -> Any:
     return value
 
 
-def implementation(qualified_name: str) -> Any:
-    """Return the np2tf function that replaces a function of SciPy.
+def implementation_of(qualified_name: str) -> Any:
+    """Return the np2tf function that replaces a function of SciPy: it runs SciPy's own on host operands.
 
     Args:
         qualified_name: the name of SciPy's function, such as "scipy.special.erf".
@@ -82,7 +82,7 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     def getattribute(name: str) -> Any:
         names = {} if name.startswith("__") else native_names()
         if name in names:
-            return implementation(names[name])
+            return implementation_of(names[name])
         below = {
             name_below.partition(".")[2]: full
             for name_below, full in names.items()
@@ -110,7 +110,7 @@ class _Methods:
     def __getattr__(self, name: str) -> Any:
         if name not in self._methods:
             raise AttributeError(f"{self._name!r} has no attribute {name!r}")
-        return implementation(self._methods[name])
+        return implementation_of(self._methods[name])
 
     def __dir__(self) -> list[str]:
         return sorted(self._methods)
@@ -142,19 +142,6 @@ def native(scipy_object: Any) -> str | None:
         return _names.get(scipy_object)
     except TypeError:  # the object cannot be hashed
         return None
-
-
-def implementation_of(qualified_name: str) -> Any:
-    """Return the function that runs SciPy's own on host operands and np2tf's implementation on tensors.
-
-    Args:
-        qualified_name: the name of SciPy's function, such as "scipy.special.erf".
-
-    Raises:
-        KeyError: np2tf has no TensorFlow version of this function.
-    """
-
-    return implementation(qualified_name)
 
 
 def _look() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,6 @@ from tensorflow.python.eager import record
 
 from np2tf.arrays.array.ndarray import ndarray, tensor_array, wrap_tensor
 from np2tf.arrays.functions import cumulative, reductions
-from np2tf.arrays.functions import reductions as extremes
-from np2tf.arrays.functions import reductions as truth
 from np2tf.arrays.functions.creation import astype
 from np2tf.arrays.functions.reduction_kernels import apply_where
 from np2tf.arrays.functions.ufuncs import table as ufuncs
@@ -53,7 +52,7 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int, dtype: np.dtype[
     along = normalize_axis(axis, rank_of(x))
     starts = tf.get_static_value(as_tensor(indices, np.int64))
     length = x.shape[along]
-    reduce = Ufunc.reducers.get(ufunc.__name__)
+    reduce = reducers.get(ufunc.__name__)
     if starts is None or length is None or reduce is None or np.size(starts) > _MAX_SLICES:
         raise NoGraphFormError(f"{ufunc.__name__}.reduceat")
     if starts.ndim != 1:
@@ -248,28 +247,21 @@ def _with_initial(
     return reduce
 
 
-def _install() -> None:
-    """Register the methods of the ufuncs."""
-    for name in _ASSOCIATIVE:
-        ufunc = getattr(ufuncs, name)
-        Ufunc.reducers[name] = _reduce(ufunc)
-        Ufunc.accumulators[name] = _accumulate(ufunc)
-    Ufunc.reducers |= {
-        "add": reductions.sum,
-        "multiply": reductions.prod,
-        "maximum": _without_dtype(extremes.max),
-        "minimum": _without_dtype(extremes.min),
-        "logical_and": _with_initial(truth.all, tf.logical_and),
-        "logical_or": _with_initial(truth.any, tf.logical_or),
-    }
-    Ufunc.segments = staticmethod(reduceat)
-    Ufunc.accumulators |= {
-        "add": _refusing_numbers(cumulative.cumsum),
-        "multiply": _refusing_numbers(cumulative.cumprod),
-    }
-
-
-_install()
+#: The name of a ufunc -> its reduce and accumulate. They are given the dtype in which NumPy computes.
+reducers: dict[str, Callable[..., Any]] = {
+    **{name: _reduce(getattr(ufuncs, name)) for name in _ASSOCIATIVE},
+    "add": reductions.sum,
+    "multiply": reductions.prod,
+    "maximum": _without_dtype(reductions.max),
+    "minimum": _without_dtype(reductions.min),
+    "logical_and": _with_initial(reductions.all, tf.logical_and),
+    "logical_or": _with_initial(reductions.any, tf.logical_or),
+}
+accumulators: dict[str, Callable[..., Any]] = {
+    **{name: _accumulate(getattr(ufuncs, name)) for name in _ASSOCIATIVE},
+    "add": _refusing_numbers(cumulative.cumsum),
+    "multiply": _refusing_numbers(cumulative.cumprod),
+}
 
 
 # -- at ------------------------------------------------------------------------------------------------------
@@ -339,4 +331,4 @@ def _apply_one_by_one(
     return tf.while_loop(lambda k, _: k < count, step, (tf.zeros((), tf.int32), base))[1]
 
 
-Ufunc.scatter = staticmethod(scatter)  # type: ignore[assignment]
+Ufunc.on_tensors = sys.modules[__name__]

@@ -5,7 +5,7 @@ __array__.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from np2tf.arrays.array.ndarray import (
 )
 from np2tf.arrays.array.sequences import StackableSequence
 from np2tf.arrays.front.flags import transform_depth
-from np2tf.arrays.front.residency import PLAIN
+from np2tf.arrays.front.residency import CONTAINERS, PLAIN, Kinds, holds
 from np2tf.arrays.operands.axes import MOST_AXES
 from np2tf.arrays.operands.differentiated_values import refuse_tensors
 from np2tf.arrays.operands.numpy_warnings import user_location, warn_cast
@@ -51,13 +51,8 @@ from np2tf.core.errors import (
 # ragged tensor is a ragged array. A sparse tensor, or Keras' placeholder of a tensor, is refused with the
 # remedy.
 
-#: The class of an operand -> the function that replaces it.
-_replacements: dict[type, Callable[[Any], Any]] = {}
-#: The largest number of classes to remember, so that a program that keeps making classes has memory left.
-_MAX_CLASSES = 10_000
-#: The classes of operands that stay.
-_stay: set[Any] = {*PLAIN, np.ndarray}
-_CONTAINERS = frozenset((list, tuple, dict))
+#: The classes of operands that are replaced.
+_REPLACED = Kinds(lambda kind: _replacement(kind) is not None)
 
 
 def replace_operands(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -75,44 +70,25 @@ def call_replaced(function: Callable[..., Any], args: Iterable[Any], kwargs: dic
     return result.tensor if type(result) in arrays_of_rows else result
 
 
-def are_known(values: Iterable[Any], depth: int = 0) -> bool:
-    """Return whether all operands stay as they are. Nothing is replaced where NumPy has no more axes, such as
-    in a list that contains itself.
-    """
-    if depth > MOST_AXES:
-        return True
-    for value in values:
-        kind = type(value)
-        if kind in _CONTAINERS:
-            if not are_known(value.values() if kind is dict else value, depth + 1):
-                return False
-        elif kind not in _stay and _replacement(kind) is not None:
-            return False
-    return True
+def are_known(values: Collection[Any]) -> bool:
+    """Return whether all operands stay as they are."""
+    return not holds(values, _REPLACED)
 
 
 def _replace(value: Any) -> Any:
     kind = type(value)
+    if kind in _REPLACED.others:
+        return value
     if kind is dict:
         return {name: _replace(item) for name, item in value.items()}
-    if kind in _CONTAINERS:
+    if kind in CONTAINERS:
         return kind(map(_replace, value))
     replacement = _replacement(kind)
     return value if replacement is None else replacement(value)
 
 
 def _replacement(kind: type) -> Callable[[Any], Any] | None:
-    if kind in _stay:
-        return None
-    replacement = _replacements.get(kind) or _make(kind)
-    if replacement is not None:
-        _replacements[kind] = replacement
-    elif len(_stay) < _MAX_CLASSES:
-        _stay.add(kind)
-    return replacement
-
-
-def _make(kind: type) -> Callable[[Any], Any] | None:
+    """Return the function that replaces an operand of a class; None if the operand stays."""
     if issubclass(kind, (tf.Tensor, tf.Variable)):
         return None
     if issubclass(kind, tf.RaggedTensor):

@@ -9,21 +9,19 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from np2tf.core.own_warnings import PACKAGE_FOLDER
+
 # -- user lines ----------------------------------------------------------------------------------------------
 # The line of the user's code from which np2tf was called.
 
-_NP2TF, _NUMPY, _TENSORFLOW = (
-    os.path.dirname(os.path.abspath(path)) + os.sep
-    for path in (os.path.dirname(os.path.dirname(__file__)), str(np.__file__), str(tf.__file__))
-)
-_INNER = (_NP2TF, _NUMPY, _TENSORFLOW, "<frozen")
+_NUMPY, _TENSORFLOW = (os.path.dirname(os.path.abspath(str(module.__file__))) + os.sep for module in (np, tf))
+_INNER = (PACKAGE_FOLDER + os.sep, _NUMPY, _TENSORFLOW, "<frozen")
 
 #: Matches the files of installed packages.
 _PACKAGE_FILES = re.compile(r"[/\\](site|dist)-packages[/\\]")
@@ -89,7 +87,6 @@ def _location(is_passed_over: Callable[[str], bool]) -> tuple[str, int] | None:
 # -- value warnings ------------------------------------------------------------------------------------------
 # NumPy's warnings about values. Eager code issues them as NumPy does; staged code cannot issue them.
 
-_HERE = str(Path(__file__).parents[2])
 EMPTY_MEAN = "Mean of empty slice"
 TOO_FEW = "Degrees of freedom <= 0 for slice."
 _ARITHMETIC = {
@@ -205,7 +202,7 @@ def _callers_level() -> int:
     """Return the number of frames between this function's caller and the code that called the op library."""
     level = 1
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back
         level += 1
     return level

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import combinations, product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -203,15 +203,6 @@ Loop = tuple[np.dtype[Any], ...]
 # -- rules ---------------------------------------------------------------------------------------------------
 
 
-class _Rules(Protocol):
-    """A set of promotion rules, for types that are not path-dependent."""
-
-    def default(self, kind: Kind) -> np.dtype[Any]: ...
-    def common(self, kinds: tuple[Kind, ...]) -> np.dtype[Any]: ...
-    def inexact(self, kinds: tuple[Kind, ...]) -> np.dtype[Any]: ...
-    def loop(self, ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> Loop: ...
-
-
 class _NumPyRules:
     """NumPy's rules. NumPy itself applies them."""
 
@@ -234,6 +225,9 @@ def _numpys_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], **keywords: Any) -> L
     if all(kind in _WEAK_SAMPLE for kind in kinds):
         kinds = tuple(_DEFAULT[kind] for kind in kinds)
     return ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), **keywords)
+
+
+_Rules = Lattice | _NumPyRules
 
 
 class _Tables:

@@ -32,21 +32,11 @@ def _register_1d(name: str) -> None:
     native(f"scipy.fft.{name}")(implementation)
 
 
-def _register_2d(name: str) -> None:
-    """Declare a transform of scipy.fft along two axes."""
+def _register_nd(name: str, default: tuple[int, int] | None) -> None:
+    """Declare a transform of scipy.fft along several axes, by default these axes, or all."""
     transform = getattr(fft, name).__wrapped__
 
-    def implementation(x: Array, s: Any = None, axes: Axis = (-2, -1), norm: Any = None) -> tf.Tensor:
-        return transform(_is_taken(name, x), s, axes, norm)
-
-    native(f"scipy.fft.{name}")(implementation)
-
-
-def _register_nd(name: str) -> None:
-    """Declare a transform of scipy.fft along any number of axes."""
-    transform = getattr(fft, name).__wrapped__
-
-    def implementation(x: Array, s: Any = None, axes: Axis = None, norm: Any = None) -> tf.Tensor:
+    def implementation(x: Array, s: Any = None, axes: Axis = default, norm: Any = None) -> tf.Tensor:
         if s is not None and axes is None:
             # SciPy takes the last axes, and NumPy warns.
             axes = tuple(range(-len(s), 0))
@@ -57,22 +47,11 @@ def _register_nd(name: str) -> None:
 
 for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
     _register_1d(_name)
-for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
-    _register_2d(_name)
-for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
-    _register_nd(_name)
-
-
-@native("scipy.fft.fftshift")
-def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """Shift the zero frequency to the middle."""
-    return fft.fftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
-
-
-@native("scipy.fft.ifftshift")
-def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """Undo `fftshift`."""
-    return fft.ifftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
+for _name in ("fft", "ifft", "rfft", "irfft"):
+    _register_nd(f"{_name}2", (-2, -1))
+    _register_nd(f"{_name}n", None)
+for _name in ("fftshift", "ifftshift"):
+    native(f"scipy.fft.{_name}")(getattr(fft, _name).__wrapped__)
 
 
 @native("scipy.fft.fftfreq")

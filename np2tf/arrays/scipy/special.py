@@ -21,7 +21,7 @@ from np2tf.arrays.scipy.declare import SCIPY, discard_unless, native, refusal, u
 from np2tf.arrays.tensors import batches
 from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_max, reduce_sum
 from np2tf.arrays.tensors.dtype_dispatch import broadcast_together, constant, maximum, minimum
-from np2tf.arrays.tensors.normal_quantile import FAR_TAIL, MIDDLE, TAIL
+from np2tf.arrays.tensors.normal_quantile import FAR_TAIL, MIDDLE, TAIL, horner
 
 # -- series --------------------------------------------------------------------------------------------------
 # Polynomials, and wrappers that compute operands of single precision in double precision.
@@ -29,10 +29,7 @@ from np2tf.arrays.tensors.normal_quantile import FAR_TAIL, MIDDLE, TAIL
 
 def polynomial(x: tf.Tensor, coefficients: Sequence[float]) -> tf.Tensor:
     """Return ``coefficients[0] + coefficients[1] * x + …``."""
-    result = tf.fill(tf.shape(x), constant(coefficients[-1], x))
-    for coefficient in reversed(coefficients[:-1]):
-        result = result * x + constant(coefficient, x)
-    return tf.ensure_shape(result, x.shape)
+    return horner(coefficients, x, lambda coefficient: constant(coefficient, x))
 
 
 def compute_in_double(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -809,14 +806,6 @@ def _expansion(order: int, odd: bool) -> list[float]:
     return [coefficient * (-1) ** n for n, coefficient in enumerate(terms[odd::2])]
 
 
-def _polynomial(coefficients: list[float], x: tf.Tensor) -> tf.Tensor:
-    """Return the value of a polynomial, whose lowest coefficient comes first."""
-    result = constant(0.0, x)
-    for coefficient in reversed(coefficients):
-        result = result * x + constant(coefficient, x)
-    return result
-
-
 def _with_exact_phase(
     function: Callable[[tf.Tensor], tf.Tensor], order: int, second: bool
 ) -> Callable[[tf.Tensor], tf.Tensor]:
@@ -838,8 +827,8 @@ def _with_exact_phase(
         far = tf.where(is_far, size, constant(_FAR, x))
         near = function(tf.where(is_far, constant(_FAR, x), x))
         inverse = 1.0 / far
-        p = _polynomial(_expansion(order, False), inverse * inverse)
-        q = _polynomial(_expansion(order, True), inverse * inverse) * inverse
+        p = polynomial(inverse * inverse, _expansion(order, False))
+        q = polynomial(inverse * inverse, _expansion(order, True)) * inverse
         # cos and sin of the phase, times the root of two.
         plus, minus = tf.cos(far) + tf.sin(far), tf.sin(far) - tf.cos(far)
         cosine, sine = (minus, -plus) if order else (plus, minus)

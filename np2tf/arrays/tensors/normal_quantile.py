@@ -9,6 +9,9 @@ M. J. Wichura, Algorithm AS 241: the percentage points of the normal distributio
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 MIDDLE = (
     (
         *(3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4),
@@ -59,3 +62,17 @@ FAR_TAIL = (
         ),
     ),
 )
+
+
+def horner(coefficients: Sequence[float], x: Any, constant: Callable[[float], Any] = float) -> Any:
+    """Return ``coefficients[0] + coefficients[1] * x + …``.
+
+    Args:
+        coefficients: the coefficients.
+        x: a tensor, or an array of either kind.
+        constant: returns a coefficient in the form that is added to `x`.
+    """
+    value = constant(coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value = value * x + constant(coefficient)
+    return value

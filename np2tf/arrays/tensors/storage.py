@@ -13,13 +13,13 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from np2tf.arrays.front.flags import count_scopes
 from np2tf.arrays.front.residency import device_kind, surroundings
 from np2tf.core.errors import AliasingError, MissedExceptionError, RecursionLimitError
 from np2tf.core.late import tf
+from np2tf.core.own_warnings import PACKAGE_FOLDER
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 # -- foreign graphs ------------------------------------------------------------------------------------------
-
-_NP2TF = str(Path(__file__).parents[2])
 
 
 class ForeignGraphWarning(UserWarning):
@@ -74,7 +72,7 @@ def warn(code: str) -> None:
         "NP2TF537": "an array from outside of a tf.function is written to in it: only its graph sees that",
         "NP2TF538": "a tf.function has read this array while it was traced, and will not see what is written",
     }
-    frames = [frame for frame in tf_stack.extract_stack() if not frame.filename.startswith(_NP2TF)]
+    frames = [frame for frame in tf_stack.extract_stack() if not frame.filename.startswith(PACKAGE_FOLDER)]
     text = f"{code} {messages[code]}; np2tf.jit follows writes"
     warnings.warn_explicit(text, ForeignGraphWarning, frames[-1].filename, frames[-1].lineno)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import tensorflow as tf
 
-from np2tf.arrays.tensors.storage import current_scope, staging_handlers
+from np2tf.arrays.tensors.storage import Storage, current_scope, staging_handlers
 from np2tf.arrays.tensors.symbolic_integers import Int, SymInt
 from np2tf.core.settings import config
 
@@ -82,6 +82,17 @@ def record_only_if(condition: tf.Tensor | None) -> Iterator[None]:
         yield
     finally:
         _recorder.condition = before
+
+
+@contextmanager
+def apart(violations: Storage) -> Iterator[None]:
+    """Let a trace's violations in the `with` block begin anew; at its end those before are back."""
+    before = violations.value
+    violations.rebase(tf.constant(False))
+    try:
+        yield
+    finally:
+        violations.rebase(before)
 
 
 def may_discard() -> bool:

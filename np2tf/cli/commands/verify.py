@@ -199,11 +199,11 @@ def _verify_each(items: Sequence[_Item], verify_one: Callable[[_Item], _Outcome]
 
 def _bars(outcomes: list[Outcome], projects: list[ProjectOutcome]) -> list[Bar]:
     bars = [
-        Bar(outcome.program, outcome.ratio or 0, outcome.equal, outcome.numpy_seconds or 0)
+        Bar(outcome.name, outcome.ratio or 0, outcome.equal, outcome.numpy_seconds or 0)
         for outcome in outcomes
     ]
     bars += [
-        Bar(outcome.project, outcome.run_ratio or 0, outcome.equal, outcome.numpy_seconds or 0)
+        Bar(outcome.name, outcome.run_ratio or 0, outcome.equal, outcome.numpy_seconds or 0)
         for outcome in projects
     ]
     return [bar for bar in bars if bar.ratio > 0]
@@ -259,7 +259,7 @@ def _with_arguments(
             environment=environment,
             progress=steps.show,
         )
-    bars = [Bar(outcome.command, outcome.ratio, outcome.equal, 0)] if outcome.ratio else []
+    bars = [Bar(outcome.name, outcome.ratio, outcome.equal, 0)] if outcome.ratio else []
     return (
         tables.command_data(outcome),
         lambda: tables.show_command(outcome),

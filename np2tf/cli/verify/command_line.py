@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 
 from np2tf.cli.verify.comparison import files_difference, own_lines, text_difference
-from np2tf.cli.verify.programs import Failure
+from np2tf.cli.verify.programs import Failure, Verdict
 
 # -- command -------------------------------------------------------------------------------------------------
 # The command behind `--` that `np2tf verify` runs, and the packages that the command is about.
@@ -127,7 +127,7 @@ def _names_numpy(path: Path, in_src: bool) -> bool:
 # Runs a command in its own process, and returns its output, exit status and time.
 
 #: The folder of this package, which processes must find, too.
-_ROOT = str(Path(__file__).resolve().parents[3])
+ROOT = str(Path(__file__).resolve().parents[3])
 #: Seconds between two looks at a process.
 _PAUSE = 0.1
 
@@ -145,22 +145,40 @@ class EndedProcess:
     output: str
     seconds: float
 
+    def check(self, code: str, timeout: float | None) -> None:
+        """Check that the process has succeeded.
+
+        Raises:
+            Failure: with `code`, if the exit status is not 0 or the process took too long.
+        """
+        if self.status is None:
+            raise Failure(code, reason=f"it took more than {timeout:g} s")
+        if self.status:
+            lines = own_lines(self.output) or ["it printed nothing"]
+            raise Failure(code, reason=f"exit status {self.status}: {lines[-1]}")
+
 
 def run_process(
     words: Sequence[str],
     folder: Path,
     timeout: float | None = None,
-    more: Mapping[str, str] | None = None,
+    more: Mapping[str, str | None] | None = None,
     look: Callable[[], None] = lambda: None,
+    input_text: str = "",
 ) -> EndedProcess:
-    """Run a command in a folder, and call `look` again and again until it has ended."""
+    """Run a command in a folder, and call `look` again and again until it has ended.
+
+    `more` has further variables of the environment; None removes a variable.
+    """
     start = perf_counter()
-    with tempfile.TemporaryFile() as stream:
+    with tempfile.TemporaryFile() as stream, tempfile.TemporaryFile() as standard_input:
+        standard_input.write(input_text.encode())
+        standard_input.seek(0)
         with subprocess.Popen(
             words,
             cwd=folder,
             env=_environment(more or {}),
-            stdin=subprocess.DEVNULL,
+            stdin=standard_input,
             stdout=stream,
             stderr=subprocess.STDOUT,
         ) as process:
@@ -186,18 +204,19 @@ def _wait(process: subprocess.Popen[bytes], end: float | None, look: Callable[[]
             look()
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
+def _environment(more: Mapping[str, str | None]) -> dict[str, str]:
     search_path = os.environ.get("PYTHONPATH")
     path = [search_path] if search_path else []
-    if _ROOT not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
-        path.append(_ROOT)  # a checkout comes last, so that the program finds its own modules first
-    return {
+    if ROOT not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
+        path.append(ROOT)  # a checkout comes last, so that the program finds its own modules first
+    environment = {
         **os.environ,
         **({"PYTHONPATH": os.pathsep.join(path)} if path else {}),
         "PYTHONDONTWRITEBYTECODE": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         **more,
     }
+    return {name: value for name, value in environment.items() if value is not None}
 
 
 # -- with arguments ------------------------------------------------------------------------------------------
@@ -205,7 +224,8 @@ def _environment(more: Mapping[str, str]) -> dict[str, str]:
 
 RTOL = 1e-9
 """Relative tolerance of 64-bit floats in files; of printed ones the last place may differ."""
-_COMMAND = "from np2tf.cli.main import main; main()"
+#: Python's text for the command `np2tf`.
+RUN = "from np2tf.cli.main import main; main()"
 #: In a folder with more files than this, files are not compared.
 MOST_FILES = 10_000
 #: Folders that a program's results are not in.
@@ -213,7 +233,7 @@ _IGNORED_FOLDERS = ("__pycache__", "node_modules", "site-packages")
 
 
 @dataclass
-class CommandOutcome:
+class CommandOutcome(Verdict):
     """The results of a program with arguments. Equal means: the same text, exit status and files.
 
     Attributes:
@@ -221,17 +241,9 @@ class CommandOutcome:
         files: the number of written files that were compared; None if the folder has too many.
     """
 
-    command: str
-    code: str = ""
-    error: str = ""
     numpy_seconds: float | None = None
     translated_seconds: float | None = None
     files: int | None = 0
-
-    @property
-    def equal(self) -> bool:
-        """Return whether nothing failed and nothing differs."""
-        return not self.code
 
     @property
     def ratio(self) -> float | None:
@@ -270,7 +282,7 @@ def verify_command(
     with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:
         python = [sys.executable, "-u", *options]
         numpy = _Side("NP2TF921", [*python, *program], Path(scratch, "numpy"))
-        words = [*python, "-c", _COMMAND, "run", *program]
+        words = [*python, "-c", RUN, "run", *program]
         translation = _Side("NP2TF922", words, Path(scratch, "translated"), environment or {})
         try:
             for number in range(repeat):
@@ -303,11 +315,7 @@ def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[EndedProcess
     """
     before = _files(folder)
     process = run_process(side.words, folder, timeout, side.environment)
-    if process.status is None:
-        raise Failure(side.code, reason=f"it took more than {timeout:g} s")
-    if process.status:
-        lines = own_lines(process.output) or ["it printed nothing"]
-        raise Failure(side.code, reason=f"exit status {process.status}: {lines[-1]}")
+    process.check(side.code, timeout)
     side.seconds.append(process.seconds)
     shutil.rmtree(side.folder, ignore_errors=True)
     side.folder.mkdir()

@@ -14,7 +14,7 @@ from typing import Any
 from np2tf.cli.verify.command_line import EndedProcess, run_process
 from np2tf.cli.verify.comparison import own_lines
 from np2tf.cli.verify.outcomes_plugin import OPTION
-from np2tf.cli.verify.programs import COUNTERS, Failure
+from np2tf.cli.verify.programs import COUNTERS, Failure, Verdict
 
 _PLUGIN = "np2tf.imports.pytest_plugin"
 _OUTCOMES = "np2tf.cli.verify.outcomes_plugin"
@@ -81,15 +81,12 @@ class Pair:
 
 
 @dataclass
-class OwnTestsOutcome:
+class OwnTestsOutcome(Verdict):
     """The results of a repository's tests; `code` and `error` are set if running or comparing them failed."""
 
-    command: str
-    packages: list[str]
+    packages: list[str] = field(default_factory=list)
     numpy: Side = field(default_factory=Side)
     translated: Side = field(default_factory=Side)
-    code: str = ""
-    error: str = ""
 
     @property
     def pairs(self) -> list[Pair]:
@@ -122,7 +119,7 @@ def verify_tests(
 
     `python` has the words of the command before pytest's arguments; `environment` is for the translated side.
     """
-    outcome = OwnTestsOutcome(" ".join(["pytest", *arguments]), list(packages))
+    outcome = OwnTestsOutcome(" ".join(["pytest", *arguments]), packages=list(packages))
     plugins = ["-p", _OUTCOMES]
     options = [*_plugin(), *(f"--np2tf={name}" for name in packages)]
     try:

@@ -98,22 +98,43 @@ class Run:
 
 
 @dataclass
-class Outcome:
-    """The outcome of verifying one program. A program is equal if there is no error and no difference."""
+class Verdict:
+    """Whether something does translated what it does on NumPy.
 
-    program: str
+    Attributes:
+        name: the program, the project or the command.
+        code, error: the code of what failed or differs, and its message; empty if all is equal.
+    """
+
+    name: str
     code: str = ""
     error: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Return whether nothing failed and nothing differs."""
+        return not self.code
+
+    @property
+    def message(self) -> str:
+        """Return the code and the message, or "equal"."""
+        return f"{self.code} {self.error}" if self.code else "equal"
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the entries of the JSON that all verdicts have."""
+        return {"equal": self.equal, "code": self.code or None, "message": self.message}
+
+
+@dataclass
+class Outcome(Verdict):
+    """The outcome of verifying one program."""
+
     difference: Difference | None = None
     numpy_seconds: float | None = None
     first_seconds: float | None = None
     warm_seconds: float | None = None
     counts: dict[str, int] = field(default_factory=dict)
     fallbacks: list[str] = field(default_factory=list)
-
-    @property
-    def equal(self) -> bool:
-        return not self.code
 
     @property
     def ratio(self) -> float | None:

@@ -7,25 +7,20 @@ from __future__ import annotations
 import ast
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
+from np2tf.cli.verify.command_line import ROOT, RUN, EndedProcess, run_process
 from np2tf.cli.verify.comparison import files_difference, own_lines, text_difference
-from np2tf.cli.verify.programs import COUNTERS, Failure
+from np2tf.cli.verify.programs import COUNTERS, Failure, Verdict
+from np2tf.core.rules import tomllib
 
 # -- project -------------------------------------------------------------------------------------------------
 # A project to verify: a package in a folder, with a `project.toml` that says how the package is run.
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FILE = "project.toml"
 #: The file into which a project's main() writes its results, in the folder in which it runs.
@@ -231,13 +226,11 @@ RTOL = 1e-9
 """The relative tolerance of 64-bit floats. Nothing else may differ."""
 LIMIT = 900
 """The seconds that one process may take."""
-_ROOT = Path(__file__).resolve().parents[3]
-_COMMAND = "from np2tf.cli.main import main; main()"
 
 
 @dataclass
-class ProjectOutcome:
-    """The outcome of verifying one project. A project is equal if there is no error and no difference.
+class ProjectOutcome(Verdict):
+    """The outcome of verifying one project.
 
     Attributes:
         numpy_seconds: the seconds of the process of `python -m`, from start to end.
@@ -249,20 +242,12 @@ class ProjectOutcome:
         hot: where each hot function of the project ran.
     """
 
-    project: str
-    code: str = ""
-    error: str = ""
     numpy_seconds: float | None = None
     run_seconds: float | None = None
     numpy_main: float | None = None
     warm_main: float | None = None
     counts: dict[str, int] = field(default_factory=dict)
     hot: list[Hot] = field(default_factory=list)
-
-    @property
-    def equal(self) -> bool:
-        """Return whether nothing failed and nothing differs."""
-        return not self.code
 
     @property
     def run_ratio(self) -> float | None:
@@ -321,19 +306,12 @@ def _programs(
     folders = [side / "run" for side in sides]
     for folder in folders:
         folder.mkdir(parents=True)
-    numpy, outcome.numpy_seconds = _time(["-u", *arguments], project, folders[0], "NP2TF921", tier)
-    run = ["-u", "-c", _COMMAND, "run", *arguments]
-    translation, outcome.run_seconds = _time(run, project, folders[1], "NP2TF922", tier)
-    _raise(text_difference(own_lines(numpy), own_lines(translation), rtol))
+    numpy = _process(["-u", *arguments], project, folders[0], "NP2TF921", tier)
+    run = ["-u", "-c", RUN, "run", *arguments]
+    translation = _process(run, project, folders[1], "NP2TF922", tier)
+    outcome.numpy_seconds, outcome.run_seconds = numpy.seconds, translation.seconds
+    _raise(text_difference(own_lines(numpy.output), own_lines(translation.output), rtol))
     _raise(files_difference(folders[0], folders[1], rtol))
-
-
-def _time(
-    arguments: list[str], project: Project, folder: Path, code: str, tier: str | None
-) -> tuple[str, float]:
-    start = perf_counter()
-    text = _process(arguments, project, folder, code, tier=tier)
-    return text, perf_counter() - start
 
 
 def _calls(
@@ -380,7 +358,7 @@ def _repeat(
         "translated": code == "NP2TF922",
         "outcome": str(outcome_file),
     }
-    _process(["-m", "np2tf.cli.verify.calls"], project, side, code, json.dumps(request), tier)
+    _process(["-m", "np2tf.cli.verify.calls"], project, side, code, tier, json.dumps(request))
     data: dict[str, Any] = json.loads(outcome_file.read_text(encoding="utf-8"))
     return data
 
@@ -395,38 +373,16 @@ def _process(
     project: Project,
     folder: Path,
     code: str,
+    tier: str | None,
     input_text: str = "",
-    tier: str | None = None,
-) -> str:
-    """Run a Python process, and return the text that it prints to both streams, in order.
+) -> EndedProcess:
+    """Run a Python process.
 
     Raises:
         Failure: with `code`, if the exit status is not 0 or the process takes too long.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("NP2TF_TIER")}
-    if tier is not None:
-        environment["NP2TF_TIER"] = tier
     # This np2tf comes last on the path, so that the project's own folder is searched first.
-    environment |= {
-        "PYTHONPATH": os.pathsep.join([str(project.folder), str(_ROOT)]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-    }
-    try:
-        process = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=folder,
-            env=environment,
-            input=input_text,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=LIMIT,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Failure(code, reason=f"it took more than {LIMIT} s") from error
-    if process.returncode:
-        lines = own_lines(process.stdout) or ["it printed nothing"]
-        raise Failure(code, reason=f"exit status {process.returncode}: {lines[-1]}")
-    return process.stdout
+    more = {"NP2TF_TIER": tier, "PYTHONPATH": os.pathsep.join([str(project.folder), ROOT])}
+    process = run_process([sys.executable, *arguments], folder, LIMIT, more, input_text=input_text)
+    process.check(code, LIMIT)
+    return process

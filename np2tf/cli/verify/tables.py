@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from np2tf.cli.verify.command_line import CommandOutcome
     from np2tf.cli.verify.own_tests import OwnTestsOutcome, Pair
-    from np2tf.cli.verify.programs import Outcome
+    from np2tf.cli.verify.programs import Outcome, Verdict
     from np2tf.cli.verify.projects import ProjectOutcome
 
 
@@ -107,10 +107,8 @@ def programs_data(outcomes: list[Outcome], rtol: float) -> dict[str, Any]:
     """The entries of the JSON that are about programs."""
     programs = [
         {
-            "program": outcome.program,
-            "equal": outcome.equal,
-            "code": outcome.code or None,
-            "message": f"{outcome.code} {outcome.error}" if outcome.code else "equal",
+            "program": outcome.name,
+            **outcome.as_data(),
             "numpy_seconds": outcome.numpy_seconds,
             "first_seconds": outcome.first_seconds,
             "warm_seconds": outcome.warm_seconds,
@@ -132,11 +130,11 @@ def show_programs(outcomes: list[Outcome], rtol: float) -> None:
         console, *(_programs_table(outcomes, console, is_wide) for is_wide in (True, False))
     )
     for outcome in outcomes:
-        show_wrong(console, outcome.program, outcome.code, outcome.error)
+        show_wrong(console, outcome)
         if not is_wide and outcome.counts:
-            say(console, f"{outcome.program}: {counts_told(outcome.counts)}")
+            say(console, f"{outcome.name}: {counts_told(outcome.counts)}")
         for reason in outcome.fallbacks:
-            say(console, f"{outcome.program}: not compiled: {reason}")
+            say(console, f"{outcome.name}: not compiled: {reason}")
     say(
         console,
         "Equal means: the same structure, dtypes and shapes, exact ints, bools and strings, "
@@ -156,10 +154,10 @@ def result_text(code: str) -> Text:
     return Text(code or "equal", style="red" if code else "green")
 
 
-def show_wrong(console: Console, name: str, code: str, error: str) -> None:
+def show_wrong(console: Console, outcome: Verdict) -> None:
     """Print the differences of one program, below the table."""
-    if code:
-        say(console, f"{name}: {code} {error}")
+    if outcome.code:
+        say(console, f"{outcome.name}: {outcome.message}")
 
 
 #: A counter -> its heading, if that is another word.
@@ -194,7 +192,7 @@ def _programs_table(outcomes: list[Outcome], console: Console, is_wide: bool) ->
         table.add_column(heading, justify="right", no_wrap=True)
     for outcome in outcomes:
         table.add_row(
-            name_text(outcome.program),
+            name_text(outcome.name),
             result_text(outcome.code),
             number(outcome.numpy_seconds),
             number(outcome.first_seconds),
@@ -227,10 +225,8 @@ def projects_data(outcomes: list[ProjectOutcome], rtol: float) -> dict[str, Any]
         return {}
     projects = [
         {
-            "project": outcome.project,
-            "equal": outcome.equal,
-            "code": outcome.code or None,
-            "message": f"{outcome.code} {outcome.error}" if outcome.code else "equal",
+            "project": outcome.name,
+            **outcome.as_data(),
             "numpy_seconds": outcome.numpy_seconds,
             "run_seconds": outcome.run_seconds,
             "run_ratio": outcome.run_ratio,
@@ -256,10 +252,10 @@ def show_projects(outcomes: list[ProjectOutcome], rtol: float) -> None:
         console, *(_projects_table(outcomes, console, is_wide) for is_wide in (True, False))
     )
     for outcome in outcomes:
-        show_wrong(console, outcome.project, outcome.code, outcome.error)
+        show_wrong(console, outcome)
         if not is_wide and outcome.counts:
             hot = f"; hot: {_hot(outcome)}" if outcome.hot else ""
-            say(console, f"{outcome.project}: {counts_told(outcome.counts)}{hot}")
+            say(console, f"{outcome.name}: {counts_told(outcome.counts)}{hot}")
     for line in _not_compiled(outcomes):
         say(console, line)
     say(
@@ -310,7 +306,7 @@ def _projects_table(outcomes: list[ProjectOutcome], console: Console, is_wide: b
         table.add_column(label, justify="right", no_wrap=True)
     for outcome in outcomes:
         table.add_row(
-            name_text(outcome.project),
+            name_text(outcome.name),
             result_text(outcome.code),
             number(outcome.numpy_seconds, "{:.2f}"),
             number(outcome.run_seconds, "{:.2f}"),
@@ -327,7 +323,7 @@ def _not_compiled(outcomes: list[ProjectOutcome]) -> Iterator[str]:
     for outcome in outcomes:
         for hot in outcome.hot:
             if not hot.is_staged:
-                yield f"{outcome.project}: {hot.name} did not run compiled: {'; '.join(hot.reasons)}"
+                yield f"{outcome.name}: {hot.name} did not run compiled: {'; '.join(hot.reasons)}"
 
 
 # -- own tests -----------------------------------------------------------------------------------------------
@@ -344,11 +340,10 @@ def tests_data(outcome: OwnTestsOutcome) -> dict[str, Any]:
     """The JSON about a repository's tests."""
     sides = {"numpy": outcome.numpy, "translated": outcome.translated}
     return {
-        "command": outcome.command,
+        "command": outcome.name,
         "packages": outcome.packages,
-        "equal": outcome.equal,
-        "code": outcome.code or None,
-        "message": f"{outcome.code} {outcome.error}" if outcome.code else None,
+        **outcome.as_data(),
+        "message": outcome.message if outcome.code else None,
         "summary": _tests_summary(outcome),
         "process_seconds": {name: side.seconds for name, side in sides.items()},
         "modules": {
@@ -460,7 +455,7 @@ def _lines(outcome: OwnTestsOutcome) -> Iterator[str]:
         if not any(outcome.translated.counts.get(name) for name in ("compiled", "graph")):
             yield "No code ran long enough to be compiled; --tier compile compiles at the first call."
     if outcome.code:
-        yield f"{outcome.code} {outcome.error}"
+        yield outcome.message
         return
     if summary["tests"]:
         parts = [
@@ -493,10 +488,8 @@ def _verdict(outcome: OwnTestsOutcome) -> str:
 def command_data(outcome: CommandOutcome) -> dict[str, Any]:
     """The JSON about a program with arguments."""
     return {
-        "command": outcome.command,
-        "equal": outcome.equal,
-        "code": outcome.code or None,
-        "message": f"{outcome.code} {outcome.error}" if outcome.code else "equal",
+        "command": outcome.name,
+        **outcome.as_data(),
         "numpy_seconds": outcome.numpy_seconds,
         "translated_seconds": outcome.translated_seconds,
         "ratio": outcome.ratio,
@@ -507,13 +500,12 @@ def command_data(outcome: CommandOutcome) -> dict[str, Any]:
 def show_command(outcome: CommandOutcome) -> None:
     """Print whether both sides are equal, and how long they took."""
     console = wide_console()
-    if outcome.code:
-        say(console, f"{outcome.command}: {outcome.code} {outcome.error}")
-    else:
+    show_wrong(console, outcome)
+    if outcome.equal:
         files = "files in a folder this large are not compared"
         if outcome.files is not None:
             files = f"and the {outcome.files} files it wrote"
-        say(console, f"{outcome.command}: equal: the text it prints, {files}")
+        say(console, f"{outcome.name}: equal: the text it prints, {files}")
     if outcome.numpy_seconds is not None:
         times = [f"{number(outcome.numpy_seconds, '{:.2f}')} s on NumPy"]
         if outcome.translated_seconds is not None:

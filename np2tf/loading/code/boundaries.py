@@ -7,9 +7,9 @@ Variable (`np2tf.staging.process.boundary`). If no argument does, the boundary d
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from np2tf.core.rules import DRAWS
+from np2tf.loading.loops.names import functions_of, parameters_of
 from np2tf.staging.process.boundary import AUTOGRAPH, DRAW
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -43,8 +43,9 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
     """
     if any(map(_imports_tensorflow, ast.walk(source))):
         return
-    sources = {(function.name, function.lineno): function for function, _ in _outermost(source.body)}
-    for function, first in _outermost(tree.body):
+    in_source = functions_of(source.body, everywhere=True)
+    sources = {(function.name, function.lineno): function for function, _ in in_source}
+    for function, in_class in functions_of(tree.body, everywhere=True):
         if function.name in compiler_functions or _is_jitted(function):
             continue
         before = sources.get((function.name, function.lineno))
@@ -53,7 +54,7 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
         has_draws = any(isinstance(node, ast.Attribute) and node.attr in DRAWS for node in nodes)
         has_control = any(isinstance(node, _CONTROL) for node in nodes)
         for_autograph = as_it_was and has_control and not has_draws
-        _add_boundary(function, first, AUTOGRAPH if for_autograph else "_np2tf_boundary")
+        _add_boundary(function, in_class, AUTOGRAPH if for_autograph else "_np2tf_boundary")
 
 
 def _is_jitted(function: _Function) -> bool:
@@ -67,25 +68,12 @@ def _imports_tensorflow(node: ast.AST) -> bool:
     return any(name.partition(".")[0] in _LIBRARIES for name in names)
 
 
-def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function, int]]:
-    """Yield the functions that are inside no other function, and the number of their leading `self`
-    parameters.
-    """
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node, 0 if "staticmethod" in map(ast.unparse, node.decorator_list) else first
-        else:
-            inside = 1 if isinstance(node, ast.ClassDef) else first
-            for part in ("body", "orelse", "finalbody"):
-                yield from _outermost(getattr(node, part, []), inside)
-            for handler in getattr(node, "handlers", []):
-                yield from _outermost(handler.body, inside)
-
-
-def _add_boundary(function: _Function, first: int, entry: str) -> None:
+def _add_boundary(function: _Function, in_class: bool, entry: str) -> None:
     start = 0 if ast.get_docstring(function, clean=False) is None else 1
     names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    parameters = _parameters(function.args, first)
+    has_self = in_class and "staticmethod" not in map(ast.unparse, function.decorator_list)
+    has_self = has_self and bool(function.args.posonlyargs or function.args.args)
+    parameters = parameters_of(function.args)[has_self:]
     if not parameters or all(map(_is_empty, function.body[start:])):
         return
     if not names.isdisjoint(_LOOKS_INSIDE | _TENSORFLOW):
@@ -104,16 +92,6 @@ def _add_boundary(function: _Function, first: int, entry: str) -> None:
     for node in enter:
         _place(node, function.body[start])
     function.body[start:] = [*enter, *inner]
-
-
-def _parameters(arguments: ast.arguments, first: int) -> list[str]:
-    plain = [*arguments.posonlyargs, *arguments.args][first:]
-    variable_parameters = [
-        variable_parameter
-        for variable_parameter in (arguments.vararg, arguments.kwarg)
-        if variable_parameter is not None
-    ]
-    return [parameter.arg for parameter in (*plain, *arguments.kwonlyargs, *variable_parameters)]
 
 
 def _is_empty(node: ast.stmt) -> bool:

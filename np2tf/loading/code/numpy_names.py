@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from np2tf.loading.code.reexported_names import CHECK
+from np2tf.loading.loops.names import numpy_imports
 from np2tf.translator.sources.names_between_files import Reexport
 
 
@@ -62,15 +63,15 @@ def _reexports_in(statement: ast.ImportFrom, reexports: Sequence[Reexport]) -> I
 
 def _lost_names(source: ast.Module, translation: ast.Module) -> list[tuple[str, str]]:
     translation_names = {
-        name for statement in _imports(translation) for alias in statement.names for name in _names(alias)
+        alias.asname or alias.name.partition(".")[0]
+        for statement in _imports(translation)
+        for alias in statement.names
     }
     paths: dict[str, str] = {}
     for statement in _imports(source):
-        for alias in statement.names:
-            path = _numpy_path(statement, alias)
-            for name in _names(alias) if path is not None else ():
-                if name not in translation_names:
-                    paths[name] = path or ""
+        for name, path in numpy_imports(statement):
+            if name not in translation_names:
+                paths[name] = "".join(f".{part}" for part in path)
     return list(paths.items())
 
 
@@ -95,24 +96,6 @@ def _lost_stars(source: ast.Module, translation: ast.Module) -> list[ast.stmt]:
 
 def _is_star(statement: ast.Import | ast.ImportFrom) -> bool:
     return statement.names[0].name == "*"
-
-
-def _numpy_path(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
-    """Return the path of an imported object below NumPy: "" for NumPy itself, ".linalg"; None for other
-    objects.
-    """
-    if isinstance(statement, ast.Import):
-        full = alias.name if alias.asname else alias.name.partition(".")[0]
-    elif statement.level or alias.name == "*":
-        return None
-    else:
-        full = f"{statement.module}.{alias.name}"
-    root, dot, attributes = full.partition(".")
-    return dot + attributes if root == "numpy" else None
-
-
-def _names(alias: ast.alias) -> tuple[str, ...]:
-    return (alias.asname or alias.name.partition(".")[0],)
 
 
 def _imports(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from np2tf.loading.findings import Originals
 from np2tf.loading.loops.loop_functions import Loops
-from np2tf.loading.loops.names import blocks_of
+from np2tf.loading.loops.names import blocks_of, numpy_imports
 from np2tf.loading.loops.watched_code import watch_functions
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import WATCH
@@ -198,17 +198,8 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
 def _imports(statements: list[ast.stmt]) -> Iterator[tuple[str, Path]]:
     """Yield the names that imports outside of functions and classes bind, and their paths below `numpy`."""
     for node in statements:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                first, *attributes = alias.name.split(".")
-                if first == "numpy":
-                    yield (alias.asname, tuple(attributes)) if alias.asname else (first, ())
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            first, *attributes = node.module.split(".")
-            if first == "numpy":
-                for alias in node.names:
-                    yield alias.asname or alias.name, (*attributes, alias.name)
-        elif not isinstance(node, _Definition):
+        yield from numpy_imports(node)
+        if not isinstance(node, _Definition):
             for inner in blocks_of(node):
                 yield from _imports(inner)
 

@@ -9,10 +9,12 @@ import linecache
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from np2tf.loading.findings import UntranslatableError, content_of
+from np2tf.loading.loops.names import numpy_imports
 from np2tf.loading.translations import FileState
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import LoopFunction
@@ -288,16 +290,9 @@ def _numpys(tree: ast.Module) -> dict[str, Any]:
     """
     objects: dict[str, Any] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.partition(".")[0] == "numpy":
-                    path = alias.name.split(".")[1:] if alias.asname else []
-                    objects[alias.asname or "numpy"] = below_numpy(tuple(path))
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            top, *path = (node.module or "").split(".")
-            for alias in node.names if top == "numpy" else ():
-                if hasattr(below_numpy(tuple(path)), alias.name):
-                    objects[alias.asname or alias.name] = below_numpy((*path, alias.name))
+        for name, path in numpy_imports(node):
+            with suppress(ImportError):
+                objects[name] = below_numpy(path)
     return objects
 
 

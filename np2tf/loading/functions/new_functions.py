@@ -16,6 +16,7 @@ from np2tf.loading.code.boundaries import add_boundaries
 from np2tf.loading.code.source_lines import SourceMap
 from np2tf.loading.findings import Finding, UntranslatableError
 from np2tf.loading.functions.blocks import Block, block_of, is_stand_in
+from np2tf.loading.loops.names import functions_of
 from np2tf.staging.process.boundary import NAMES, note_translated
 from np2tf.translator.pipeline import translate
 from np2tf.translator.sources.options import Options
@@ -135,9 +136,8 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
         The name and line of each function that had `@np2tf.jit`.
     """
     places = set()
-    for node in list(ast.walk(tree)):
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _is_outermost(node, tree):
-            continue
+    # Inner decorators run with the function around them.
+    for node, _ in functions_of(tree.body, everywhere=True):
         place = (node.name, node.lineno)
         if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
             places.add(place)
@@ -146,20 +146,6 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
         here: Any = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
         node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
     return places
-
-
-def _is_outermost(function: _Def, tree: ast.Module) -> bool:
-    """Return whether a function is in no other function; inner decorators run with the function around
-    them.
-    """
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        if node is function:
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            stack.extend(ast.iter_child_nodes(node))
-    return False
 
 
 def _compile_block(

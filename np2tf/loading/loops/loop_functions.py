@@ -18,6 +18,7 @@ from np2tf.loading.loops.names import (
     is_bound_before_read,
     is_private,
     jumps,
+    numpy_imports,
     parameters_of,
     stored_names,
     walk,
@@ -303,25 +304,13 @@ def loops_of(source: ast.Module, text: str, path: str) -> Loops:
     if any(end in text for end in OTHER_ENDS):
         return loops
     lines = [f"{line}\n" for line in text.split("\n")]
-    numpy = _numpy_names(source)
+    numpy = {name for node in ast.walk(source) for name, _ in numpy_imports(node)}
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
             loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), numpy).loops()
     if not _names_in(source) & OF_THE_MODULE:
         loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), numpy).loops()
     return loops
-
-
-def _numpy_names(source: ast.Module) -> set[str]:
-    """Return the names that are imported from NumPy."""
-    aliases = set()
-    for node in ast.walk(source):
-        if isinstance(node, ast.Import):
-            names = [alias for alias in node.names if alias.name.partition(".")[0] == "numpy"]
-            aliases |= {alias.asname or "numpy" for alias in names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy":
-            aliases |= {alias.asname or alias.name for alias in node.names}
-    return aliases
 
 
 class _LoopFinder:
@@ -395,7 +384,7 @@ class _FunctionLoopFinder(_LoopFinder):
     ) -> None:
         super().__init__(function.body, function.name, lines, path, number, numpy)
         self._in_class = in_class
-        self._locals = parameters_of(function.args) | stored_names(function.body)
+        self._locals = stored_names(function.body).union(parameters_of(function.args))
         self._shared_names = {
             name.id
             for node in walk(function.body)

@@ -30,6 +30,7 @@ OF_THE_MODULE = frozenset({*OF_THE_FRAME - {"super", "__class__", "warn"}, "glob
 #: Nodes that may capture variables of the function around them.
 CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_PARTS = ("body", "orelse", "finalbody")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: The names in symbol tables of comprehensions that run at once.
 _AT_ONCE = frozenset({"listcomp", "setcomp", "dictcomp"})
@@ -41,8 +42,8 @@ def walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
         yield from ast.walk(node)
 
 
-def parameters_of(arguments: ast.arguments) -> set[str]:
-    """Return the names of a function's parameters."""
+def parameters_of(arguments: ast.arguments) -> list[str]:
+    """Return the names of a function's parameters, those of variable length last."""
     every = [
         *arguments.posonlyargs,
         *arguments.args,
@@ -50,7 +51,21 @@ def parameters_of(arguments: ast.arguments) -> set[str]:
         arguments.vararg,
         arguments.kwarg,
     ]
-    return {parameter.arg for parameter in every if parameter is not None}
+    return [parameter.arg for parameter in every if parameter is not None]
+
+
+def numpy_imports(statement: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the names that an import statement binds to objects of NumPy, and their paths below `numpy`."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            first, *path = alias.name.split(".")
+            if first == "numpy":
+                yield (alias.asname, tuple(path)) if alias.asname else (first, ())
+    elif isinstance(statement, ast.ImportFrom) and not statement.level:
+        first, *path = (statement.module or "").split(".")
+        for alias in statement.names if first == "numpy" else ():
+            if alias.name != "*":
+                yield alias.asname or alias.name, (*path, alias.name)
 
 
 def stored_names(body: Sequence[ast.AST]) -> set[str]:
@@ -154,20 +169,28 @@ def globals_of_functions(text: str, path: str) -> set[str]:
     return names
 
 
-def functions_of(body: list[ast.stmt], in_class: bool = False) -> Iterator[tuple[Function, bool]]:
-    """Yield the functions that are inside no other function, and whether a class is around them."""
+def functions_of(
+    body: list[ast.stmt], in_class: bool = False, *, everywhere: bool = False
+) -> Iterator[tuple[Function, bool]]:
+    """Yield the functions that are inside no other function, and whether a class is around them.
+
+    Args:
+        body: the statements to look into.
+        in_class: whether a class is around them.
+        everywhere: whether to look also into handlers of exceptions and cases of `match`.
+    """
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node, in_class
-        else:
-            inside = in_class or isinstance(node, ast.ClassDef)
-            for part in ("body", "orelse", "finalbody"):
-                yield from functions_of(getattr(node, part, []), inside)
+            continue
+        blocks = blocks_of(node) if everywhere else (getattr(node, part, []) for part in _PARTS)
+        for block in blocks:
+            yield from functions_of(block, in_class or isinstance(node, ast.ClassDef), everywhere=everywhere)
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """Yield the blocks of a compound statement."""
-    for part in ("body", "orelse", "finalbody"):
+    for part in _PARTS:
         block = getattr(node, part, None)
         if isinstance(block, list):
             yield block

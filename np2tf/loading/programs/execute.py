@@ -14,9 +14,10 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
+from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.settings import config
 from np2tf.loading.findings import warn_in_one_line
-from np2tf.loading.programs.program import PACKAGE_FOLDER, Main, Program, hook, module_main, script_main
+from np2tf.loading.programs.program import Main, Program, hook, module_main, script_main
 from np2tf.loading.programs.startup_log import is_quiet, keep_quiet
 from np2tf.translator.sources.options import Options
 

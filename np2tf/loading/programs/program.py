@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from np2tf.core.diagnostics import FINDINGS, USAGE, Diagnostic, codes
+from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.loading.import_hook import TranslatingFinder, TranslatingLoader, install
 from np2tf.translator.sources.options import Options
 
@@ -50,8 +51,6 @@ class BesideFinder(TranslatingFinder):
 
 # -- program -------------------------------------------------------------------------------------------------
 # Runs a user's program translated: finds it, and gives it the environment that `python` would give it.
-
-PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 class CannotRun(Exception):

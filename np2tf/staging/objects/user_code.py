@@ -15,6 +15,7 @@ import warnings
 from typing import Any, NamedTuple
 
 from np2tf.core.errors import CodedError, RecursionLimitError, StagingError
+from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.settings import program
 
 # -- libraries -----------------------------------------------------------------------------------------------
@@ -54,7 +55,6 @@ def _is_translated(module: types.ModuleType) -> bool:
 # -- user frames ---------------------------------------------------------------------------------------------
 # The user's frames on the stack, between which there are frames of np2tf and TensorFlow.
 
-_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -145,7 +145,7 @@ def _frames(top: types.FrameType) -> list[types.FrameType]:
 
 def is_own(code: types.CodeType) -> bool:
     """Return whether code is np2tf's own."""
-    return code.co_filename.startswith(_OWN_FOLDER)
+    return code.co_filename.startswith(PACKAGE_FOLDER + os.sep)
 
 
 def _is_of_tensorflow(frame: types.FrameType) -> bool:

@@ -21,7 +21,7 @@ from np2tf.arrays.array.ndarray import (
     tensor_scalar,
     unwrap_tensors,
 )
-from np2tf.arrays.front.residency import CONTAINERS, holds, surroundings
+from np2tf.arrays.front.residency import CONTAINERS, Kinds, holds, surroundings
 from np2tf.core import late
 from np2tf.core.containers import DISPLAYS
 from np2tf.core.late import LazyModule, tf
@@ -59,7 +59,7 @@ variables: set[type] = set()
 #: The class of ragged tensors; empty until TensorFlow is imported.
 ragged: set[type] = set()
 #: The classes in `raw` and `ragged`.
-_outside: set[type] = set()
+_outside = Kinds()
 #: These classes, and the containers that may hold such values; empty until TensorFlow is
 #: imported.
 suspects: set[type] = set()
@@ -69,13 +69,13 @@ def _add(kind: type) -> None:
     raw.add(kind)
     if "Variable" in kind.__name__:
         variables.add(kind)
-    _outside.add(kind)
+    _outside.add({kind})
     suspects.update(raw, CONTAINERS)
 
 
 def _add_ragged(kind: type) -> None:
     ragged.add(kind)
-    _outside.add(kind)
+    _outside.add({kind})
     suspects.add(kind)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from np2tf.arrays.front import tensorflow_loading
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.front.numpy_functions import Function
-from np2tf.arrays.front.residency import CONTAINERS, device_kind, holds, surroundings
+from np2tf.arrays.front.residency import CONTAINERS, Kinds, device_kind, holds, surroundings
 from np2tf.core import operators
 from np2tf.core.containers import SEARCHED_CONTAINERS
 from np2tf.core.late import installation
@@ -53,8 +53,8 @@ class _TensorFlow:
 
     def __init__(self) -> None:
         self.is_known = self.is_followed = False
-        self.tensors: frozenset[type] = frozenset()
-        self.suspects: frozenset[type] = frozenset()
+        self.tensors = Kinds()
+        self.suspects: set[type] = set()
         self.no_tape: Any = lambda: True
         self.graphs: Any = _NoGraphs()
 
@@ -88,13 +88,13 @@ class _TensorFlow:
         self.is_followed = True
 
     def _add(self, types: Iterable[type]) -> None:
-        self.tensors = self.tensors.union(types)
+        self.tensors.add(types)
         self.suspect()
 
     def suspect(self) -> None:
         """Record the types whose values may be or hold tensors."""
         may_hold = program.has_tensorflow or surroundings.device_kind != "cpu"
-        self.suspects = self.tensors | CONTAINERS if may_hold else self.tensors
+        self.suspects = self.tensors.these | CONTAINERS if may_hold else self.tensors.these
 
 
 tensorflow = _TensorFlow()

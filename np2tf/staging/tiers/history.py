@@ -22,6 +22,7 @@ import numpy as np
 from np2tf.arrays.array.ndarray import is_array
 from np2tf.core.counts import Fallback, counts, tell_unjitted
 from np2tf.core.faults import note_fault
+from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.settings import config
 from np2tf.staging.process.boundary import raw
 from np2tf.staging.tiers.call_context import tensorflow
@@ -441,9 +442,8 @@ def _stamps() -> Iterable[tuple[str, int, int]]:
     """Yield the parts of np2tf that the translator's fingerprint omits, with the number of files and the
     latest change.
     """
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for part in ("arrays", "staging", "transforms"):
-        folders = os.walk(os.path.join(package, part))
+        folders = os.walk(os.path.join(PACKAGE_FOLDER, part))
         times = [
             os.stat(os.path.join(folder, name)).st_mtime_ns
             for folder, _, names in folders

@@ -4,7 +4,6 @@ TensorFlow's kernels.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.arrays.front.residency import device_kind
+from np2tf.core.rules import tomllib
 
 # -- dynamic shapes ------------------------------------------------------------------------------------------
 # Arrays whose shapes depend on data: the ops that XLA computes correctly on them.
@@ -129,11 +129,6 @@ def _argument_shapes(function: Any) -> dict[str, list[_Shape]]:
 # The TensorFlow ops that XLA lacks on this device, or runs much slower than TensorFlow's own kernels.
 #
 # `benchmarks/placement.py` measures the data, which a file per kind of device beside this module holds.
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
 
 #: An op is slow if XLA takes more than this many times as long as the kernel. Below this limit, fusion and
 #: loops inside one program make up for it.

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from np2tf.arrays.tensors.storage import staging_scope
 from np2tf.core.errors import NotStagedError, StagingError, TransformError
+from np2tf.staging.control.attributes import attributes_within
 from np2tf.staging.random.states import bit_generator, global_state, is_generator, restorer, snapshot
 from np2tf.staging.trace.captures import current, dependencies_of
+from np2tf.staging.trace.trace import Trace
+from np2tf.staging.trace.traced_arguments import same_contents
+from np2tf.staging.values.containers import guard_closures
 
 __all__ = [
     "refuse_draws",
@@ -86,6 +91,34 @@ def dependents_of(operations: Sequence[tf.Operation], sources: Sequence[tf.Tenso
         if any(tensor.ref() in references for tensor in operation.inputs):
             references.update(tensor.ref() for tensor in operation.outputs)
     return references
+
+
+def watched_run(trace: Trace, function: Any, run: Callable[[], Any]) -> tuple[Any, str]:
+    """Return the result of a part of a trace whose writes are undone.
+
+    Args:
+        trace: the trace.
+        function: the program's function that it runs.
+        run: runs the function.
+
+    Returns:
+        The result, and what from outside it has written to: "an array" or "an object"; empty for nothing.
+
+    Raises:
+        StagingError: it changes something that cannot be undone.
+    """
+    guard, objects = guard_closures(function), attributes_within(trace, function)
+    before = objects.read()
+    with staging_scope(trace) as scope:
+        try:
+            result, after = objects.run_apart(run)
+        finally:
+            has_written = scope.writes.keys() - {trace.violations} or list(scope.poisoned_storages)
+            scope.undo()
+            guard.check()
+    if has_written or len(before) != len(after):
+        return result, "an array"
+    return result, "" if all(map(same_contents, before, after)) else "an object"
 
 
 # -- draws ---------------------------------------------------------------------------------------------------

@@ -20,14 +20,17 @@ from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.ragged import RaggedArray
 from np2tf.arrays.tensors.storage import current_scope, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
-from np2tf.arrays.tensors.violations import record_violation, refuse_where
+from np2tf.arrays.tensors.violations import apart, record_violation, refuse_where
 from np2tf.core.errors import NotStagedError, RaggedRowsError, ShapeNeededError, TransformArgumentError
-from np2tf.staging.control.attributes import attributes_within
 from np2tf.staging.trace.trace import Trace, trace_of
-from np2tf.staging.trace.traced_arguments import same_contents
-from np2tf.staging.values.containers import guard_closures
 from np2tf.transforms.lanes.axes import LaneCall, LaneStop, NamedAxis, StagedLanes, enter_axis
-from np2tf.transforms.lanes.effects import dependents_of, effects_among, operations_within, refuse_draws
+from np2tf.transforms.lanes.effects import (
+    dependents_of,
+    effects_among,
+    operations_within,
+    refuse_draws,
+    watched_run,
+)
 from np2tf.transforms.runnable import origin_of
 from np2tf.transforms.values import TREES, Structure, as_array, dtype_of
 
@@ -260,20 +263,10 @@ class _RowStaging:
         if trace is None:
             with refuse_draws(origin_of(self._lanes.function), self._lanes.structure.leaves):
                 return run()
-        guard = guard_closures(self._lanes.function)
-        objects = attributes_within(trace, self._lanes.function)
-        before = objects.read()
-        with staging_scope(trace) as scope, trace.all_at_once():
-            try:
-                outcome, after = objects.run_apart(run)
-            finally:
-                writes, storages = set(scope.writes), list(scope.poisoned_storages)
-                scope.undo()
-                guard.check()
-        if writes - {trace.violations} or storages or len(before) != len(after):
-            raise NotStagedError("a function that vmap applies to rows writes to an array from outside")
-        if not all(map(same_contents, before, after)):
-            raise NotStagedError("a function that vmap applies to rows writes to an object from outside")
+        with trace.all_at_once():
+            outcome, written = watched_run(trace, self._lanes.function, run)
+        if written:
+            raise NotStagedError(f"a function that vmap applies to rows writes to {written} from outside")
         return outcome
 
     def loop(self, forms: Sequence[_Form]) -> list[Any]:
@@ -305,14 +298,9 @@ class _RowStaging:
         if trace is None:
             outcome, violation = self._outcome(k), tf.constant(False)
         else:
-            before = trace.violations.value
-            with staging_scope(trace):
-                trace.violations.rebase(tf.constant(False))
-                try:
-                    outcome = self._outcome(k)
-                    violation = trace.violations.value
-                finally:
-                    trace.violations.rebase(before)
+            with apart(trace.violations), staging_scope(trace):
+                outcome = self._outcome(k)
+                violation = trace.violations.value
         if outcome.forms != list(forms):
             raise RaggedRowsError(
                 "the function of a row returns values of another form when it is traced again"

@@ -22,12 +22,9 @@ from np2tf.arrays.tensors.axis_reductions import reduce_any
 from np2tf.arrays.tensors.batches import quiet_tensorflow
 from np2tf.arrays.tensors.storage import current_scope, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
-from np2tf.arrays.tensors.violations import record_violation
-from np2tf.staging.control.attributes import attributes_within
+from np2tf.arrays.tensors.violations import apart, record_violation
 from np2tf.staging.control.statements import for_loop
 from np2tf.staging.trace.trace import Trace, trace_of
-from np2tf.staging.trace.traced_arguments import same_contents
-from np2tf.staging.values.containers import guard_closures
 from np2tf.transforms.lanes.axes import LaneCall, LaneStop, MetCounts, NamedAxis, StagedLanes, enter_axis
 from np2tf.transforms.lanes.effects import (
     BRANCHES,
@@ -36,6 +33,7 @@ from np2tf.transforms.lanes.effects import (
     dependents_of,
     effects_among,
     operations_within,
+    watched_run,
 )
 from np2tf.transforms.values import TREES, Structure, as_array, dtype_of
 
@@ -179,23 +177,15 @@ class _Staging:
         with tf.__internal__.FuncGraph("lane").as_default() as graph:
             counter = tf.compat.v1.placeholder(tf.int64, ())
             slices = [tf.compat.v1.placeholder(array.dtype, array.shape[1:]) for array in self._stacks]
-            guard = guard_closures(function)
-            objects = attributes_within(trace, function)
-            before = objects.read()
-            with staging_scope(trace) as scope, trace.all_at_once():
-                try:
-                    outcome, after = objects.run_apart(lambda: self._outcome(counter, slices))
-                    tensors = outcome.tensors()
-                finally:
-                    writes, storages = set(scope.writes), list(scope.poisoned_storages)
-                    scope.undo()
-                    guard.check()
+
+            def run() -> tuple[_Outcome, list[tf.Tensor]]:
+                outcome = self._outcome(counter, slices)
+                return outcome, outcome.tensors()
+
+            with trace.all_at_once():
+                (outcome, tensors), written = watched_run(trace, function, run)
             operations = graph.get_operations()
-        if writes - {trace.violations} or storages:
-            return None
-        if len(before) != len(after) or not all(map(same_contents, before, after)):
-            return None
-        if not all(tensor.shape.is_fully_defined() for tensor in tensors):
+        if written or not all(tensor.shape.is_fully_defined() for tensor in tensors):
             return None
         all_operations = operations_within(operations)
         if effects_among(all_operations):
@@ -237,14 +227,9 @@ class _Staging:
         trace = self._trace
 
         def row(inputs: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
-            before = trace.violations.value
-            with staging_scope(trace), trace.all_at_once():
-                trace.violations.rebase(tf.constant(False))
-                try:
-                    tensors = self._outcome(inputs[0], inputs[1:]).tensors()
-                    return (*tensors, trace.violations.value)
-                finally:
-                    trace.violations.rebase(before)
+            with apart(trace.violations), staging_scope(trace), trace.all_at_once():
+                tensors = self._outcome(inputs[0], inputs[1:]).tensors()
+                return (*tensors, trace.violations.value)
 
         counters = tf.range(self._lanes.size, dtype=tf.int64)
         with quiet_tensorflow():

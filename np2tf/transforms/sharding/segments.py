@@ -13,15 +13,13 @@ import tensorflow as tf
 
 from np2tf.arrays.array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar, wrap_tensor
 from np2tf.arrays.operands.conversion import as_tensor
-from np2tf.arrays.tensors.storage import current_scope, staging_scope
-from np2tf.arrays.tensors.violations import record_violation
+from np2tf.arrays.tensors.storage import current_scope
+from np2tf.arrays.tensors.violations import apart, record_violation
 from np2tf.core.errors import NotStagedError
-from np2tf.staging.control.attributes import attributes_within
 from np2tf.staging.trace.trace import Trace, trace_of
-from np2tf.staging.trace.traced_arguments import same_contents
-from np2tf.staging.values.containers import guard_closures
 from np2tf.staging.xla.placement import ops_of, xla_pays
 from np2tf.transforms.lanes.axes import Combine, LaneStop, StagedLanes, refuse_inner_derivative
+from np2tf.transforms.lanes.effects import watched_run
 from np2tf.transforms.recordings import recordings
 from np2tf.transforms.sharding.replicas import Replicas
 from np2tf.transforms.values import Structure, dtype_of
@@ -124,35 +122,26 @@ class Segments:
 
     def _stage(self) -> _StagedSegment:
         """Stage the function in the graph of a segment, up to a collective or its end."""
-        trace = self._trace
         self._graph, self._met_count = tf.compat.v1.get_default_graph(), 0
-        guard, objects = guard_closures(self._function), attributes_within(trace, self._function)
-        attributes, violation = objects.read(), trace.violations.value
-        with staging_scope(trace) as scope:
-            trace.violations.rebase(tf.constant(False))
-            try:
-                (value, stop), after = objects.run_apart(self._value)
-                structure = Structure(value)
-                tensors = [as_tensor(leaf) for leaf in structure.leaves if dtype_of(leaf) is not None]
-                may_fail = trace.violations.value.op.type != "Const"
-                tensors = [tf.identity(tensor) for tensor in tensors]
-                tensors += [trace.violations.value] if may_fail else []
-            finally:
-                writes, poisoned_storages = set(scope.writes), list(scope.poisoned_storages)
-                scope.undo()
-                trace.violations.rebase(violation)
-                guard.check()
-        if writes - {trace.violations} or poisoned_storages:
+        with apart(self._trace.violations):
+            segment, written = watched_run(self._trace, self._function, self._staged)
+        if written:
             raise SegmentError
-        if len(attributes) != len(after) or not all(map(same_contents, attributes, after)):
-            raise SegmentError
-        return _StagedSegment(structure, stop, tensors, may_fail)
+        return segment
 
-    def _value(self) -> tuple[Any, LaneStop | None]:
+    def _staged(self) -> _StagedSegment:
+        violations = self._trace.violations
+        stop: LaneStop | None = None
         try:
-            return self._call(), None
-        except LaneStop as stop:
-            return stop.value, stop
+            value = self._call()
+        except LaneStop as error:
+            value, stop = error.value, error
+        structure = Structure(value)
+        tensors = [as_tensor(leaf) for leaf in structure.leaves if dtype_of(leaf) is not None]
+        may_fail = violations.value.op.type != "Const"
+        tensors = [tf.identity(tensor) for tensor in tensors]
+        tensors += [violations.value] if may_fail else []
+        return _StagedSegment(structure, stop, tensors, may_fail)
 
 
 @dataclass(frozen=True)

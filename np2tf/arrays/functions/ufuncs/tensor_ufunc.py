@@ -59,16 +59,8 @@ class Ufunc:
         implementation: the function over tensors of the loop's input dtypes.
     """
 
-    #: The name of a ufunc -> its reduce and accumulate on tensors, filled by the modules that have them. They
-    #: are given the dtype in which NumPy computes.
-    reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
-    accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: The function of ufunc, array, indices and operand for `at` on tensors, set by
-    #: np2tf.arrays.functions.ufunc_methods.
-    scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
-    #: The function of ufunc, array, indices, axis and dtype for `reduceat` on tensors, set by
-    #: np2tf.arrays.functions.ufunc_methods.
-    segments: ClassVar[Callable[..., Any] | None] = None
+    #: The module of reduce, accumulate, reduceat and at on tensors: np2tf.arrays.functions.ufunc_methods.
+    on_tensors: ClassVar[Any]
 
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
         self.numpy = numpy
@@ -266,7 +258,7 @@ class Ufunc:
             more["axis"] = axis
         # `initial=None` means that there is no number to begin with, so that an empty axis is an error.
         refused = initial is None and self.identity is not None
-        function = None if refused else self.reducers.get(self.__name__)
+        function = None if refused else self.on_tensors.reducers.get(self.__name__)
         return self._along("reduce", function, (array,), more, out)
 
     def accumulate(self, array: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None) -> Any:
@@ -287,7 +279,7 @@ class Ufunc:
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
             more["dtype"] = dtype
-        return self._along("accumulate", self.accumulators.get(self.__name__), (array,), more, out)
+        return self._along("accumulate", self.on_tensors.accumulators.get(self.__name__), (array,), more, out)
 
     def reduceat(
         self, array: Any, indices: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None
@@ -306,7 +298,7 @@ class Ufunc:
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
             more["dtype"] = dtype
-        function = None if self.segments is None else functools.partial(self.segments, self)
+        function = functools.partial(self.on_tensors.reduceat, self)
         return self._along("reduceat", function, (array, indices), more, out)
 
     def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
@@ -390,7 +382,7 @@ class Ufunc:
             return array if answer is None else answer
         target = as_view(array)
         try:
-            Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
+            self.on_tensors.scatter(self, target, indices, operands[0] if operands else None)
         except LEFT_TO_NUMPY as error:
             if not tf.executing_eagerly() or isinstance(error, PromotionError):
                 raise
