@@ -19,9 +19,8 @@ from np2tf.arrays.front import tensorflow_loading
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.core import cache, faults
 from np2tf.loading import translations
-from np2tf.staging.compile import compiler
 from np2tf.staging.report import Watch
-from np2tf.staging.tiers import budget
+from np2tf.staging.tiers import budget, constants
 from np2tf.staging.tiers import history as decisions_module
 from np2tf.translator.sources.options import Options
 from tests.helpers.replacing import taken as taken
@@ -346,13 +345,12 @@ def test_a_step_that_fails(
         )
     expected = _expected(source, tmp_path / "plain", count)
     if kind == "auto":
-        for name in ("WORTH_COMPILING", "SHARED_BY"):
-            monkeypatch.setattr(compiler, name, 1e-9)
-        monkeypatch.setattr(budget, "LESS", 1.0)
+        for name in ("HOST_SECONDS_FIRST", "SHARED_BY"):
+            monkeypatch.setattr(constants, name, 1e-9)
+        for name in ("TOO_SHORT", "FIRST_RECONSIDER_FACTOR", "RECONSIDER_FACTOR"):
+            monkeypatch.setattr(constants, name, 0.0)
+        monkeypatch.setattr(constants, "SHARE_DIVISOR", 1.0)
         monkeypatch.setattr(budget.Budget, "is_open", True)
-        monkeypatch.setattr("np2tf.staging.host.host_function.TOO_SHORT", 0.0)
-        monkeypatch.setattr("np2tf.staging.compile.specializations.FIRST_RECONSIDER_FACTOR", 0.0)
-        monkeypatch.setattr("np2tf.staging.compile.specializations.RECONSIDER_FACTOR", 0.0)
     if kind == "cold":
         monkeypatch.setattr(fast_flags, "tensors", False)
     tier = "auto" if kind in ("auto", "loop", "import") else "compile"

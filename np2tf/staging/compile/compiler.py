@@ -43,12 +43,12 @@ from np2tf.staging.compile.concrete_function import Body, ConcreteFunction, Disc
 from np2tf.staging.compile.preparation import CallPreparation, PreparedCall
 from np2tf.staging.compile.specializations import LengthsAreNeeded, SpecializationCache, SpecializationCaches
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
-from np2tf.staging.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.staging.host.jit import JittedFunction, Run
 from np2tf.staging.host.replacement import replace_loops
 from np2tf.staging.host.watched_loops import leave_on_host
 from np2tf.staging.objects.user_code import code_of, first_line, place_of
 from np2tf.staging.random.streams import OutOfWords
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import compiles_at_once, has_tensor, is_recording, names_numpy
 from np2tf.staging.tiers.history import digest_of_call, key_of
@@ -151,10 +151,6 @@ def _array_text(array: Any) -> str:
 # -- compiled code -------------------------------------------------------------------------------------------
 # The compiled code of a jitted function: which calls share code, and the making of code for a call.
 
-#: A function with this many traces and fewer than this many calls per trace is not compiled any more.
-MOST_TRACES, CALLS_PER_TRACE = 48, 2
-#: After so many traces that were given up because a loop would become a very large graph, no more are begun.
-MOST_LARGE_LOOPS = 2
 _Result = TypeVar("_Result")
 
 
@@ -333,11 +329,11 @@ class CompiledCode:
         Raises:
             StagingError: if there have been too many traces, or too many of them too large.
         """
-        if len(self._large_loops) >= MOST_LARGE_LOOPS:
+        if len(self._large_loops) >= constants.MOST_LARGE_LOOPS:
             raise UnrollingError(*self._large_loops[-1])
         function = self._jitted
         traces, calls = function.trace_count, function.compiled_count + function.graph_count
-        if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
+        if traces >= constants.TRACES_A_FUNCTION and calls < constants.CALLS_PER_TRACE * traces:
             raise TooManyTracesError.of()
 
     def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
@@ -361,13 +357,6 @@ class CompiledCode:
 #
 # This module needs TensorFlow. It is loaded when the first compilation is due, or a tensor is among the
 # arguments.
-
-#: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
-#: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual
-#: time ends that.
-ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 10, 4.0
-#: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
-SHARED_BY = 4
 
 
 class Compiler(CompiledCode):
@@ -438,7 +427,7 @@ class Compiler(CompiledCode):
         self._unchecked_calls -= 1
 
         def note_unusual_call() -> None:
-            if host.latest > UNUSUAL * usual:
+            if host.latest > constants.UNUSUAL * usual:
                 self._in_a_row = self._unchecked_calls = 0
 
         return self.run_on_host(self._latest, args, kwargs, note_unusual_call)
@@ -483,12 +472,12 @@ class Compiler(CompiledCode):
         elif (advice := self._advice(call)) is not None:
             wants_host = not advice
         elif self._jitted.trace_count:
-            worth = max(WORTH_COMPILING, self._budget.expected_seconds / SHARED_BY)
+            worth = max(constants.HOST_SECONDS_FIRST, self._budget.expected_seconds / constants.SHARED_BY)
             wants_host = cache.own_seconds < worth or not self._budget.is_open
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
             # attributes that the function does not read change from call to call.
-            wants_host = self._host.own_seconds < WORTH_COMPILING or not self._budget.is_open
+            wants_host = self._host.own_seconds < constants.HOST_SECONDS_FIRST or not self._budget.is_open
         return wants_host and self._may_run_prepared_on_host(call)
 
     def _advice(self, call: PreparedCall) -> bool | None:
@@ -498,8 +487,10 @@ class Compiler(CompiledCode):
     def _note_host_preference(self, why: Fallback | None) -> None:
         self._latest = why
         self._in_a_row += 1
-        if self._in_a_row >= ASKED_AT_LEAST:
-            self._unchecked_calls = 2 ** min(self._in_a_row - ASKED_AT_LEAST, TRUSTED_AT_MOST)
+        if self._in_a_row >= constants.ASKED_AT_LEAST:
+            self._unchecked_calls = 2 ** min(
+                self._in_a_row - constants.ASKED_AT_LEAST, constants.TRUSTED_AT_MOST
+            )
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""

@@ -23,6 +23,7 @@ from np2tf.staging.compile.open_arrays import (
 )
 from np2tf.staging.compile.preparation import PreparedCall
 from np2tf.staging.host.host_function import HostFunction
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.history import CallRecord
 from np2tf.staging.trace.signature import Signature, number_key
 
@@ -31,28 +32,7 @@ from np2tf.staging.trace.signature import Signature, number_key
 #
 # Its timings choose between the host and compiled code.
 
-#: Time this many warm calls and as many host calls before choosing; one host call is enough if compiled code
-#: is slower by the factor BEHIND or faster by AHEAD. The first host call was cold, and other processes may
-#: have been running.
-WARM_CALLS = 3
-BEHIND, AHEAD = 2.0, 20.0
-#: Tiers whose times differ by at most this factor get this many calls: a call right after a call of the
-#: other tier finds none of its data in the processor's caches, and few calls may all be disturbed.
-NEAR, MANY_WARM_CALLS, MANY_HOST_CALLS = 1.25, 12, 8
-#: One warm call is enough if it took more seconds than this, and this many times as long as on the host,
-#: because long calls vary less.
-LONG, WORSE = 0.02, 1.5
-#: The measurement of an earlier process is repeated when compiled calls have taken this many times its cost.
-REVIEW_FACTOR = 10.0
-#: The tiers are compared again once the chosen tier has taken this many times the cost of the comparison: for
-#: the first time early, because only few calls were timed, and then after twice as long each time, up to the
-#: last factor.
-FIRST_RECONSIDER_FACTOR, RECONSIDER_FACTOR = 12.5, 100.0
-#: After this many comparisons the factor has long reached the last one, and is doubled no further.
-_MOST_DOUBLINGS = 10
 _INTEGERS = (int, np.integer, np.bool_)
-#: The number of traces of a cache after which nothing is compiled for it any more.
-MAX_TRACES = 16
 
 
 @dataclass(eq=False)
@@ -111,7 +91,7 @@ class SpecializationCache:
         """True if the next call should run on the host for comparison, although there is code for it."""
         if self.is_settled:
             return self.seconds - (self.last_review or 0.0) > self._reconsider_factor * self.best_host
-        return self.warm_calls >= WARM_CALLS and not self._is_compared
+        return self.warm_calls >= constants.WARM_CALLS and not self._is_compared
 
     def is_due_on_host(self, host_seconds: float) -> bool:
         """Return whether compiled code that was slower than the host should be compared again.
@@ -122,13 +102,13 @@ class SpecializationCache:
         if self.last_review is None:
             self.last_review = host_seconds
         can_run = self.fallback is None and bool(self.functions) and self.discarded_calls <= self.warm_calls
-        cost = WARM_CALLS * self.best_compiled
+        cost = constants.WARM_CALLS * self.best_compiled
         return can_run and host_seconds - self.last_review > self._reconsider_factor * cost
 
     @property
     def _reconsider_factor(self) -> float:
-        doublings = min(self.reviews, _MOST_DOUBLINGS)
-        return min(FIRST_RECONSIDER_FACTOR * 2.0**doublings, RECONSIDER_FACTOR)
+        doublings = min(self.reviews, constants.MOST_DOUBLINGS)
+        return min(constants.FIRST_RECONSIDER_FACTOR * 2.0**doublings, constants.RECONSIDER_FACTOR)
 
     def reconsider(self) -> None:
         """Start a new comparison of the tiers; other processes may have disturbed the first comparison."""
@@ -144,26 +124,34 @@ class SpecializationCache:
         These are a few calls, or one call that is far faster or slower, or none if an earlier process found
         the host clearly slower. In the last case, one call is measured later.
         """
-        if self.host_calls >= (MANY_HOST_CALLS if self._is_near else WARM_CALLS):
+        if self.host_calls >= (constants.MANY_HOST_CALLS if self._is_near else constants.WARM_CALLS):
             return True
-        if not self.host_calls and self.known_host >= WORSE * self.best_compiled:
-            return self.seconds < REVIEW_FACTOR * self.known_host
-        far = self.best_compiled >= BEHIND * self.best_host or self.best_host >= AHEAD * self.best_compiled
+        if not self.host_calls and self.known_host >= constants.HOPELESS_FACTOR * self.best_compiled:
+            return self.seconds < constants.REVIEW_FACTOR * self.known_host
+        far = (
+            self.best_compiled >= constants.CLEARLY_SLOWER * self.best_host
+            or self.best_host >= constants.CLEARLY_FASTER * self.best_compiled
+        )
         return self.host_calls > 0 and far
 
     @property
     def _is_near(self) -> bool:
-        return self.best_host < NEAR * self.best_compiled and self.best_compiled < NEAR * self.best_host
+        return (
+            self.best_host < constants.NEAR * self.best_compiled
+            and self.best_compiled < constants.NEAR * self.best_host
+        )
 
     @property
     def _is_hopeless(self) -> bool:
-        return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
+        return self.warm_calls > 0 and self.best_compiled > max(
+            constants.LONG_WARM_CALL, constants.HOPELESS_FACTOR * self.best_host
+        )
 
     def add_host_time(self, seconds: float, own_seconds: float | None = None) -> None:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""
         self.own_seconds += seconds if own_seconds is None else own_seconds
         if self.is_settled and not self.on_host:
-            is_doubtful = seconds < NEAR * self.recent
+            is_doubtful = seconds < constants.NEAR * self.recent
             self.last_review, self.recent = self.seconds, float("inf")
             if not is_doubtful:
                 self.reviews += 1
@@ -216,14 +204,14 @@ class SpecializationCache:
         self.discarded_calls += 1
         if (
             not self.is_settled
-            and self.discarded_calls >= WARM_CALLS
+            and self.discarded_calls >= constants.WARM_CALLS
             and self.discarded_calls > self.warm_calls
         ):
             self.is_settled = self.on_host = True
 
     def _choose_tier(self) -> None:
         """Choose the faster tier once both have been measured well enough."""
-        enough = self.warm_calls >= (MANY_WARM_CALLS if self._is_near else WARM_CALLS)
+        enough = self.warm_calls >= (constants.MANY_WARM_CALLS if self._is_near else constants.WARM_CALLS)
         if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
             self.is_settled = True
             self.on_host = self.best_compiled > self.best_host
@@ -302,7 +290,7 @@ class SpecializationCache:
         Raises:
             StagingError: if there have been too many traces.
         """
-        if len(self.functions) >= MAX_TRACES:
+        if len(self.functions) >= constants.TRACES_A_CACHE:
             raise TooManyTracesError.of()
 
     @property
@@ -464,9 +452,6 @@ def shapes_of(signature: Signature, with_lists: bool) -> Shapes | None:
 # The specialization caches of a jitted function, by the signature of calls, including caches for open
 # lengths.
 
-#: The number of caches that are stored; every signature has a cache of its own.
-MOST_CACHES = 1000
-
 
 class SpecializationCaches:
     """The specialization caches of one function.
@@ -518,7 +503,7 @@ class SpecializationCaches:
     def _known_cache(self, key: Any, call: PreparedCall, resumes: bool = True) -> SpecializationCache:
         cache = self.caches.get(key)
         if cache is None:
-            if len(self.caches) >= MOST_CACHES:
+            if len(self.caches) >= constants.MOST_CACHES:
                 self.caches.clear()
                 self._lengths.clear()
             cache = self.caches.setdefault(key, SpecializationCache())

@@ -17,24 +17,9 @@ from weakref import WeakSet
 from np2tf.staging.callees.callees import NewCallee
 from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.host_function import HostFunction
-from np2tf.staging.tiers.clock import CALL_SECONDS, Costs, clock, long_calls
+from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.clock import Costs, clock, long_calls
 from np2tf.staging.values.ordered_effects import ListIsRead
-
-#: A trace may take this many seconds, and in addition this many times the host's time in the function.
-PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
-#: … or this many times the cost of compiling it in an earlier process.
-KNOWN_COST_FACTOR = 2.0
-#: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by LESS
-#: for each trace that failed or gave slower code, and for each compilation after the first PAID_TRIES that
-#: has not paid.
-PAID_TRIES, LESS = 3, 4.0
-#: The share is divided no further after this many: it is far below what any process lives to spend.
-_MOST_IN_VAIN = 64
-#: The share for all functions together.
-SHARE_OF_ALL = 0.5
-#: The common budget goes first to the function that has taken most. Others wait for it if it has asked within
-#: the last seconds on the host, given here.
-ASKED_WITHIN = 1.0
 
 
 class _Queue:
@@ -50,7 +35,7 @@ class _Queue:
         waits = (
             first is not None
             and first is not budget
-            and clock.host_seconds - self._last_request < ASKED_WITHIN
+            and clock.host_seconds - self._last_request < constants.ASKED_WITHIN
         )
         return not waits or first.own_seconds <= budget.own_seconds  # type: ignore[union-attr]
 
@@ -114,12 +99,14 @@ class Budget:
         """True if the function may be compiled once more."""
         costs, seconds = self._costs, self.expected_seconds
         in_vain = self._in_vain + len(self.slower)
-        unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
-        if costs.debt + seconds > self.own_seconds / LESS ** min(in_vain + unpaid, _MOST_IN_VAIN):
+        unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - constants.PAID_TRIES, 0)
+        if costs.debt + seconds > self.own_seconds / constants.SHARE_DIVISOR ** min(
+            in_vain + unpaid, constants.MOST_IN_VAIN
+        ):
             return False
         if not _queue.is_turn_of(self):
             return False
-        if _all_costs.debt + seconds > SHARE_OF_ALL * clock.host_seconds:
+        if _all_costs.debt + seconds > constants.SHARE_OF_ALL * clock.host_seconds:
             _queue.join(self)
             return False
         _queue.leave(self)
@@ -129,8 +116,10 @@ class Budget:
     def deadline(self) -> float:
         """The time, by `time.monotonic`, at which a trace that begins now is given up."""
         record = self._host.prospect.record
-        enough = KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
-        return time.monotonic() + max(PATIENCE + PATIENCE_PER_SECOND * self.own_seconds, enough)
+        enough = constants.KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
+        return time.monotonic() + max(
+            constants.PATIENCE + constants.PATIENCE_PER_SECOND * self.own_seconds, enough
+        )
 
     @contextmanager
     def count_trace(self) -> Iterator[None]:
@@ -172,7 +161,7 @@ class Budget:
             seconds: the seconds of the call.
             usual: the seconds of such a call on the host, if no call was timed there; 0.0 if unknown.
         """
-        long_calls.seconds += max(seconds - CALL_SECONDS, 0.0)
+        long_calls.seconds += max(seconds - constants.CALL_SECONDS, 0.0)
         long_calls.cost = max(long_calls.cost, self._costs.mean)
         usual = self._host.average if self._host.timed_calls else usual
         if usual:

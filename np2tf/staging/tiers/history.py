@@ -24,13 +24,12 @@ from np2tf.core.counts import Fallback, counts, tell_unjitted
 from np2tf.core.faults import note_fault
 from np2tf.core.settings import config
 from np2tf.staging.process.boundary import raw
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import tensorflow
-from np2tf.staging.tiers.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
+from np2tf.staging.tiers.clock import clock
 from np2tf.staging.xla.compiler_options import with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from np2tf.staging.compile.specializations import SpecializationCache
     from np2tf.staging.tiers.budget import Budget
 
@@ -128,16 +127,6 @@ def _rough_size(shape: Any) -> tuple[int, int]:
 
 #: The version of the stored format.
 FORMAT = 1
-#: Compiling at the first call must save this many times its cost.
-PAYS = 1.5
-#: The number of processes whose seconds are stored: the shortest predicts the next process.
-PROCESSES = 2
-#: A record is dropped after this many processes have followed it without measuring anything.
-MAX_USES = 8
-#: The limits for the functions of a program, and the kinds of calls of a function.
-FUNCTIONS, KINDS = 500, 16
-#: The seconds on the host from which the cache is loaded, if no module has been imported translated.
-LOADING_SECONDS = 0.05
 _CACHE = "np2tf.core.cache"
 #: The usual settings; under other settings nothing is stored or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
@@ -224,7 +213,7 @@ class FunctionRecord(NamedTuple):
         if self.ratio < 0.0:
             return 0.0
         gain = self.expected_seconds * (1.0 - self.ratio)
-        return gain - self.cost if gain > PAYS * self.cost else 0.0
+        return gain - self.cost if gain > constants.FIRST_CALL_GAIN * self.cost else 0.0
 
     def to_data(self) -> tuple[Any, ...]:
         """Return the record as plain data."""
@@ -275,7 +264,11 @@ class Decisions:
     @property
     def is_at_hand(self) -> bool:
         """True if reading the records costs no noticeable time: a short program loads nothing for them."""
-        return self._records is not None or _CACHE in sys.modules or clock.host_seconds >= LOADING_SECONDS
+        return (
+            self._records is not None
+            or _CACHE in sys.modules
+            or clock.host_seconds >= constants.LOADING_SECONDS
+        )
 
     @property
     def records(self) -> dict[str, FunctionRecord]:
@@ -307,7 +300,7 @@ class Decisions:
     @property
     def imports(self) -> bool:
         """True if importing TensorFlow pays by the savings of all functions together."""
-        return sum(record.saved_seconds for record in self.records.values()) > IMPORT_SECONDS
+        return sum(record.saved_seconds for record in self.records.values()) > constants.IMPORT_SECONDS
 
     @property
     def host_seconds(self) -> float:
@@ -316,7 +309,7 @@ class Decisions:
 
     def keep(self, outcome: Callable[[], tuple[str, FunctionRecord | None]]) -> None:
         """Ask for a function's record at the end of the process, and store it then."""
-        if len(self._outcomes) >= FUNCTIONS:
+        if len(self._outcomes) >= constants.FUNCTIONS:
             return
         if not self._outcomes:
             atexit.register(self.store)
@@ -351,7 +344,7 @@ class Decisions:
             records.pop(key, None)
             if record is not None:
                 records[key] = record
-        latest = list(records.items())[-FUNCTIONS:]
+        latest = list(records.items())[-constants.FUNCTIONS :]
         value = {"of": versions(), "functions": {key: record.to_data() for key, record in latest}}
         cache.store(entry_name(), value)
 
@@ -359,7 +352,7 @@ class Decisions:
 def _merge(first: FunctionRecord, second: FunctionRecord) -> FunctionRecord:
     """Return the joint record of a function that was made twice."""
     host_seconds = tuple(a + b for a, b in zip(first.host_seconds[:1], second.host_seconds[:1], strict=False))
-    call_records = dict(list({**first.call_records, **second.call_records}.items())[-KINDS:])
+    call_records = dict(list({**first.call_records, **second.call_records}.items())[-constants.KINDS :])
     ratio = max(first.ratio, second.ratio)
     return FunctionRecord(
         (*host_seconds, *first.host_seconds[1:]),
@@ -461,11 +454,6 @@ for _name in _USUAL:
 # -- prospect ------------------------------------------------------------------------------------------------
 # The expected gain of compiling one function, by the measurements of earlier processes.
 
-#: A process that takes this many times as long as earlier processes counts as another kind.
-LONGER = 2.0
-#: A function that was traced but not run is tried again if the host takes this many times its cost.
-UNKNOWN = 3.0
-
 
 class Prospect:
     """The measurements that earlier processes have left of a function, and the measurements of this process.
@@ -515,21 +503,24 @@ class Prospect:
             # budget decides.
             return True if self._tries < record.tries else None
         seconds = self._host_seconds()
-        if seconds >= LONGER * max(record.host_seconds, default=0.0):
+        if seconds >= constants.OTHER_KIND_OF_RUN * max(record.host_seconds, default=0.0):
             # The function takes much longer than before, so that the old measurement does not apply.
             return (
                 None
-                if tensorflow.is_known or clock.host_seconds >= LONGER * decisions.host_seconds
+                if tensorflow.is_known
+                or clock.host_seconds >= constants.OTHER_KIND_OF_RUN * decisions.host_seconds
                 else False
             )
-        may_pay = record.ratio < 0.0 and record.expected_seconds - seconds >= UNKNOWN * record.cost
+        may_pay = (
+            record.ratio < 0.0 and record.expected_seconds - seconds >= constants.RETRY_UNRUN * record.cost
+        )
         return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:
         """Give the warning of a refusal, as soon as compiling would have been tried."""
         if refusal.reason in self._reasons:
             return
-        if self._host_seconds() >= COMPILE_SECONDS:
+        if self._host_seconds() >= constants.COMPILE_SECONDS:
             self._reasons.add(refusal.reason)
             why = counts.fell_back(refusal.fallback)
             if not why.kind.is_quiet:
@@ -550,7 +541,7 @@ class Prospect:
     def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
         """Record that there is no compiled code for a call like this."""
         self._refusals[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
-        if len(self._refusals) > KINDS:  # only the latest are stored
+        if len(self._refusals) > constants.KINDS:  # only the latest are stored
             del self._refusals[next(iter(self._refusals))]
         self._keep()
 
@@ -576,14 +567,14 @@ class Prospect:
                 host_estimate += cache.calls * cache.usual_host
                 ran += cache.calls * cache.usual_compiled
         total = self._host_seconds() + sum(cache.calls * cache.usual_host for cache in caches)
-        seconds = (total, *before.host_seconds)[:PROCESSES]
+        seconds = (total, *before.host_seconds)[: constants.PROCESSES]
         tries = self._tries
         if not tries and not self._refusals:
             left = before._replace(host_seconds=seconds, uses=before.uses + 1)
-            return None if left.uses > MAX_USES else left
+            return None if left.uses > constants.MAX_USES else left
         call_records = {**before.call_records, **_call_records(caches)}
         call_records.update({name: CallRecord(refusal=why) for name, why in self._refusals.items()})
-        call_records = dict(list(call_records.items())[-KINDS:])
+        call_records = dict(list(call_records.items())[-constants.KINDS :])
         ratio = (
             (ran + host_seconds) / (host_estimate + host_seconds)
             if host_estimate + host_seconds

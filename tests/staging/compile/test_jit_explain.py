@@ -11,8 +11,9 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.core.counts import counts
-from np2tf.staging.compile.specializations import MAX_TRACES, SpecializationCache
+from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.jit import UnjittedWarning
+from np2tf.staging.tiers import constants
 
 
 def smooth(x, n):
@@ -201,14 +202,14 @@ def test_a_global_counter_does_not_trace_for_ever():
     space = {"count": 0}
     exec("def f(x):\n    return x + count\n", space)
     f = np2tf.jit(space["f"], tier="compile")
-    for k in range(2 * MAX_TRACES):
+    for k in range(2 * constants.TRACES_A_CACHE):
         space["count"] = k
-        if k == MAX_TRACES:
+        if k == constants.TRACES_A_CACHE:
             with pytest.warns(UnjittedWarning, match="NP2TF522"):
                 assert f(np.zeros(1))[0] == k
         else:
             assert f(np.zeros(1))[0] == k
-    assert f.trace_count == MAX_TRACES
+    assert f.trace_count == constants.TRACES_A_CACHE
 
 
 def test_generators_and_coroutines_are_left_alone():

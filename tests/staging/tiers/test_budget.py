@@ -9,8 +9,9 @@ import pytest
 from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.tiers import budget, clock
-from np2tf.staging.tiers.budget import ASKED_WITHIN, Budget
-from np2tf.staging.tiers.clock import COMPILE_SECONDS, INSIDE, LONG_CALL, Costs
+from np2tf.staging.tiers.budget import Budget
+from np2tf.staging.tiers.clock import Costs
+from np2tf.staging.tiers.constants import ASKED_WITHIN, COMPILE_SECONDS, LONG_CALL, SHARE_OF_LONG_CALLS
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
 
@@ -47,7 +48,8 @@ def time(monkeypatch: pytest.MonkeyPatch) -> _Time:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "is_refused", "own"), [(LONG, False, 1 + 2 * INSIDE), (SHORT, False, 3), (LONG, True, 3)]
+    ("seconds", "is_refused", "own"),
+    [(LONG, False, 1 + 2 * SHARE_OF_LONG_CALLS), (SHORT, False, 3), (LONG, True, 3)],
 )
 def test_of_long_calls_a_small_part_is_the_callers_own_time(
     time: _Time, seconds: float, is_refused: bool, own: float
@@ -66,8 +68,8 @@ def test_long_calls_within_long_calls_count_once(time: _Time) -> None:
     inner, call_inner = time.function(LONG, innermost)
     outer, call_outer = time.function(LONG, call_inner)
     call_outer()
-    assert inner.own_seconds == pytest.approx((1 + INSIDE) * LONG)
-    assert outer.own_seconds == pytest.approx((1 + 2 * INSIDE) * LONG)
+    assert inner.own_seconds == pytest.approx((1 + SHARE_OF_LONG_CALLS) * LONG)
+    assert outer.own_seconds == pytest.approx((1 + 2 * SHARE_OF_LONG_CALLS) * LONG)
 
 
 def test_a_call_that_fails_leaves_nothing_behind(time: _Time) -> None:

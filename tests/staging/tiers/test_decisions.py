@@ -19,16 +19,16 @@ import np2tf
 from np2tf.cli.main import np2tf as command
 from np2tf.core import cache as files
 from np2tf.core.counts import Fallback
-from np2tf.staging.compile.specializations import REVIEW_FACTOR, WARM_CALLS, SpecializationCache
+from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host import replacement
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.host.jit import JittedFunction, UnjittedWarning
 from np2tf.staging.host.watched_loops import LoopFunction, WatchedLoop
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers import history as module
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import load, tensorflow
 from np2tf.staging.tiers.history import (
-    MAX_USES,
     CallRecord,
     Decisions,
     FunctionRecord,
@@ -489,10 +489,10 @@ def test_code_that_is_slower_than_it_is_known_to_be_revises_it(
     known = CallRecord(0.1, 0.01, (), (), 1)
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
-    compiled.warm(0.17, WARM_CALLS)
+    compiled.warm(0.17, constants.WARM_CALLS)
     cache = compiled.cache
     assert cache.wants_host, "it is compared at once where it is not clearly ahead"
-    for _ in range(WARM_CALLS):
+    for _ in range(constants.WARM_CALLS):
         cache.add_host_time(0.1, 0.1)
     assert cache.is_settled
     assert cache.on_host
@@ -508,11 +508,11 @@ def test_a_host_that_is_faster_than_it_is_known_to_be_revises_it(folder: Path) -
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
     cache = compiled.cache
-    compiled.warm(0.01, WARM_CALLS)
+    compiled.warm(0.01, constants.WARM_CALLS)
     assert not cache.wants_host, "no call is spent on what is known"
-    compiled.warm(0.01, int(REVIEW_FACTOR * 0.1 / 0.01))
+    compiled.warm(0.01, int(constants.REVIEW_FACTOR * 0.1 / 0.01))
     assert cache.wants_host, "until one costs little"
-    for _ in range(WARM_CALLS):
+    for _ in range(constants.WARM_CALLS):
         cache.add_host_time(0.002, 0.002)
     assert cache.is_settled
     assert cache.on_host
@@ -520,7 +520,7 @@ def test_a_host_that_is_faster_than_it_is_known_to_be_revises_it(folder: Path) -
 
 def test_what_is_followed_for_long_is_forgotten(folder: Path) -> None:
     found: FunctionRecord | None = record(20.0, way=SLOWER)
-    for number in range(MAX_USES):
+    for number in range(constants.MAX_USES):
         made, host = _processes(found)
         host.own_seconds = 1.0 + number
         _, found = made.outcome()
@@ -663,8 +663,8 @@ import np2tf
 np2tf.install(["heavy"])
 import numpy as np
 from np2tf.core.counts import counts
-from np2tf.staging.host import replacement
-replacement.HOT = 1e9  # loops are another matter
+from np2tf.staging.tiers import constants
+constants.HOT_LOOP = 1e9  # loops are another matter
 import heavy
 results = []
 for call in range(int(sys.argv[1])):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from np2tf.staging.compile.compiler import ASKED_AT_LEAST, TRUSTED_AT_MOST, Compiler
-from np2tf.staging.compile.specializations import (
-    FIRST_RECONSIDER_FACTOR,
-    RECONSIDER_FACTOR,
-    SpecializationCache,
-)
+from np2tf.staging.compile.compiler import Compiler
+from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.jit import JittedFunction
+from np2tf.staging.tiers import constants
 
 
 class _Calls:
@@ -59,7 +56,7 @@ def test_right_in_the_end(
     calls.run(30)
     assert calls.cache.is_settled
     calls.host, calls.compiled = true_host * 1e-3, true_compiled * 1e-3
-    calls.run(int(30 * RECONSIDER_FACTOR))
+    calls.run(int(30 * constants.RECONSIDER_FACTOR))
     assert calls.cache.on_host == (true_host < true_compiled)
     calls.total = 0.0
     calls.run(20_000)
@@ -73,7 +70,7 @@ def test_a_wrong_choice_is_found_early() -> None:
     assert calls.cache.is_settled
     assert not calls.cache.on_host
     calls.host, calls.compiled = 1e-3, 2e-3
-    calls.run(int(4 * FIRST_RECONSIDER_FACTOR))
+    calls.run(int(4 * constants.FIRST_RECONSIDER_FACTOR))
     assert calls.cache.on_host
 
 
@@ -109,7 +106,7 @@ def test_what_is_slower_compiled_is_seldom_compared_again(compiled: float, secon
     calls.total = 0.0
     calls.run(50_000)
     assert calls.total < 1.06 * 50_000 * calls.host
-    assert calls.reviews[-1] - calls.reviews[50] < 50_000 / (FIRST_RECONSIDER_FACTOR * compiled)
+    assert calls.reviews[-1] - calls.reviews[50] < 50_000 / (constants.FIRST_RECONSIDER_FACTOR * compiled)
 
 
 def test_however_often_a_choice_is_reviewed() -> None:
@@ -129,7 +126,7 @@ def test_however_often_a_choice_is_reviewed() -> None:
 def test_most_calls_that_must_stay_on_the_host_are_not_looked_at() -> None:
     """Nor does counting them become slower: the number of unchecked calls is bounded."""
     compiler = Compiler(JittedFunction(abs))  # type: ignore[arg-type]
-    for in_a_row in (ASKED_AT_LEAST, 2000, 10**15):
+    for in_a_row in (constants.ASKED_AT_LEAST, 2000, 10**15):
         compiler._in_a_row = in_a_row
         compiler._note_host_preference(None)
-        assert 1 <= compiler._unchecked_calls <= 2**TRUSTED_AT_MOST
+        assert 1 <= compiler._unchecked_calls <= 2**constants.TRUSTED_AT_MOST
