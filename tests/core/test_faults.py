@@ -66,7 +66,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.random.streams:StreamDraws.begin",
         "np2tf.staging.compile.compiler:Compiler._note_compiled_call",
         "np2tf.staging.tiers.budget:Budget.note_compiling",
-        "np2tf.staging.compile.specializations:SpecializationCache.count_compiled_call",
+        "np2tf.staging.tiers.comparison:Comparison.count_compiled_call",
     ),
     # the same before the half of np2tf that needs TensorFlow is loaded
     "cold": (
@@ -112,12 +112,12 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.tiers.budget:Budget.deadline",
         "np2tf.staging.tiers.budget:Budget.note_gain",
         "np2tf.staging.compile.specializations:SpecializationCache.start_from",
-        "np2tf.staging.compile.specializations:SpecializationCache.wants_host",
-        "np2tf.staging.compile.specializations:SpecializationCache.add_host_time",
-        "np2tf.staging.compile.specializations:SpecializationCache.add_compiled_time",
-        "np2tf.staging.compile.specializations:SpecializationCache._choose_tier",
-        "np2tf.staging.compile.specializations:SpecializationCache.reconsider",
-        "np2tf.staging.compile.specializations:SpecializationCache.is_due_on_host",
+        "np2tf.staging.tiers.comparison:Comparison.wants_host",
+        "np2tf.staging.tiers.comparison:Comparison.add_host_time",
+        "np2tf.staging.tiers.comparison:Comparison.add_compiled_time",
+        "np2tf.staging.tiers.comparison:Comparison._choose_tier",
+        "np2tf.staging.tiers.comparison:Comparison.reconsider",
+        "np2tf.staging.tiers.comparison:Comparison.is_due_on_host",
     ),
     # a loop that continues as compiled code
     "loop": (

@@ -51,6 +51,7 @@ from np2tf.staging.random.streams import OutOfWords
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import compiles_at_once, has_tensor, is_recording, names_numpy
+from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.history import digest_of_call, key_of
 from np2tf.staging.trace.signature import Signature
 from np2tf.staging.trace.trace import trace_of
@@ -339,7 +340,7 @@ class CompiledCode:
     def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
         """Let the function's prospect record the outcome of compiling these calls."""
         cache.digest = digest_of_call(call.args, call.kwargs)
-        cache.assumed_host = self._host.average
+        cache.timing.assumed_host = self._host.average
         if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
             reference = weakref.ref(self)
             self._host.prospect.follow(
@@ -444,18 +445,19 @@ class Compiler(CompiledCode):
             # The arguments are numbers, strings and lists, so this is no function over arrays.
             return partial(self.run_on_host, None)
         cache = self._cache_of(call)
-        if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
-            cache.reconsider()
-            self._budget.slower.discard(cache)
-        if cache.on_host:
-            if cache.fallback is None and cache not in self._budget.slower:
-                self._budget.slower.add(cache)
+        timing = cache.timing
+        if timing.on_host and cache.fallback is None and timing.is_due_on_host(self._host.own_seconds):
+            timing.reconsider()
+            self._budget.slower.discard(timing)
+        if timing.on_host:
+            if cache.fallback is None and timing not in self._budget.slower:
+                self._budget.slower.add(timing)
                 if all(function.how == "xla" for function in cache.functions.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
             self._note_host_preference(cache.fallback)
             return partial(self.run_on_host, cache.fallback)
         if self._prefers_host(cache, call):
-            return partial(self._run_for_comparison, cache)
+            return partial(self._run_for_comparison, timing)
         self._in_a_row = self._unchecked_calls = 0
         try:
             concrete_function, is_new, cache, call = self._compile(cache, call)
@@ -468,12 +470,12 @@ class Compiler(CompiledCode):
     def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
         """Return whether a call that could be compiled runs on the host for now."""
         if cache.find(call.signature) is not None:
-            wants_host = cache.wants_host
+            wants_host = cache.timing.wants_host
         elif (advice := self._advice(call)) is not None:
             wants_host = not advice
         elif self._jitted.trace_count:
             worth = max(constants.HOST_SECONDS_FIRST, self._budget.expected_seconds / constants.SHARED_BY)
-            wants_host = cache.own_seconds < worth or not self._budget.is_open
+            wants_host = cache.timing.own_seconds < worth or not self._budget.is_open
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
             # attributes that the function does not read change from call to call.
@@ -516,8 +518,9 @@ class Compiler(CompiledCode):
                 explanation.reason, explanation.code = cache.fallback.reason, cache.fallback.code
                 explanation.path, explanation.line = cache.fallback.path, cache.fallback.line
             explanation.decision = self._pinned_decision() or cache.decision
-            explanation.host_seconds = cache.best_host if cache.host_calls else None
-            explanation.compiled_seconds = cache.best_compiled if cache.warm_calls else None
+            timing = cache.timing
+            explanation.host_seconds = timing.best_host if timing.host_calls else None
+            explanation.compiled_seconds = timing.best_compiled if timing.warm_calls else None
         explanation.runs = "host" if explanation.decision.startswith("host") else explanation.runs
         explanation.traces = self._jitted.trace_count
         return explanation
@@ -534,7 +537,7 @@ class Compiler(CompiledCode):
         reasons = [
             f"{cache.fallback.code} {cache.fallback.reason}" if cache.fallback else cache.decision
             for cache in self.caches.values()
-            if cache.on_host or not cache.functions
+            if cache.timing.on_host or not cache.functions
         ]
         return list(dict.fromkeys(reasons))
 
@@ -568,8 +571,8 @@ class Compiler(CompiledCode):
             return self.run_unjitted(failure, call.args, call.kwargs, cache)
         if self.handles_exceptions and uses_numpy_rules():  # … or handles it
             if self._may_run_prepared_on_host(call):
-                cache.note_discarded_call()
-            return self._run_for_comparison(cache, call.args, call.kwargs)
+                cache.timing.note_discarded_call()
+            return self._run_for_comparison(cache.timing, call.args, call.kwargs)
         return self.run_unjitted(failure, call.args, call.kwargs)
 
     def _execute_or_fail(
@@ -593,12 +596,10 @@ class Compiler(CompiledCode):
             pass_on(error)
             return None, error
 
-    def _run_for_comparison(
-        self, cache: SpecializationCache, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def _run_for_comparison(self, timing: Comparison, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host a call that could be compiled, and record its time."""
         host = self._host
-        return host.run_timed(args, kwargs, lambda: cache.add_host_time(host.latest, host.latest_own))
+        return host.run_timed(args, kwargs, lambda: timing.add_host_time(host.latest, host.latest_own))
 
     def _execute(
         self,
@@ -655,22 +656,22 @@ class Compiler(CompiledCode):
             concrete_function = retrace(ConcreteFunction.retrace_without_buffers)
             result = concrete_function(*inputs)
         try:
-            self._note_compiled_call(concrete_function, is_new, cache, time.perf_counter() - start)
+            self._note_compiled_call(concrete_function, is_new, cache.timing, time.perf_counter() - start)
         except Exception as error:
             note_fault(error, self.code)
         return result
 
     def _note_compiled_call(
-        self, concrete_function: ConcreteFunction, is_new: bool, cache: SpecializationCache, seconds: float
+        self, concrete_function: ConcreteFunction, is_new: bool, timing: Comparison, seconds: float
     ) -> None:
         if not concrete_function.is_warm:
             # XLA compiles at the first call.
             self._budget.note_compiling(seconds)
         else:
-            self._budget.note_gain(seconds, cache.usual_host)
-            if not cache.is_settled and not is_new:
-                cache.add_compiled_time(seconds)
-        cache.count_compiled_call(seconds, concrete_function.is_warm)
+            self._budget.note_gain(seconds, timing.usual_host)
+            if not timing.is_settled and not is_new:
+                timing.add_compiled_time(seconds)
+        timing.count_compiled_call(seconds, concrete_function.is_warm)
         concrete_function.is_warm = True
         if concrete_function.how == "xla":
             self._jitted.compiled_count += 1
@@ -738,7 +739,7 @@ class Compiler(CompiledCode):
         if isinstance(error, StagingError) and not error.is_momentary:
             self._host.prospect.refuse(args, kwargs, fallback)
         if cache is not None and fallback.kind is not TracingTimeError:
-            cache.on_host, cache.fallback = True, fallback
+            cache.timing.on_host, cache.fallback = True, fallback
             self._host.is_refused = True
         # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
         is_quiet = fallback.kind.is_quiet and uses_numpy_rules()

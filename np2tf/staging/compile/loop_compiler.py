@@ -16,6 +16,7 @@ from np2tf.staging.compile.concrete_function import DiscardedCall
 from np2tf.staging.compile.preparation import PreparedCall
 from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.jit import JittedFunction
+from np2tf.staging.tiers.comparison import Comparison
 
 
 class Entry(NamedTuple):
@@ -23,11 +24,11 @@ class Entry(NamedTuple):
 
     Attributes:
         result: the result of the loop's function; None if the host must run the loop.
-        cache: the cache that needs the host's time for the run; None if none does.
+        timing: the comparison that needs the host's time for the run; None if none does.
     """
 
     result: Any = None
-    cache: SpecializationCache | None = None
+    timing: Comparison | None = None
 
 
 class LoopCompiler(Compiler):
@@ -98,37 +99,37 @@ class LoopCompiler(Compiler):
         try:
             call = self._preparation.prepare(args, {}, changing_places)
             cache = self._cache_of(call)
-            if cache.on_host:
+            if cache.timing.on_host:
                 if cache.fallback is None:
-                    self._budget.slower.add(cache)
+                    self._budget.slower.add(cache.timing)
                 return Entry()
             if self._prefers_host(cache, call):
-                return Entry(cache=cache)
+                return Entry(timing=cache.timing)
             compilation = self._compile(cache, call)
         except Exception as error:
             pass_on(error)
             fallback = self._note_fallback(error)
             if cache is not None and fallback.kind is not TracingTimeError:
-                cache.on_host, cache.fallback = True, fallback
+                cache.timing.on_host, cache.fallback = True, fallback
             return Entry()
         result = self._run_or_discard(*compilation)
         try:
             if result is None:
-                compilation[2].note_discarded_call()
+                compilation[2].timing.note_discarded_call()
         except Exception as error:
             note_fault(error, self.code)
         return Entry(result)
 
-    def note_host_run(self, cache: SpecializationCache | None, seconds: float, own_seconds: float) -> None:
+    def note_host_run(self, timing: Comparison | None, seconds: float, own_seconds: float) -> None:
         """Record the time of a run of the loop on the host.
 
         Args:
-            cache: the cache of the call that `enter` received.
+            timing: the comparison that `enter` has returned.
             seconds, own_seconds: the seconds of the run, and without long calls of jitted functions.
         """
         self._host.note(seconds, own_seconds)
-        if cache is not None:
-            cache.add_host_time(seconds, own_seconds)
+        if timing is not None:
+            timing.add_host_time(seconds, own_seconds)
 
     def _run_or_discard(
         self, concrete_function: Any, is_new: bool, cache: SpecializationCache, call: PreparedCall

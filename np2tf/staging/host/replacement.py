@@ -283,7 +283,7 @@ class LoopRun:
             return entry
         compiler, arguments = entry
         start, loop = perf_counter(), self._loop
-        result, cache = compiler.enter(arguments, loop.changing_places)
+        result, timing = compiler.enter(arguments, loop.changing_places)
         if result is not None:
             self._taken_over = True
             self._rounds_left = rounds_left[len(rounds_left) :]
@@ -291,9 +291,9 @@ class LoopRun:
             self.is_over = loop.function.tells and bool(result[-1])
             self._results = result[: len(loop.function.results)]
         try:
-            loop.note_host_run(result is None and cache is None)
+            loop.note_host_run(result is None and timing is None)
             if result is None:
-                self._note = partial(compiler.note_host_run, cache)
+                self._note = partial(compiler.note_host_run, timing)
             else:
                 entry_of_report = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
                 entry_of_report.rounds += len(rounds_left)

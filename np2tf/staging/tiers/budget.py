@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from weakref import WeakSet
 
 from np2tf.staging.callees.callees import NewCallee
-from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, clock, long_calls
+from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.values.ordered_effects import ListIsRead
 
 
@@ -56,7 +56,7 @@ class Budget:
     """The costs of compiling one function, all signatures together.
 
     Attributes:
-        slower: the caches whose compiled code was slower than the host.
+        slower: the comparisons in which compiled code was slower than the host.
 
     Args:
         host: measures the function's time on the host.
@@ -66,7 +66,7 @@ class Budget:
         self._host = host
         self._costs = Costs()
         self._in_vain = 0
-        self.slower: WeakSet[SpecializationCache] = WeakSet()
+        self.slower: WeakSet[Comparison] = WeakSet()
 
     @property
     def tries(self) -> int:

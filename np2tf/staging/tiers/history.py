@@ -559,14 +559,15 @@ class Prospect:
         before = self.record or FunctionRecord((), 0.0, 0, -1.0, 0, {})
         caches = [cache for cache in self._caches() if cache.digest]
         host_estimate, ran, host_seconds = 0.0, 0.0, 0.0
-        for cache in caches:
-            if cache.on_host:
-                host_seconds += cache.own_seconds
+        timings = [cache.timing for cache in caches]
+        for timing in timings:
+            if timing.on_host:
+                host_seconds += timing.own_seconds
             else:
                 # The best call on each tier counts: the mean of a few calls says more about other load.
-                host_estimate += cache.calls * cache.usual_host
-                ran += cache.calls * cache.usual_compiled
-        total = self._host_seconds() + sum(cache.calls * cache.usual_host for cache in caches)
+                host_estimate += timing.calls * timing.usual_host
+                ran += timing.calls * timing.usual_compiled
+        total = self._host_seconds() + sum(timing.calls * timing.usual_host for timing in timings)
         seconds = (total, *before.host_seconds)[: constants.PROCESSES]
         tries = self._tries
         if not tries and not self._refusals:
@@ -590,9 +591,8 @@ def _call_records(caches: Iterable[SpecializationCache]) -> dict[str, CallRecord
     for cache in caches:
         varying_numbers = tuple(sorted(cache.varying_numbers))
         pinned_numbers = tuple(sorted(cache.pinned_numbers))
-        record = CallRecord(
-            cache.usual_host, cache.usual_compiled, varying_numbers, pinned_numbers, len(cache.first_numbers)
-        )
+        usual = cache.timing.usual_host, cache.timing.usual_compiled
+        record = CallRecord(*usual, varying_numbers, pinned_numbers, len(cache.first_numbers))
         before = records.get(cache.digest)
         # Of calls with equal digests, the slowest decides.
         if before is None or record.host >= before.host:

@@ -136,7 +136,7 @@ def test_a_function_that_is_slower_takes_its_loops_along() -> None:
     with np2tf.config.using(tier="auto"):
         found.lower(np.zeros(2))
         (cache,) = found._caches.values()
-        cache.on_host = cache.is_settled = True
+        cache.timing.on_host = cache.timing.is_settled = True
         np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
     loop.host_seconds, loop._latest = 1e9, 1.0
     assert not loop.is_due

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.tiers import budget, clock
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.clock import Costs
+from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.constants import ASKED_WITHIN, COMPILE_SECONDS, LONG_CALL, SHARE_OF_LONG_CALLS
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
@@ -112,7 +112,7 @@ def test_what_is_slower_than_the_host_makes_the_next_attempt_harder(time: _Time)
     function = _budget(1.0)
     clock.clock.host_seconds = 100.0
     assert function.is_open
-    slower = SpecializationCache()
+    slower = Comparison()
     function.slower.add(slower)
     assert not function.is_open
 
@@ -121,7 +121,7 @@ def test_any_number_of_attempts_in_vain(time: _Time) -> None:
     """A share of the host's time that shrinks with each attempt is a number however many there were."""
     function = _budget(1e9)
     clock.clock.host_seconds = 1e12
-    caches = [SpecializationCache() for _ in range(1100)]
+    caches = [Comparison() for _ in range(1100)]
     for cache in caches:
         function.slower.add(cache)
     assert not function.is_open

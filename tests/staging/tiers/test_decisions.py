@@ -423,10 +423,10 @@ class _Compiled:
         made.follow(self.budget, lambda: [self.cache])
 
     def warm(self, seconds: float, times: int = 1) -> None:
-        self.cache.count_compiled_call(seconds, False)
+        self.cache.timing.count_compiled_call(seconds, False)
         for _ in range(times):
-            self.cache.count_compiled_call(seconds, True)
-            self.cache.add_compiled_time(seconds)
+            self.cache.timing.count_compiled_call(seconds, True)
+            self.cache.timing.add_compiled_time(seconds)
 
 
 def _processes(found: FunctionRecord | None) -> tuple[Prospect, HostFunction]:
@@ -445,7 +445,7 @@ def test_the_next_process_compiles_at_once_what_has_paid(
     host.own_seconds = 2.0
     compiled = _Compiled(made, host)
     compiled.warm(0.01, 20)
-    compiled.cache.add_host_time(0.2, 0.2)
+    compiled.cache.timing.add_host_time(0.2, 0.2)
     _, found = made.outcome()
     assert found is not None
     assert found.host_seconds == pytest.approx((2.0 + 21 * 0.2,))
@@ -490,12 +490,12 @@ def test_code_that_is_slower_than_it_is_known_to_be_revises_it(
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
     compiled.warm(0.17, constants.WARM_CALLS)
-    cache = compiled.cache
-    assert cache.wants_host, "it is compared at once where it is not clearly ahead"
+    timing = compiled.cache.timing
+    assert timing.wants_host, "it is compared at once where it is not clearly ahead"
     for _ in range(constants.WARM_CALLS):
-        cache.add_host_time(0.1, 0.1)
-    assert cache.is_settled
-    assert cache.on_host
+        timing.add_host_time(0.1, 0.1)
+    assert timing.is_settled
+    assert timing.on_host
     _, found = made.outcome()
     assert found is not None
     assert found.call_records[KIND].is_slower
@@ -507,15 +507,15 @@ def test_a_host_that_is_faster_than_it_is_known_to_be_revises_it(folder: Path) -
     known = CallRecord(0.1, 0.01, (), (), 1)
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
-    cache = compiled.cache
+    timing = compiled.cache.timing
     compiled.warm(0.01, constants.WARM_CALLS)
-    assert not cache.wants_host, "no call is spent on what is known"
+    assert not timing.wants_host, "no call is spent on what is known"
     compiled.warm(0.01, int(constants.REVIEW_FACTOR * 0.1 / 0.01))
-    assert cache.wants_host, "until one costs little"
+    assert timing.wants_host, "until one costs little"
     for _ in range(constants.WARM_CALLS):
-        cache.add_host_time(0.002, 0.002)
-    assert cache.is_settled
-    assert cache.on_host
+        timing.add_host_time(0.002, 0.002)
+    assert timing.is_settled
+    assert timing.on_host
 
 
 def test_what_is_followed_for_long_is_forgotten(folder: Path) -> None:
