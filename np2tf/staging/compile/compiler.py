@@ -31,13 +31,14 @@ from np2tf.core.errors import (
     PromotionError,
     StagingError,
     TooManyTracesError,
+    TraceAgain,
     TracingTimeError,
     UnrollingError,
 )
 from np2tf.core.faults import CODE, note_fault, pass_on
 from np2tf.core.operators import check_bound
 from np2tf.core.settings import config
-from np2tf.staging.callees.callees import NewCallee, check_class
+from np2tf.staging.callees.callees import check_class
 from np2tf.staging.callees.eager_callees import eager_version
 from np2tf.staging.compile.concrete_function import Body, ConcreteFunction, DiscardedCall
 from np2tf.staging.compile.preparation import CallPreparation, PreparedCall
@@ -53,10 +54,10 @@ from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import compiles_at_once, has_tensor, is_recording, names_numpy
 from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.history import digest_of_call, key_of
+from np2tf.staging.tiers.policy import HostStreak
 from np2tf.staging.trace.signature import Signature
 from np2tf.staging.trace.trace import trace_of
 from np2tf.staging.values.carried_values import check_returned
-from np2tf.staging.values.ordered_effects import ListIsRead
 from np2tf.staging.xla.stable_names import stable_names
 
 # -- explanation ---------------------------------------------------------------------------------------------
@@ -224,7 +225,7 @@ class CompiledCode:
                     raise TracingTimeError("the lengths of arrays are needed") from error
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
-            except (NewCallee, ListIsRead) as discovery:
+            except TraceAgain as discovery:
                 self._preparation.learn(discovery)
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
@@ -248,7 +249,7 @@ class CompiledCode:
             try:
                 with self._preparation.guard_captures(call):
                     return trace(call, self._body_function)
-            except (NewCallee, ListIsRead) as discovery:
+            except TraceAgain as discovery:
                 self._preparation.learn(discovery)
 
     def _check_classes(self, call: PreparedCall) -> None:
@@ -372,10 +373,7 @@ class Compiler(CompiledCode):
         self.name = self._function.__qualname__
         # The promotion modes for which the warning was given that the function runs unjitted.
         self._warned_modes: set[str] = set()
-        # The number of calls in a row that had to run on the host, the reason of the latest, and the number
-        # of calls that will run there without a check.
-        self._in_a_row = self._unchecked_calls = 0
-        self._latest: Fallback | None = None
+        self._streak = HostStreak()
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, compiled if that is possible and pays."""
@@ -395,8 +393,8 @@ class Compiler(CompiledCode):
             if not uses_numpy_rules():
                 return partial(self.run_unjitted, ErrstateError.of())
             return partial(self.run_on_host, None)
-        if (host.is_short or self._unchecked_calls > 0) and self._may_run_on_host(args, kwargs):
-            return self._run_unexamined
+        if (host.is_short or self._streak.unchecked > 0) and self._may_run_on_host(args, kwargs):
+            return self._jitted._run_timed if host.is_short else self._run_unexamined
         if not self._jitted.trace_count and self._may_run_on_host(args, kwargs):
             advice = host.prospect.advice(args, kwargs)
             if not (self._budget.is_open if advice is None else advice):
@@ -413,25 +411,15 @@ class Compiler(CompiledCode):
         return not has_tensor(args) and not has_tensor(kwargs.values())
 
     def _run_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run on the host without preparing the call, because calls are short or had to run there often
-        enough.
-        """
-        host = self._host
-        if host.is_short:
-
-            def note_short_calls() -> None:
-                if host.is_short:
-                    self._jitted.bypass_compiler()
-
-            return host.run_timed(args, kwargs, note_short_calls)
-        usual = host.average
-        self._unchecked_calls -= 1
+        """Run on the host without preparing the call, because calls had to run there often enough."""
+        host, usual = self._host, self._host.average
+        self._streak.unchecked -= 1
 
         def note_unusual_call() -> None:
             if host.latest > constants.UNUSUAL * usual:
-                self._in_a_row = self._unchecked_calls = 0
+                self._streak.end()
 
-        return self.run_on_host(self._latest, args, kwargs, note_unusual_call)
+        return self.run_on_host(self._streak.reason, args, kwargs, note_unusual_call)
 
     def _examine(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
         """Return the function that runs a call, for which code is made if that is due."""
@@ -454,11 +442,11 @@ class Compiler(CompiledCode):
                 self._budget.slower.add(timing)
                 if all(function.how == "xla" for function in cache.functions.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
-            self._note_host_preference(cache.fallback)
+            self._streak.note(cache.fallback)
             return partial(self.run_on_host, cache.fallback)
         if self._prefers_host(cache, call):
             return partial(self._run_for_comparison, timing)
-        self._in_a_row = self._unchecked_calls = 0
+        self._streak.end()
         try:
             concrete_function, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
@@ -473,26 +461,17 @@ class Compiler(CompiledCode):
             wants_host = cache.timing.wants_host
         elif (advice := self._advice(call)) is not None:
             wants_host = not advice
-        elif self._jitted.trace_count:
-            worth = max(constants.HOST_SECONDS_FIRST, self._budget.expected_seconds / constants.SHARED_BY)
-            wants_host = cache.timing.own_seconds < worth or not self._budget.is_open
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
             # attributes that the function does not read change from call to call.
-            wants_host = self._host.own_seconds < constants.HOST_SECONDS_FIRST or not self._budget.is_open
+            is_share = self._jitted.trace_count > 0
+            seconds = cache.timing.own_seconds if is_share else self._host.own_seconds
+            wants_host = not self._budget.is_due(seconds, is_share)
         return wants_host and self._may_run_prepared_on_host(call)
 
     def _advice(self, call: PreparedCall) -> bool | None:
         """Return whether an earlier process found that such a call should be compiled; None if it did not."""
         return self._host.prospect.advice(call.args, call.kwargs)
-
-    def _note_host_preference(self, why: Fallback | None) -> None:
-        self._latest = why
-        self._in_a_row += 1
-        if self._in_a_row >= constants.ASKED_AT_LEAST:
-            self._unchecked_calls = 2 ** min(
-                self._in_a_row - constants.ASKED_AT_LEAST, constants.TRUSTED_AT_MOST
-            )
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""
@@ -735,7 +714,7 @@ class Compiler(CompiledCode):
         cache: SpecializationCache | None,
     ) -> None:
         fallback = self._note_fallback(error)
-        self._note_host_preference(fallback)
+        self._streak.note(fallback)
         if isinstance(error, StagingError) and not error.is_momentary:
             self._host.prospect.refuse(args, kwargs, fallback)
         if cache is not None and fallback.kind is not TracingTimeError:

@@ -38,7 +38,7 @@ from np2tf.staging.tiers.call_context import (
     tensorflow,
     tier,
 )
-from np2tf.staging.tiers.clock import clock, machine
+from np2tf.staging.tiers.clock import clock, import_cost
 from np2tf.staging.tiers.history import decisions
 
 if TYPE_CHECKING:
@@ -274,12 +274,7 @@ class JittedFunction:
             return False
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
-        # If the program itself has imported TensorFlow, that time is already spent.
-        return (
-            clock.host_seconds
-            >= (constants.LOAD_SECONDS if tensorflow.is_known else constants.IMPORT_SECONDS)
-            * machine.slowdown
-        )
+        return clock.host_seconds >= import_cost(tensorflow.is_known)
 
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""

@@ -26,7 +26,8 @@ from np2tf.core.settings import config
 from np2tf.staging.host.watched_loops import WATCH, WatchedLoop, hot, loop_costs, loops
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
-from np2tf.staging.tiers.clock import LoopTimer, clock, machine
+from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
+from np2tf.staging.tiers.policy import part_sizes
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.loop_compiler import LoopCompiler
@@ -339,13 +340,11 @@ class LoopRun:
     def _pays(self, seconds_passed: float, seconds_left: float) -> bool:
         """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
         loop = self._loop
-        import_seconds = 0.0 if fast_flags.tensors else constants.IMPORT_SECONDS * machine.slowdown
+        cost = loop.expected_seconds + import_cost()
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = seconds_left * (1.0 - loop.record.ratio) > constants.FIRST_CALL_GAIN * (
-                loop.expected_seconds + import_seconds
-            )
+            pays = seconds_left * (1.0 - loop.record.ratio) > constants.FIRST_CALL_GAIN * cost
         else:
-            pays = seconds_left > constants.REST_FACTOR * (loop.expected_seconds + import_seconds)
+            pays = seconds_left > constants.REST_FACTOR * cost
         return (
             pays
             and _is_possible()
@@ -403,7 +402,7 @@ class LoopRun:
         start, duration = self._rounds_left.start, None
         policy = self._sizes(names)
         try:
-            while (size := self._next_size(policy, duration)) is not None:
+            while not self._is_done and (size := self._next_size(policy, duration)) is not None:
                 duration = self._run(size, variables)
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False
@@ -411,7 +410,7 @@ class LoopRun:
         return tuple(variables[name] for name in self._loop.function.results)
 
     def _next_size(self, policy: Generator[int, float | None, None], duration: float | None) -> int | None:
-        """Return the length of the next part; None if there is none.
+        """Return the length of the next part; None if no part can run.
 
         Args:
             policy: the lengths, from `_sizes`.
@@ -430,43 +429,22 @@ class LoopRun:
         _, jitted_function = self._loop.functions(names)
         assert jitted_function is not None
         self._compiler = loop_compiler(jitted_function)
-        trace_count = jitted_function.trace_count
-        size = 1
-        for seconds in (constants.FIRST_TRIAL, constants.WARM_TRIAL):
-            size = max(1, int(seconds / self._per_round))
+        size = max(1, int(constants.FIRST_TRIAL / self._per_round))
+        duration = yield size
+        if duration is not None:
+            loop_costs.seconds += duration
+            self._loop.note(duration)
+            trace_count = jitted_function.trace_count
+            size = max(1, int(constants.WARM_TRIAL / self._per_round))
             duration = yield size
-            if duration is None:
-                self._report_entry.returned += 1
-                return
-            if self._is_done:
-                return
-            if seconds == constants.FIRST_TRIAL:
-                loop_costs.seconds += duration
-                self._loop.note(duration)
-                trace_count = jitted_function.trace_count
-                continue
-            self._loop.ratio = duration / (size * self._per_round)
-            if (
-                duration > constants.FASTER * size * self._per_round
-                or jitted_function.trace_count > trace_count
-            ):
+        if duration is not None:
+            seconds = size * self._per_round
+            self._loop.ratio = duration / seconds
+            if duration > constants.FASTER * seconds or jitted_function.trace_count > trace_count:
                 self._loop.refused = True
-                self._report_entry.returned += 1
-                return
-        # The parts become longer, and shorter before an iteration that only the host can run.
-        least = size
-        while not self._is_done:
-            duration = yield size
-            if duration is not None:
-                size = max(
-                    int(size * min(constants.PART_GROWTH, constants.LONGEST_PART / max(duration, 1e-9))), 1
-                )
-                least = min(least, size)
-            elif size > least:
-                size = max(size // constants.PART_GROWTH, least)
             else:
-                self._report_entry.returned += 1
-                return
+                yield from part_sizes(size)
+        self._report_entry.returned += 1
 
     @property
     def _is_done(self) -> bool:

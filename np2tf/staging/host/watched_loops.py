@@ -6,12 +6,11 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from np2tf.arrays.front.flags import fast_flags
 from np2tf.core import late
 from np2tf.core.counts import Fallback, TakenOver, counts
 from np2tf.core.faults import note_fault
 from np2tf.staging.tiers import constants
-from np2tf.staging.tiers.clock import Costs, machine
+from np2tf.staging.tiers.clock import Costs, import_cost
 from np2tf.staging.tiers.history import CallRecord, FunctionRecord, Refusal, decisions, digest_of_call, key_of
 
 if TYPE_CHECKING:
@@ -132,8 +131,7 @@ class WatchedLoop:
             return True
         if not self._may_be_entered:
             return False
-        import_seconds = 0.0 if fast_flags.tensors else constants.IMPORT_SECONDS * machine.slowdown
-        if self.host_seconds < constants.ENTER_FACTOR * (self.expected_seconds + import_seconds):
+        if self.host_seconds < constants.ENTER_FACTOR * (self.expected_seconds + import_cost()):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 

@@ -12,14 +12,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from np2tf.staging.callees.callees import NewCallee
-from np2tf.staging.host.host_function import HostFunction
+from np2tf.core.errors import TraceAgain
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, clock, long_calls
 from np2tf.staging.tiers.comparison import Comparison
-from np2tf.staging.values.ordered_effects import ListIsRead
+
+if TYPE_CHECKING:
+    from np2tf.staging.host.host_function import HostFunction
 
 
 class _Queue:
@@ -112,6 +114,16 @@ class Budget:
         _queue.leave(self)
         return True
 
+    def is_due(self, seconds: float, is_share: bool) -> bool:
+        """Return whether to compile what has taken so many seconds on the host.
+
+        Args:
+            seconds: the seconds of the function, or of one kind of its calls.
+            is_share: whether code for other kinds of calls has been made.
+        """
+        share = self.expected_seconds / constants.SHARED_BY if is_share else 0.0
+        return seconds >= max(constants.HOST_SECONDS_FIRST, share) and self.is_open
+
     @property
     def deadline(self) -> float:
         """The time, by `time.monotonic`, at which a trace that begins now is given up."""
@@ -131,7 +143,7 @@ class Budget:
         try:
             yield
             in_vain = 0
-        except (NewCallee, ListIsRead):
+        except TraceAgain:
             tries = in_vain = 0
             raise
         finally:

@@ -9,6 +9,7 @@ import threading
 from contextlib import suppress
 from time import perf_counter, thread_time
 
+from np2tf.arrays.front.flags import fast_flags
 from np2tf.staging.tiers import constants
 
 # -- clock ---------------------------------------------------------------------------------------------------
@@ -91,6 +92,17 @@ class _Machine:
 machine = _Machine()
 clock = _Clock()
 long_calls = _LongCalls()
+
+
+def import_cost(has_tensorflow: bool = False) -> float:
+    """Return the seconds that loading the half of np2tf that needs TensorFlow costs now.
+
+    Args:
+        has_tensorflow: whether the program itself has imported TensorFlow, so that this time is spent.
+    """
+    if fast_flags.tensors:
+        return 0.0
+    return (constants.LOAD_SECONDS if has_tensorflow else constants.IMPORT_SECONDS) * machine.slowdown
 
 
 class Costs:

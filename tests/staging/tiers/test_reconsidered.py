@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from np2tf.staging.compile.compiler import Compiler
-from np2tf.staging.host.jit import JittedFunction
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.comparison import Comparison
 
@@ -119,12 +117,3 @@ def test_however_often_a_choice_is_reviewed() -> None:
     assert calls.timing.on_host
     calls.run(100_000)
     assert calls.timing.on_host
-
-
-def test_most_calls_that_must_stay_on_the_host_are_not_looked_at() -> None:
-    """Nor does counting them become slower: the number of unchecked calls is bounded."""
-    compiler = Compiler(JittedFunction(abs))  # type: ignore[arg-type]
-    for in_a_row in (constants.ASKED_AT_LEAST, 2000, 10**15):
-        compiler._in_a_row = in_a_row
-        compiler._note_host_preference(None)
-        assert 1 <= compiler._unchecked_calls <= 2**constants.TRUSTED_AT_MOST
