@@ -40,7 +40,7 @@ from np2tf.core.operators import check_bound
 from np2tf.core.settings import config
 from np2tf.staging.callees.callees import check_class
 from np2tf.staging.callees.eager_callees import eager_version
-from np2tf.staging.compile.concrete_function import Body, ConcreteFunction, DiscardedCall
+from np2tf.staging.compile.concrete_function import ConcreteFunction, DiscardedCall
 from np2tf.staging.compile.preparation import CallPreparation, PreparedCall
 from np2tf.staging.compile.specializations import LengthsAreNeeded, SpecializationCache, SpecializationCaches
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
@@ -595,50 +595,42 @@ class Compiler(CompiledCode):
                 been written back. Once the call has been accepted, exceptions are those of the program, which
                 its effects raise.
         """
-        arrays = call.signature.arrays
-        inputs = (
-            arrays,
-            call.signature.numbers,
-            call.signature.generators,
-            call.signature.holders,
-            call.accept,
-        )
-
-        def retrace(trace: Callable[[ConcreteFunction, Body, Sequence[Any]], None]) -> ConcreteFunction:
-            # Other threads may be running the code: it does not change, but is replaced.
-            with self._lock:
-                current = cache.find(call.signature)
-                if current is not None and current is not concrete_function:
-                    return current
-                new = concrete_function.copy()
-                with self._preparation.guard_captures(call):
-                    trace(new, call.body(self._body_function, new.is_bounded), arrays)
-                cache.replace(concrete_function, new)
-                return new
-
+        signature = call.signature
+        values = signature.arrays, signature.numbers, signature.generators, signature.holders
+        inputs = *values, call.accept
         if concrete_function.hides_gradients and is_recording():
-            concrete_function = retrace(ConcreteFunction.retrace_for_gradients)
+            concrete_function = self._retrace(concrete_function, cache, call, gradients=True)
         try:
             result = _first_call(concrete_function, inputs) if is_new else concrete_function(*inputs)
-        except tf.errors.OpError:
-            if concrete_function.how != "xla" or not is_new:
+        except (tf.errors.OpError, DiscardedCall, OutOfWords) as error:
+            choice = _other_choice(error, concrete_function, is_new)
+            if not choice:
                 raise
-            # XLA refuses some graphs only when it compiles them, at the first call.
-            concrete_function = retrace(ConcreteFunction.retrace_as_graph)
-            result = concrete_function(*inputs)
-        except DiscardedCall:
-            if not concrete_function.has_assumed:
-                raise
-            concrete_function = retrace(ConcreteFunction.retrace_without_assumptions)
-            result = concrete_function(*inputs)
-        except OutOfWords:
-            concrete_function = retrace(ConcreteFunction.retrace_without_buffers)
+            concrete_function = self._retrace(concrete_function, cache, call, **choice)
             result = concrete_function(*inputs)
         try:
             self._note_compiled_call(concrete_function, is_new, cache.timing, time.perf_counter() - start)
         except Exception as error:
             note_fault(error, self.code)
         return result
+
+    def _retrace(
+        self,
+        concrete_function: ConcreteFunction,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        **choice: bool,
+    ) -> ConcreteFunction:
+        """Return the code of another trace, which replaces the code in the cache."""
+        with self._lock:
+            current = cache.find(call.signature)
+            if current is not None and current is not concrete_function:
+                return current  # another thread has traced it
+            with self._preparation.guard_captures(call):
+                body = call.body(self._body_function, concrete_function.is_bounded)
+                new = concrete_function.retrace(body, call.signature.arrays, **choice)
+            cache.replace(concrete_function, new)
+            return new
 
     def _note_compiled_call(
         self, concrete_function: ConcreteFunction, is_new: bool, timing: Comparison, seconds: float
@@ -736,6 +728,16 @@ class Compiler(CompiledCode):
         except Exception as fault:
             note_fault(fault, self.code)
             return Fallback(self.name, "internal error", CODE)
+
+
+def _other_choice(error: Exception, concrete_function: ConcreteFunction, is_new: bool) -> dict[str, bool]:
+    """Return the choice for another trace, whose code runs a call that has failed; empty if none does."""
+    if isinstance(error, OutOfWords):
+        return {"buffers": False}
+    if isinstance(error, DiscardedCall):
+        return {"assumes": False} if concrete_function.has_assumed else {}
+    # XLA refuses some graphs only when it compiles them, at the first call.
+    return {"xla": False} if is_new and concrete_function.how == "xla" else {}
 
 
 def _first_call(concrete_function: ConcreteFunction, inputs: Sequence[Any]) -> Any:
