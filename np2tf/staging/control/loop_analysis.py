@@ -12,7 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.arrays.array.ndarray import chain_of, is_array, scalar, storage_of
-from np2tf.arrays.tensors.storage import Storage, alias_closure, aliases, is_outside, link_aliases
+from np2tf.arrays.tensors.storage import Storage, alias_closure, aliases, is_known, is_outside, link_aliases
 from np2tf.arrays.tensors.symbolic_integers import distance
 from np2tf.core.errors import PollingError
 from np2tf.staging.trace.provenance import provenance_of, storages_with_itself
@@ -90,6 +90,70 @@ class LoopAnalysis:
         exit_storage = self.exits.get(k)
         storages = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
         return exit_storage is not None and bool(storages & set(aliases(exit_storage)))
+
+    def holders(self, leaves: Sequence[Any]) -> list[int]:
+        """Return the carried arrays that hold an array which the loop writes to under another name.
+
+        Args:
+            leaves: the values of the loop's variables before it.
+        """
+        mutable = self.mutable()
+        entries = self._entries(leaves)
+        holders = [k for k in self.fresh if mutable and self.holds(k)]
+        return holders + [
+            k
+            for k, storage in [*self.exits.items(), *entries.items()]
+            if storage and set(aliases(storage)) & self.written_storages
+        ]
+
+    def hazard(self, leaves: Sequence[Any], read_storages: set[Storage]) -> tuple[int, list[int]] | None:
+        """Return a carried array that may be another array, if one of the two is written to, and the other
+        variables that it may be; None if there is none.
+
+        Args:
+            leaves: the values of the loop's variables before it.
+            read_storages: what an iteration reads from outside.
+        """
+        mutable, entries = self.mutable(), self._entries(leaves)
+        place: dict[Storage | None, int] = {storage: j for j, storage in self.fresh.items()}
+        for k in self.fresh:
+            written = k in mutable
+            entry = entries.get(k)
+            exit_storage = self.exits.get(k)
+            shared_exit = [
+                j
+                for j, other_storage in self.exits.items()
+                if j != k and other_storage is exit_storage and exit_storage is not None
+            ]
+            shared_entry = [
+                j
+                for j, other_storage in entries.items()
+                if j != k and other_storage is entry and entry is not None
+            ]
+            # The name is bound to an array from before the loop, which the next iteration would write to.
+            outside = (
+                exit_storage is not None
+                and is_known(exit_storage)
+                and exit_storage not in self.fresh.values()
+            )
+            with_written = any(j in mutable for j in shared_exit)
+            doubtful = shared_exit or shared_entry or outside or entry in read_storages
+            if (
+                with_written
+                or entry in self.storages
+                or exit_storage in self.storages
+                or (written and doubtful)
+            ):
+                exit_places = (
+                    [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
+                )
+                arrays = [(j, leaf) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)]
+                names = [j for j, leaf in arrays if storage_of(leaf) in (entry, exit_storage)]
+                return k, [*shared_exit, *shared_entry, *exit_places, *names]
+        return None
+
+    def _entries(self, leaves: Sequence[Any]) -> dict[int, Storage | None]:
+        return {k: storage_of(leaves[k]) for k in self.fresh if is_array(leaves[k])}
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
