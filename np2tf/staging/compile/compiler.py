@@ -9,10 +9,10 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -156,10 +156,19 @@ def _array_text(array: Any) -> str:
 _Result = TypeVar("_Result")
 
 
+class Compilation(NamedTuple):
+    """The code for a call, whether it is new, its cache, and the call as it is prepared for the code."""
+
+    function: ConcreteFunction
+    is_new: bool
+    cache: SpecializationCache
+    call: PreparedCall
+
+
 class CompiledCode:
     """The compiled code of a jitted function."""
 
-    #: True if the function's prospect records for the next process what compiling has gained.
+    #: True if the function's prospect follows earlier processes, and records what compiling has gained.
     _is_followed = True
 
     def __init__(self, jitted_function: JittedFunction) -> None:
@@ -171,6 +180,9 @@ class CompiledCode:
         self._caches = SpecializationCaches(self._host)
         self._checked_classes: set[type] = set()
         self._budget = Budget(self._host)
+        # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
+        # budget.
+        self._until: float | None = None
         self._lock = threading.RLock()
         self._preparation = CallPreparation(self._function, self._lock)
         # The messages and places of the errors about loops that would become very large graphs.
@@ -201,23 +213,32 @@ class CompiledCode:
         Raises:
             StagingError: if the call cannot be compiled.
         """
-        call = self._preparation.prepare(args, kwargs)
-        return self._compile(self._cache_of(call), call)[0]
+        return self._code_for(args, kwargs)[0]
+
+    def _code_for(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing_places: Collection[int] = ()
+    ) -> Compilation:
+        """Return the code for a call with these arguments.
+
+        Args:
+            args, kwargs: the arguments.
+            changing_places: the places of arguments that differ in the next call, if they are numbers.
+        """
+        call = self._preparation.prepare(args, kwargs, changing_places)
+        return self._compile(self._cache_of(call), call)
 
     def _cache_of(self, call: PreparedCall) -> SpecializationCache:
         return self._caches.of(call, may_be_open=not self._keeps_rules)
 
-    def _compile(
-        self, cache: SpecializationCache, call: PreparedCall
-    ) -> tuple[ConcreteFunction, bool, SpecializationCache, PreparedCall]:
-        """Return the code for a call, whether it is new, its cache, and the call.
+    def _compile(self, cache: SpecializationCache, call: PreparedCall) -> Compilation:
+        """Return the code for a call.
 
         The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
         read.
         """
         while True:
             try:
-                return *self._find_or_compile(cache, call), cache, call
+                return Compilation(*self._find_or_compile(cache, call), cache, call)
             except LengthsAreNeeded as error:
                 self._caches.refuse_lengths(call)
                 if self._deadline is not None:
@@ -351,6 +372,8 @@ class CompiledCode:
     @property
     def _deadline(self) -> float | None:
         """The time at which tracing is given up; None if the host is no alternative."""
+        if self._until is not None:
+            return self._until
         return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
 
 
@@ -448,18 +471,19 @@ class Compiler(CompiledCode):
             return partial(self._run_for_comparison, timing)
         self._streak.end()
         try:
-            concrete_function, is_new, cache, call = self._compile(cache, call)
+            compilation = self._compile(cache, call)
         except Exception as error:
             pass_on(error)
             return partial(self.run_unjitted, error, cache=cache)
-        start = time.perf_counter() if is_new else start
-        return lambda args, kwargs: self._run(concrete_function, is_new, cache, call, start)
+        start = time.perf_counter() if compilation.is_new else start
+        return lambda args, kwargs: self._run(compilation, start)
 
     def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
         """Return whether a call that could be compiled runs on the host for now."""
+        prospect = self._host.prospect
         if cache.find(call.signature) is not None:
             wants_host = cache.timing.wants_host
-        elif (advice := self._advice(call)) is not None:
+        elif self._is_followed and (advice := prospect.advice(call.args, call.kwargs)) is not None:
             wants_host = not advice
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
@@ -468,10 +492,6 @@ class Compiler(CompiledCode):
             seconds = cache.timing.own_seconds if is_share else self._host.own_seconds
             wants_host = not self._budget.is_due(seconds, is_share)
         return wants_host and self._may_run_prepared_on_host(call)
-
-    def _advice(self, call: PreparedCall) -> bool | None:
-        """Return whether an earlier process found that such a call should be compiled; None if it did not."""
-        return self._host.prospect.advice(call.args, call.kwargs)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""
@@ -528,20 +548,14 @@ class Compiler(CompiledCode):
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(
-        self,
-        concrete_function: ConcreteFunction,
-        is_new: bool,
-        cache: SpecializationCache,
-        call: PreparedCall,
-        start: float,
-    ) -> Any:
+    def _run(self, compilation: Compilation, start: float) -> Any:
         """Run the code; `start` is the time when the call began, because a compiled call includes taking
         arguments apart.
         """
-        result, failure = self._execute_or_fail(concrete_function, is_new, cache, call, start)
+        result, failure = self._execute_or_fail(compilation, start)
         if failure is None:
             return result
+        cache, call = compilation.cache, compilation.call
         if isinstance(failure, LongCallError):
             with replace_loops():
                 return self.run_unjitted(failure, call.args, call.kwargs)
@@ -554,23 +568,16 @@ class Compiler(CompiledCode):
             return self._run_for_comparison(cache.timing, call.args, call.kwargs)
         return self.run_unjitted(failure, call.args, call.kwargs)
 
-    def _execute_or_fail(
-        self,
-        concrete_function: ConcreteFunction,
-        is_new: bool,
-        cache: SpecializationCache,
-        call: PreparedCall,
-        start: float,
-    ) -> tuple[Any, Exception | None]:
+    def _execute_or_fail(self, compilation: Compilation, start: float) -> tuple[Any, Exception | None]:
         """Run the code, and return its result and None, or the reason why the host must run the call.
 
         The exception is returned so that the call on the host is no part of its handling: an exception of the
         program has none of np2tf's as its context.
         """
         try:
-            return self._execute(concrete_function, is_new, cache, call, start), None
+            return self._execute(compilation, start), None
         except Exception as error:
-            if call.is_accepted:
+            if compilation.call.is_accepted:
                 raise  # by the program itself, such as by a stream that it prints to
             pass_on(error)
             return None, error
@@ -580,14 +587,7 @@ class Compiler(CompiledCode):
         host = self._host
         return host.run_timed(args, kwargs, lambda: timing.add_host_time(host.latest, host.latest_own))
 
-    def _execute(
-        self,
-        concrete_function: ConcreteFunction,
-        is_new: bool,
-        cache: SpecializationCache,
-        call: PreparedCall,
-        start: float,
-    ) -> Any:
+    def _execute(self, compilation: Compilation, start: float) -> Any:
         """Run the code without falling back to the host.
 
         Raises:
@@ -595,6 +595,7 @@ class Compiler(CompiledCode):
                 been written back. Once the call has been accepted, exceptions are those of the program, which
                 its effects raise.
         """
+        concrete_function, is_new, cache, call = compilation
         signature = call.signature
         values = signature.arrays, signature.numbers, signature.generators, signature.holders
         inputs = *values, call.accept
