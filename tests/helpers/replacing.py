@@ -45,9 +45,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
     refuse = WatchedLoop.refuse
 
-    def noted(loop: WatchedLoop, arguments: Any, why: Any) -> None:
+    def noted(loop: WatchedLoop, arguments: Any, keywords: Any, why: Any) -> None:
         found.reasons.append(why)
-        refuse(loop, arguments, why)
+        refuse(loop, arguments, keywords, why)
 
     monkeypatch.setattr(WatchedLoop, "refuse", noted)
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)

@@ -378,7 +378,7 @@ class LoopRun:
             loop.least = constants.GIVEN_UP_FACTOR * limit
             return False
         if why is not None and not why.kind.is_momentary:
-            loop.refuse(arguments, why)
+            loop.refuse(arguments, {}, why)
         loop.refused = why is not None
         return not loop.refused
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.core import late
-from np2tf.core.counts import Fallback, TakenOver, counts
+from np2tf.core.counts import TakenOver, counts
 from np2tf.core.faults import note_fault
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, import_cost
-from np2tf.staging.tiers.history import CallRecord, FunctionRecord, Refusal, decisions, digest_of_call, key_of
+from np2tf.staging.tiers.history import Followed, FunctionRecord
 
 if TYPE_CHECKING:
     from np2tf.staging.host.jit import JittedFunction
@@ -68,7 +67,7 @@ class LoopFunction(NamedTuple):
 # The watched loops of the program, and their measurements.
 
 
-class WatchedLoop:
+class WatchedLoop(Followed):
     """A loop of the program, and its function.
 
     Attributes:
@@ -87,7 +86,10 @@ class WatchedLoop:
         outer: the loops around it.
     """
 
+    code: types.CodeType
+
     def __init__(self, loop_function: LoopFunction, code: types.CodeType) -> None:
+        super().__init__(code)
         self.function = loop_function
         self.refused = False
         self.least = self.per_round = self.compiling_seconds = 0.0
@@ -102,8 +104,6 @@ class WatchedLoop:
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0
-        self._new_call_records: dict[str, CallRecord] = {}
-        self._code = code
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
 
     def may_be_watched(self, least: float) -> bool:
@@ -184,17 +184,9 @@ class WatchedLoop:
         self._discarded_calls += 1
         self.refused = self.refused or self._discarded_calls >= constants.MOST_DISCARDED
 
-    @functools.cached_property
-    def record(self) -> FunctionRecord | None:
-        """The record of an earlier process."""
-        record = decisions.record_of(self._code)
-        if record is not None:
-            decisions.keep(self._outcome)
-        return record
-
     def is_refused(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
-        way = None if self.record is None else self.record.call_records.get(digest_of_call(arguments, {}))
+        way = self.call_record(arguments, {})
         if way is None or way.refusal is None:
             return False
         counts.fell_back(way.refusal.fallback)
@@ -211,34 +203,19 @@ class WatchedLoop:
 
     def note(self, cost: float) -> None:
         """Record the cost of compiling the loop."""
-        if not self.cost and self.record is None:
-            decisions.keep(self._outcome)
+        if self.record is None:
+            self._keep()
         self.cost += cost
 
-    def refuse(self, arguments: tuple[Any, ...], why: Fallback) -> None:
-        """Record why the loop cannot be compiled with these arguments."""
-        records = self._new_call_records
-        records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
-        if len(records) > constants.KINDS:
-            del records[next(iter(records))]
-
-    def _outcome(self) -> tuple[str, FunctionRecord | None]:
-        """Return the key and the record for the next process."""
-        before = self.record
-        if not self.cost and before is not None:
-            left = before._replace(uses=before.uses + 1)
-            return key_of(self._code), None if left.uses > constants.MAX_USES else left
-        return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
-
-    @property
-    def code(self) -> types.CodeType:
-        """The code of the loop's function."""
-        return self._code
+    def _current_record(self) -> FunctionRecord:
+        if not self.cost and self.record is not None:
+            return self.record._replace(uses=self.record.uses + 1)
+        return FunctionRecord((), self.cost, 1, self.ratio, 0, self._refusals)
 
     @property
     def path(self) -> str:
         """The file of the loop."""
-        return self._code.co_filename
+        return self.code.co_filename
 
     @property
     def translations(self) -> list[JittedFunction]:
@@ -249,7 +226,7 @@ class WatchedLoop:
         """Return the loop's function as in the source, with these globals, and its staged version."""
         pair = self._functions.get(id(names))
         if pair is None:
-            plain = types.FunctionType(self._code, names, self.function.of)
+            plain = types.FunctionType(self.code, names, self.function.of)
             plain.__qualname__ = f"{self.function.of}: loop"
             plain.__module__ = names.get("__name__", "")
             pair = self._functions[id(names)] = plain, _translate(plain, self.function)

@@ -13,7 +13,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -455,11 +455,55 @@ for _name in _USUAL:
 # The expected gain of compiling one function, by the measurements of earlier processes.
 
 
-class Prospect:
-    """The measurements that earlier processes have left of a function, and the measurements of this process.
+class Followed:
+    """The measurements that earlier processes have left of a function or loop, and those of this process.
 
     Attributes:
-        record: the record of earlier processes; None for most functions.
+        code: its code; None if it has none, and nothing is known or kept.
+    """
+
+    def __init__(self, code: types.CodeType | None) -> None:
+        self.code = code
+        self._refusals: dict[str, CallRecord] = {}
+        self._is_kept = False
+
+    @cached_property
+    def record(self) -> FunctionRecord | None:
+        """The record of earlier processes; None for most functions."""
+        record = None if self.code is None else decisions.record_of(self.code)
+        if record is not None:
+            self._keep()
+        return record
+
+    def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
+        """Return the measurements of calls like this call; None if there are no measurements."""
+        return None if self.record is None else self.record.call_records.get(digest_of_call(args, kwargs))
+
+    def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
+        """Record that there is no compiled code for a call like this."""
+        self._refusals[digest_of_call(args, kwargs)] = CallRecord(refusal=Refusal.from_fallback(why))
+        if len(self._refusals) > constants.KINDS:  # only the latest are stored
+            del self._refusals[next(iter(self._refusals))]
+        self._keep()
+
+    def _keep(self) -> None:
+        if not self._is_kept and self.code is not None:
+            self._is_kept = True
+            decisions.keep(self.outcome)
+
+    def outcome(self) -> tuple[str, FunctionRecord | None]:
+        """Return the key, and the record to store; None to remove it."""
+        assert self.code is not None
+        record = self._current_record()
+        return key_of(self.code), None if record.uses > constants.MAX_USES else record
+
+    def _current_record(self) -> FunctionRecord:
+        """Return the record for the next process."""
+        raise NotImplementedError
+
+
+class Prospect(Followed):
+    """The measurements of a function.
 
     Args:
         function: the translated function.
@@ -467,23 +511,12 @@ class Prospect:
     """
 
     def __init__(self, function: Callable[..., Any], host_seconds: Callable[[], float]) -> None:
-        code = getattr(function, "__code__", None)
-        self._code, self._host_seconds = code, host_seconds
-        self.record: FunctionRecord | None = decisions.record_of(code) if code is not None else None
+        super().__init__(getattr(function, "__code__", None))
+        self._host_seconds = host_seconds
         self._pays = self.record is not None and self.record.saved_seconds > 0.0
-        self._refusals: dict[str, Refusal] = {}
         self._reasons: set[str] = set()
         self._budget: Budget | None = None
         self._caches: Callable[[], Iterable[SpecializationCache]] = tuple
-        self._is_kept = False
-        if self.record is not None:
-            self._keep()
-
-    # -- known facts -----------------------------------------------------------------------------------------
-
-    def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
-        """Return the measurements of calls like this call; None if there are no measurements."""
-        return None if self.record is None else self.record.call_records.get(digest_of_call(args, kwargs))
 
     def advice(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
         """Return whether a call like this should be compiled now; None if no measurement decides it."""
@@ -531,31 +564,12 @@ class Prospect:
         """The number of traces of the function in this process."""
         return 0 if self._budget is None else self._budget.tries
 
-    # -- new facts -------------------------------------------------------------------------------------------
-
     def follow(self, budget: Budget, caches: Callable[[], Iterable[SpecializationCache]]) -> None:
         """Use this budget and these caches for the record that this process leaves."""
         self._budget, self._caches = budget, caches
         self._keep()
 
-    def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
-        """Record that there is no compiled code for a call like this."""
-        self._refusals[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
-        if len(self._refusals) > constants.KINDS:  # only the latest are stored
-            del self._refusals[next(iter(self._refusals))]
-        self._keep()
-
-    def _keep(self) -> None:
-        if not self._is_kept and self._code is not None:
-            self._is_kept = True
-            decisions.keep(self.outcome)
-
-    def outcome(self) -> tuple[str, FunctionRecord | None]:
-        """Return the key, and the record to store; None to remove it."""
-        assert self._code is not None
-        return key_of(self._code), self._current_record()
-
-    def _current_record(self) -> FunctionRecord | None:
+    def _current_record(self) -> FunctionRecord:
         before = self.record or FunctionRecord((), 0.0, 0, -1.0, 0, {})
         caches = [cache for cache in self._caches() if cache.digest]
         host_estimate, ran, host_seconds = 0.0, 0.0, 0.0
@@ -571,10 +585,8 @@ class Prospect:
         seconds = (total, *before.host_seconds)[: constants.PROCESSES]
         tries = self._tries
         if not tries and not self._refusals:
-            left = before._replace(host_seconds=seconds, uses=before.uses + 1)
-            return None if left.uses > constants.MAX_USES else left
-        call_records = {**before.call_records, **_call_records(caches)}
-        call_records.update({name: CallRecord(refusal=why) for name, why in self._refusals.items()})
+            return before._replace(host_seconds=seconds, uses=before.uses + 1)
+        call_records = {**before.call_records, **_call_records(caches), **self._refusals}
         call_records = dict(list(call_records.items())[-constants.KINDS :])
         ratio = (
             (ran + host_seconds) / (host_estimate + host_seconds)

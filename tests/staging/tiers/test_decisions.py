@@ -629,8 +629,8 @@ def test_what_a_loop_has_cost_and_brought_is_kept(folder: Path, loaded: None) ->
     loop.note(0.5)
     loop.note(0.25)
     loop.ratio = 0.125
-    loop.refuse((1.0,), Fallback("f", "no", "NP2TF501", __file__, 1))
-    key, found = loop._outcome()
+    loop.refuse((1.0,), {}, Fallback("f", "no", "NP2TF501", __file__, 1))
+    key, found = loop.outcome()
     assert found is not None
     assert (found.cost, found.ratio) == (0.75, 0.125)
     module.decisions.records[key] = found
@@ -638,7 +638,7 @@ def test_what_a_loop_has_cost_and_brought_is_kept(folder: Path, loaded: None) ->
     assert again.is_refused((2.0,)), "a call of that kind"
     assert not again.is_refused((1,))
     assert not _loop().is_refused(("x",))
-    _, followed = again._outcome()
+    _, followed = again.outcome()
     assert followed is not None
     assert followed.uses == 1
 
