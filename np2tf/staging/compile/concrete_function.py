@@ -33,8 +33,7 @@ from np2tf.staging.random.streams import Draws, StreamsOfCall
 from np2tf.staging.tiers.call_context import is_recording
 from np2tf.staging.trace.operations import TraceLimit, limited, table_of_operations, unused_checks
 from np2tf.staging.trace.trace import Trace
-from np2tf.staging.trace.traced_arguments import prepare_changes
-from np2tf.staging.trace.write_back import prepare_writes, private_copies
+from np2tf.staging.trace.write_back import prepare_changes, prepare_writes, private_copies
 from np2tf.staging.values.carried_values import flatten
 from np2tf.staging.values.output import Effect, Output, perform
 from np2tf.staging.values.staged_list import holds_lists, python_lists

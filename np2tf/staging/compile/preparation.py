@@ -29,7 +29,8 @@ from np2tf.staging.random.states import bit_generator, global_state
 from np2tf.staging.trace.captures import Dependencies, current, functions_among, guard_captures
 from np2tf.staging.trace.signature import BY_IDENTITY, BY_VALUE, Signature, take_arguments, take_dependencies
 from np2tf.staging.trace.trace import trace_of
-from np2tf.staging.trace.traced_arguments import TracedArguments, is_plain
+from np2tf.staging.trace.traced_arguments import TracedArguments
+from np2tf.staging.trace.write_back import is_plain
 from np2tf.staging.values.ordered_effects import ListIsRead
 
 # -- closures in traces --------------------------------------------------------------------------------------

@@ -294,7 +294,7 @@ class BufferPermutation:
         owner = {id(inner.fresh[k]): n for n, k in enumerate(names)}
         return [tensors[owner[id(storage_of(outs[k]))]] for k in names]
 
-    def write_back(self, leaves: list[Any], numbers: list[tf.Tensor]) -> None:
+    def bind_after_loop(self, leaves: list[Any], numbers: list[tf.Tensor]) -> None:
         """After the loop, write the contents into the original arrays, and record which array each variable
         may be.
         """
@@ -355,7 +355,7 @@ class RebindingFlags:
             still & _is_storage(outs[k], inner.fresh[k]) for k, still in zip(self.names, tensors, strict=True)
         ]
 
-    def write_back(self, before: Sequence[Any], leaves: list[Any], flags: list[tf.Tensor]) -> None:
+    def bind_after_loop(self, before: Sequence[Any], leaves: list[Any], flags: list[tf.Tensor]) -> None:
         """Record which array each variable is after the loop.
 
         Args:

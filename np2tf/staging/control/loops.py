@@ -603,12 +603,12 @@ class StagedLoop:
         for k, form in enumerate(plan.forms):
             if form is not None:
                 leaves[k] = form.of(remaining_results)
-        permutation.write_back(leaves, [next(remaining_results) for _ in permutation.initial])
+        permutation.bind_after_loop(leaves, [next(remaining_results) for _ in permutation.initial])
         flags = [next(remaining_results) for _ in self._flags.initial]
         for storage in plan.storages:
             storage.write(next(remaining_results))
         self._note_aliases(leaves, permutation, results[0] > 0)
-        self._flags.write_back(self.leaves, leaves, flags)
+        self._flags.bind_after_loop(self.leaves, leaves, flags)
         self._count(leaves)
         return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept_paths)
 
