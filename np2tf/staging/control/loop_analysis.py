@@ -5,7 +5,7 @@ waits for somebody else.
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,38 +115,23 @@ class LoopAnalysis:
             read_storages: what an iteration reads from outside.
         """
         mutable, entries = self.mutable(), self._entries(leaves)
-        place: dict[Storage | None, int] = {storage: j for j, storage in self.fresh.items()}
         for k in self.fresh:
-            written = k in mutable
-            entry = entries.get(k)
-            exit_storage = self.exits.get(k)
-            shared_exit = [
-                j
-                for j, other_storage in self.exits.items()
-                if j != k and other_storage is exit_storage and exit_storage is not None
-            ]
-            shared_entry = [
-                j
-                for j, other_storage in entries.items()
-                if j != k and other_storage is entry and entry is not None
-            ]
+            entry, exit_storage = entries.get(k), self.exits.get(k)
+            shared_exit, shared_entry = _others(self.exits, k), _others(entries, k)
             # The name is bound to an array from before the loop, which the next iteration would write to.
             outside = (
                 exit_storage is not None
                 and is_known(exit_storage)
                 and exit_storage not in self.fresh.values()
             )
-            with_written = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in read_storages
             if (
-                with_written
+                any(j in mutable for j in shared_exit)
                 or entry in self.storages
                 or exit_storage in self.storages
-                or (written and doubtful)
+                or (k in mutable and doubtful)
             ):
-                exit_places = (
-                    [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
-                )
+                exit_places = [j for j, storage in self.fresh.items() if j != k and storage is exit_storage]
                 arrays = [(j, leaf) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)]
                 names = [j for j, leaf in arrays if storage_of(leaf) in (entry, exit_storage)]
                 return k, [*shared_exit, *shared_entry, *exit_places, *names]
@@ -154,6 +139,12 @@ class LoopAnalysis:
 
     def _entries(self, leaves: Sequence[Any]) -> dict[int, Storage | None]:
         return {k: storage_of(leaves[k]) for k in self.fresh if is_array(leaves[k])}
+
+
+def _others(storages: Mapping[int, Storage | None], k: int) -> list[int]:
+    """Return the other variables that have the same storage as `k`."""
+    storage = storages.get(k)
+    return [] if storage is None else [j for j, other in storages.items() if j != k and other is storage]
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
