@@ -243,11 +243,8 @@ class LoopRun:
                 return None
             # A loop with an unknown end is assumed to be half done.
             left = timing.timer.own_seconds - timing.first
-            left *= (
-                constants.REST_FACTOR
-                if loop.is_while
-                else (count - position) / (position - constants.LOADING_ROUNDS)
-            )
+            share = (count - position) / (position - constants.LOADING_ROUNDS)
+            left *= constants.REST_FACTOR if loop.is_while else share
             if self._pays(seconds, left) and self._take_over(frame, left):
                 self._rounds_left, self._per_round = numbers[position:], seconds / position
                 self._report_entry = loop.note_replacement(position, seconds)

@@ -102,9 +102,8 @@ class Budget:
         costs, seconds = self._costs, self.expected_seconds
         in_vain = self._in_vain + len(self.slower)
         unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - constants.PAID_TRIES, 0)
-        if costs.debt + seconds > self.own_seconds / constants.SHARE_DIVISOR ** min(
-            in_vain + unpaid, constants.MOST_IN_VAIN
-        ):
+        divisor = constants.SHARE_DIVISOR ** min(in_vain + unpaid, constants.MOST_IN_VAIN)
+        if costs.debt + seconds > self.own_seconds / divisor:
             return False
         if not _queue.is_turn_of(self):
             return False
@@ -129,9 +128,8 @@ class Budget:
         """The time, by `time.monotonic`, at which a trace that begins now is given up."""
         record = self._host.prospect.record
         enough = constants.KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
-        return time.monotonic() + max(
-            constants.PATIENCE + constants.PATIENCE_PER_SECOND * self.own_seconds, enough
-        )
+        patience = constants.PATIENCE + constants.PATIENCE_PER_SECOND * self.own_seconds
+        return time.monotonic() + max(patience, enough)
 
     @contextmanager
     def count_trace(self) -> Iterator[None]:

@@ -94,16 +94,13 @@ class Comparison:
 
     @property
     def _is_near(self) -> bool:
-        return (
-            self.best_host < constants.NEAR * self.best_compiled
-            and self.best_compiled < constants.NEAR * self.best_host
-        )
+        faster, slower = sorted((self.best_host, self.best_compiled))
+        return slower < constants.NEAR * faster
 
     @property
     def _is_hopeless(self) -> bool:
-        return self.warm_calls > 0 and self.best_compiled > max(
-            constants.LONG_WARM_CALL, constants.HOPELESS_FACTOR * self.best_host
-        )
+        limit = max(constants.LONG_WARM_CALL, constants.HOPELESS_FACTOR * self.best_host)
+        return self.warm_calls > 0 and self.best_compiled > limit
 
     def add_host_time(self, seconds: float, own_seconds: float | None = None) -> None:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""

@@ -535,15 +535,11 @@ class Prospect(Followed):
             # Arrays whose sizes never repeat have equal digests: beyond the recorded number of traces, the
             # budget decides.
             return True if self._tries < record.tries else None
-        seconds = self._host_seconds()
-        if seconds >= constants.OTHER_KIND_OF_RUN * max(record.host_seconds, default=0.0):
+        seconds, longer = self._host_seconds(), constants.OTHER_KIND_OF_RUN
+        if seconds >= longer * max(record.host_seconds, default=0.0):
             # The function takes much longer than before, so that the old measurement does not apply.
-            return (
-                None
-                if tensorflow.is_known
-                or clock.host_seconds >= constants.OTHER_KIND_OF_RUN * decisions.host_seconds
-                else False
-            )
+            is_open = tensorflow.is_known or clock.host_seconds >= longer * decisions.host_seconds
+            return None if is_open else False
         may_pay = (
             record.ratio < 0.0 and record.expected_seconds - seconds >= constants.RETRY_UNRUN * record.cost
         )
