@@ -11,7 +11,13 @@ from np2tf.staging.tiers import budget, clock
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.clock import Costs
 from np2tf.staging.tiers.comparison import Comparison
-from np2tf.staging.tiers.constants import ASKED_WITHIN, COMPILE_SECONDS, LONG_CALL, SHARE_OF_LONG_CALLS
+from np2tf.staging.tiers.constants import (
+    ASKED_WITHIN,
+    COMPILE_SECONDS,
+    HOST_SECONDS_FIRST,
+    LONG_CALL,
+    SHARE_OF_LONG_CALLS,
+)
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
 
@@ -156,3 +162,17 @@ def test_a_caller_of_long_calls_alone_is_compiled_once_they_have_taken_ten_times
     for _ in range(int(9.0 * COMPILE_SECONDS / LONG)):
         call_outer()
     assert Budget(outer).is_open
+
+
+def test_other_kinds_of_calls_wait_for_their_share(time: _Time) -> None:
+    """The first code needs some seconds on the host; later code also a part of its expected cost."""
+    clock.clock.host_seconds = 1000.0
+    function = _budget(100.0)
+    assert not function.is_due(0.9 * HOST_SECONDS_FIRST, is_share=False)
+    assert function.is_due(HOST_SECONDS_FIRST, is_share=False)
+    with function.count_trace():
+        pass
+    function.note_compiling(8.0)
+    assert not function.is_due(1.9, is_share=True)
+    assert function.is_due(2.1, is_share=True)
+    assert function.is_due(HOST_SECONDS_FIRST, is_share=False)
