@@ -164,7 +164,7 @@ def is_decided(kernel: Any) -> bool:
     """Return whether np2tf has finally chosen how each function of the kernel's module runs."""
     others = functions_of(kernel.__globals__.values(), kernel.__module__)
     caches = [cache for _, one in others for cache in one._caches.values()]
-    return all(one.is_settled or one.fallback for one in caches) and bool(caches)
+    return all(one.timing.is_settled or one.fallback for one in caches) and bool(caches)
 
 
 def decisions(function: Any) -> list[str]:

@@ -16,6 +16,10 @@ from typing import ClassVar, TypeVar
 _Error = TypeVar("_Error", bound="StagingError")
 
 
+class TraceAgain(Exception):
+    """Raised if a trace has found out what it should have known at its beginning, and begins again."""
+
+
 class CodedError(Exception):
     """An error with the code of a diagnostic, which its text ends with."""
 

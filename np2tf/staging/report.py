@@ -239,7 +239,7 @@ class Watch:
             (LoopCompiler, LoopCompiler.run_now, self._in_loop),
             (LoopCompiler, LoopCompiler.enter, self._in_loop),
             (ConcreteFunction, ConcreteFunction.__init__, self._time_trace),
-            (ConcreteFunction, ConcreteFunction.retrace_as_graph, self._time_trace),
+            (ConcreteFunction, ConcreteFunction.retrace, self._time_trace),
             (ConcreteFunction, ConcreteFunction.__call__, self._time_run),
         )
         before = [(owner, method.__name__, method) for owner, method, _ in methods]

@@ -19,9 +19,8 @@ from np2tf.arrays.front import tensorflow_loading
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.core import cache, faults
 from np2tf.loading import translations
-from np2tf.staging.compile import compiler
 from np2tf.staging.report import Watch
-from np2tf.staging.tiers import budget
+from np2tf.staging.tiers import budget, constants
 from np2tf.staging.tiers import history as decisions_module
 from np2tf.translator.sources.options import Options
 from tests.helpers.replacing import taken as taken
@@ -67,7 +66,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.random.streams:StreamDraws.begin",
         "np2tf.staging.compile.compiler:Compiler._note_compiled_call",
         "np2tf.staging.tiers.budget:Budget.note_compiling",
-        "np2tf.staging.compile.specializations:SpecializationCache.count_compiled_call",
+        "np2tf.staging.tiers.comparison:Comparison.count_compiled_call",
     ),
     # the same before the half of np2tf that needs TensorFlow is loaded
     "cold": (
@@ -81,9 +80,9 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.compile.compiler:place_of",
         "np2tf.staging.compile.compiler:first_line",
         "np2tf.staging.compile.compiler:Compiler._note_fallback",
-        "np2tf.staging.compile.compiler:Compiler._note_host_preference",
+        "np2tf.staging.tiers.policy:HostStreak.note",
         "np2tf.staging.compile.compiler:tell_unjitted",
-        "np2tf.staging.tiers.history:Prospect.refuse",
+        "np2tf.staging.tiers.history:Followed.refuse",
         "np2tf.staging.tiers.history:Refusal.from_fallback",
         "np2tf.core.counts:Counts.fell_back",
     ),
@@ -98,7 +97,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.tiers.clock:Stopwatch.own_seconds",
         "np2tf.staging.host.host_function:is_on_host",
         "np2tf.staging.tiers.history:Prospect.advice",
-        "np2tf.staging.tiers.history:Prospect.call_record",
+        "np2tf.staging.tiers.history:Followed.call_record",
         "np2tf.staging.tiers.history:Prospect.__init__",
         "np2tf.staging.tiers.history:Prospect.follow",
         "np2tf.staging.tiers.history:Decisions.record_of",
@@ -108,17 +107,17 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.tiers.history:Decisions._store",
         "np2tf.staging.tiers.history:versions",
         "np2tf.staging.tiers.history:entry_name",
-        "np2tf.staging.tiers.history:Prospect.outcome",
+        "np2tf.staging.tiers.history:Followed.outcome",
         "np2tf.staging.tiers.budget:Budget.is_open",
         "np2tf.staging.tiers.budget:Budget.deadline",
         "np2tf.staging.tiers.budget:Budget.note_gain",
         "np2tf.staging.compile.specializations:SpecializationCache.start_from",
-        "np2tf.staging.compile.specializations:SpecializationCache.wants_host",
-        "np2tf.staging.compile.specializations:SpecializationCache.add_host_time",
-        "np2tf.staging.compile.specializations:SpecializationCache.add_compiled_time",
-        "np2tf.staging.compile.specializations:SpecializationCache._choose_tier",
-        "np2tf.staging.compile.specializations:SpecializationCache.reconsider",
-        "np2tf.staging.compile.specializations:SpecializationCache.is_due_on_host",
+        "np2tf.staging.tiers.comparison:Comparison.wants_host",
+        "np2tf.staging.tiers.comparison:Comparison.add_host_time",
+        "np2tf.staging.tiers.comparison:Comparison.add_compiled_time",
+        "np2tf.staging.tiers.comparison:Comparison._choose_tier",
+        "np2tf.staging.tiers.comparison:Comparison.reconsider",
+        "np2tf.staging.tiers.comparison:Comparison.is_due_on_host",
     ),
     # a loop that continues as compiled code
     "loop": (
@@ -346,13 +345,12 @@ def test_a_step_that_fails(
         )
     expected = _expected(source, tmp_path / "plain", count)
     if kind == "auto":
-        for name in ("WORTH_COMPILING", "SHARED_BY"):
-            monkeypatch.setattr(compiler, name, 1e-9)
-        monkeypatch.setattr(budget, "LESS", 1.0)
+        for name in ("HOST_SECONDS_FIRST", "SHARED_BY"):
+            monkeypatch.setattr(constants, name, 1e-9)
+        for name in ("TOO_SHORT", "FIRST_RECONSIDER_FACTOR", "RECONSIDER_FACTOR"):
+            monkeypatch.setattr(constants, name, 0.0)
+        monkeypatch.setattr(constants, "SHARE_DIVISOR", 1.0)
         monkeypatch.setattr(budget.Budget, "is_open", True)
-        monkeypatch.setattr("np2tf.staging.host.host_function.TOO_SHORT", 0.0)
-        monkeypatch.setattr("np2tf.staging.compile.specializations.FIRST_RECONSIDER_FACTOR", 0.0)
-        monkeypatch.setattr("np2tf.staging.compile.specializations.RECONSIDER_FACTOR", 0.0)
     if kind == "cold":
         monkeypatch.setattr(fast_flags, "tensors", False)
     tier = "auto" if kind in ("auto", "loop", "import") else "compile"

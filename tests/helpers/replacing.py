@@ -12,12 +12,11 @@ import pytest
 import np2tf
 from np2tf.arrays.front import tensorflow_loading
 from np2tf.loading.code.translation import translation_of
-from np2tf.loading.loops import loop_functions
 from np2tf.staging.compile.loop_compiler import LoopCompiler
-from np2tf.staging.host import originals, replacement, watched_loops
-from np2tf.staging.host import replacement as watching
+from np2tf.staging.host import originals, replacement
 from np2tf.staging.host.watched_loops import WatchedLoop
 from np2tf.staging.process import boundary
+from np2tf.staging.tiers import constants
 from np2tf.translator.sources.options import Options
 
 _numbers = count()
@@ -46,19 +45,22 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
     refuse = WatchedLoop.refuse
 
-    def noted(loop: WatchedLoop, arguments: Any, why: Any) -> None:
+    def noted(loop: WatchedLoop, arguments: Any, keywords: Any, why: Any) -> None:
         found.reasons.append(why)
-        refuse(loop, arguments, why)
+        refuse(loop, arguments, keywords, why)
 
     monkeypatch.setattr(WatchedLoop, "refuse", noted)
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
     monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
-    for name, value in (("HOT", 0.0), ("LOADING_ROUNDS", 0), ("FASTER", float("inf"))):
-        monkeypatch.setattr(replacement, name, value)
-    monkeypatch.setattr(watching, "SHORT", 2)
-    monkeypatch.setattr(loop_functions, "SHORT", 5)
+    for name, value in (
+        ("HOT_LOOP", 0.0),
+        ("LOADING_ROUNDS", 0),
+        ("FASTER", float("inf")),
+        ("SHORT_LOOP", 2),
+    ):
+        monkeypatch.setattr(constants, name, value)
     # Otherwise the measured time decides whether a second run begins as compiled code.
-    monkeypatch.setattr(watched_loops, "FASTER", 0.0)
+    monkeypatch.setattr(WatchedLoop, "_is_faster_compiled", False)
     with np2tf.config.using(tier="auto"):
         yield found
 
@@ -83,8 +85,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(WatchedLoop, "is_due", property(is_due))
     monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
     monkeypatch.setattr(LoopCompiler, "_deadline", None)
-    monkeypatch.setattr(watching, "SHORT", 2)
-    monkeypatch.setattr(loop_functions, "SHORT", 5)
+    monkeypatch.setattr(constants, "SHORT_LOOP", 2)
     with np2tf.config.using(tier="auto"):
         yield found
 

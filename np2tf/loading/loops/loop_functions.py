@@ -23,7 +23,8 @@ from np2tf.loading.loops.names import (
     stored_names,
     walk,
 )
-from np2tf.staging.host.watched_loops import SHORT, LoopFunction
+from np2tf.staging.host.watched_loops import LoopFunction
+from np2tf.staging.tiers import constants
 
 # -- items ---------------------------------------------------------------------------------------------------
 # The iterables of a `for` besides ranges: arrays, and `enumerate`, `zip` and `reversed` of arrays.
@@ -484,7 +485,7 @@ def _is_tiny(call: ast.expr) -> bool:
     """Return whether a range certainly has so few numbers that watching would cost more."""
     try:
         values = [ast.literal_eval(argument) for argument in call.args]  # type: ignore[attr-defined]
-        return len(range(*values)) < SHORT
+        return len(range(*values)) < constants.SHORT_LOOP
     except (ValueError, TypeError, OverflowError):
         return False
 

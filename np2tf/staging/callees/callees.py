@@ -23,7 +23,7 @@ from np2tf.arrays.front.flags import transform_depth
 from np2tf.arrays.front.numpy_functions import Function
 from np2tf.arrays.tensors.storage import current_scope
 from np2tf.core import late, rules
-from np2tf.core.errors import CalleeError, RandomUseError, StagingError
+from np2tf.core.errors import CalleeError, RandomUseError, StagingError, TraceAgain
 from np2tf.staging.callees import known_callees
 from np2tf.staging.callees import known_callees as assertions
 from np2tf.staging.callees.eager_callees import eager_version
@@ -178,7 +178,7 @@ _MAKING_METHODS = ("dataclasses", "functools")
 _OF_MEMBERS = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
 
 
-class NewCallee(Exception):
+class NewCallee(TraceAgain):
     """Raised if a function is about to be traced whose dependencies are unknown: the trace begins again.
 
     Attributes:

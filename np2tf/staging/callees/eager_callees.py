@@ -23,16 +23,13 @@ from np2tf.staging.callees import known_callees
 from np2tf.staging.callees.known_callees import map_elements, number_type
 from np2tf.staging.host.jit import JittedFunction
 from np2tf.staging.objects.user_code import is_of_library
-from np2tf.staging.process.boundary import is_translated_code
+from np2tf.staging.process.boundary import GENERATORS, is_translated_code
 
 #: id of the code of a function -> the code itself, which keeps the id valid, the names in it, and the
 #: translated functions by the meanings of these names; None if the translation changes nothing.
 _translations: dict[
     int, tuple[types.CodeType, tuple[str, ...], dict[tuple[Any, ...], types.FunctionType | None]]
 ] = {}
-
-
-_GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def eager_version(callee: Any) -> Any:
@@ -47,7 +44,7 @@ def eager_version(callee: Any) -> Any:
         return _function(callee)
     if kind is types.MethodType:
         function = callee.__func__
-        if type(callee.__self__) in _GENERATORS:
+        if type(callee.__self__) in GENERATORS:
             return draws.function(callee.__name__, callee)
         return types.MethodType(_function(function), callee.__self__) if _is_plain(function) else callee
     if kind is functools.partial:

@@ -9,10 +9,10 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -31,31 +31,33 @@ from np2tf.core.errors import (
     PromotionError,
     StagingError,
     TooManyTracesError,
+    TraceAgain,
     TracingTimeError,
     UnrollingError,
 )
 from np2tf.core.faults import CODE, note_fault, pass_on
 from np2tf.core.operators import check_bound
 from np2tf.core.settings import config
-from np2tf.staging.callees.callees import NewCallee, check_class
+from np2tf.staging.callees.callees import check_class
 from np2tf.staging.callees.eager_callees import eager_version
-from np2tf.staging.compile.concrete_function import Body, ConcreteFunction, DiscardedCall
+from np2tf.staging.compile.concrete_function import ConcreteFunction, DiscardedCall
 from np2tf.staging.compile.preparation import CallPreparation, PreparedCall
 from np2tf.staging.compile.specializations import LengthsAreNeeded, SpecializationCache, SpecializationCaches
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
-from np2tf.staging.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.staging.host.jit import JittedFunction, Run
 from np2tf.staging.host.replacement import replace_loops
 from np2tf.staging.host.watched_loops import leave_on_host
 from np2tf.staging.objects.user_code import code_of, first_line, place_of
 from np2tf.staging.random.streams import OutOfWords
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import compiles_at_once, has_tensor, is_recording, names_numpy
+from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.history import digest_of_call, key_of
+from np2tf.staging.tiers.policy import HostStreak
 from np2tf.staging.trace.signature import Signature
 from np2tf.staging.trace.trace import trace_of
 from np2tf.staging.values.carried_values import check_returned
-from np2tf.staging.values.ordered_effects import ListIsRead
 from np2tf.staging.xla.stable_names import stable_names
 
 # -- explanation ---------------------------------------------------------------------------------------------
@@ -151,17 +153,22 @@ def _array_text(array: Any) -> str:
 # -- compiled code -------------------------------------------------------------------------------------------
 # The compiled code of a jitted function: which calls share code, and the making of code for a call.
 
-#: A function with this many traces and fewer than this many calls per trace is not compiled any more.
-MOST_TRACES, CALLS_PER_TRACE = 48, 2
-#: After so many traces that were given up because a loop would become a very large graph, no more are begun.
-MOST_LARGE_LOOPS = 2
 _Result = TypeVar("_Result")
+
+
+class Compilation(NamedTuple):
+    """The code for a call, whether it is new, its cache, and the call as it is prepared for the code."""
+
+    function: ConcreteFunction
+    is_new: bool
+    cache: SpecializationCache
+    call: PreparedCall
 
 
 class CompiledCode:
     """The compiled code of a jitted function."""
 
-    #: True if the function's prospect records for the next process what compiling has gained.
+    #: True if the function's prospect follows earlier processes, and records what compiling has gained.
     _is_followed = True
 
     def __init__(self, jitted_function: JittedFunction) -> None:
@@ -173,6 +180,9 @@ class CompiledCode:
         self._caches = SpecializationCaches(self._host)
         self._checked_classes: set[type] = set()
         self._budget = Budget(self._host)
+        # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
+        # budget.
+        self._until: float | None = None
         self._lock = threading.RLock()
         self._preparation = CallPreparation(self._function, self._lock)
         # The messages and places of the errors about loops that would become very large graphs.
@@ -203,23 +213,32 @@ class CompiledCode:
         Raises:
             StagingError: if the call cannot be compiled.
         """
-        call = self._preparation.prepare(args, kwargs)
-        return self._compile(self._cache_of(call), call)[0]
+        return self._code_for(args, kwargs)[0]
+
+    def _code_for(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing_places: Collection[int] = ()
+    ) -> Compilation:
+        """Return the code for a call with these arguments.
+
+        Args:
+            args, kwargs: the arguments.
+            changing_places: the places of arguments that differ in the next call, if they are numbers.
+        """
+        call = self._preparation.prepare(args, kwargs, changing_places)
+        return self._compile(self._cache_of(call), call)
 
     def _cache_of(self, call: PreparedCall) -> SpecializationCache:
         return self._caches.of(call, may_be_open=not self._keeps_rules)
 
-    def _compile(
-        self, cache: SpecializationCache, call: PreparedCall
-    ) -> tuple[ConcreteFunction, bool, SpecializationCache, PreparedCall]:
-        """Return the code for a call, whether it is new, its cache, and the call.
+    def _compile(self, cache: SpecializationCache, call: PreparedCall) -> Compilation:
+        """Return the code for a call.
 
         The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
         read.
         """
         while True:
             try:
-                return *self._find_or_compile(cache, call), cache, call
+                return Compilation(*self._find_or_compile(cache, call), cache, call)
             except LengthsAreNeeded as error:
                 self._caches.refuse_lengths(call)
                 if self._deadline is not None:
@@ -227,7 +246,7 @@ class CompiledCode:
                     raise TracingTimeError("the lengths of arrays are needed") from error
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
-            except (NewCallee, ListIsRead) as discovery:
+            except TraceAgain as discovery:
                 self._preparation.learn(discovery)
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
@@ -251,7 +270,7 @@ class CompiledCode:
             try:
                 with self._preparation.guard_captures(call):
                     return trace(call, self._body_function)
-            except (NewCallee, ListIsRead) as discovery:
+            except TraceAgain as discovery:
                 self._preparation.learn(discovery)
 
     def _check_classes(self, call: PreparedCall) -> None:
@@ -333,17 +352,17 @@ class CompiledCode:
         Raises:
             StagingError: if there have been too many traces, or too many of them too large.
         """
-        if len(self._large_loops) >= MOST_LARGE_LOOPS:
+        if len(self._large_loops) >= constants.MOST_LARGE_LOOPS:
             raise UnrollingError(*self._large_loops[-1])
         function = self._jitted
         traces, calls = function.trace_count, function.compiled_count + function.graph_count
-        if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
+        if traces >= constants.TRACES_A_FUNCTION and calls < constants.CALLS_PER_TRACE * traces:
             raise TooManyTracesError.of()
 
     def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
         """Let the function's prospect record the outcome of compiling these calls."""
         cache.digest = digest_of_call(call.args, call.kwargs)
-        cache.assumed_host = self._host.average
+        cache.timing.assumed_host = self._host.average
         if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
             reference = weakref.ref(self)
             self._host.prospect.follow(
@@ -353,6 +372,8 @@ class CompiledCode:
     @property
     def _deadline(self) -> float | None:
         """The time at which tracing is given up; None if the host is no alternative."""
+        if self._until is not None:
+            return self._until
         return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
 
 
@@ -361,13 +382,6 @@ class CompiledCode:
 #
 # This module needs TensorFlow. It is loaded when the first compilation is due, or a tensor is among the
 # arguments.
-
-#: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
-#: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual
-#: time ends that.
-ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 10, 4.0
-#: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
-SHARED_BY = 4
 
 
 class Compiler(CompiledCode):
@@ -382,10 +396,7 @@ class Compiler(CompiledCode):
         self.name = self._function.__qualname__
         # The promotion modes for which the warning was given that the function runs unjitted.
         self._warned_modes: set[str] = set()
-        # The number of calls in a row that had to run on the host, the reason of the latest, and the number
-        # of calls that will run there without a check.
-        self._in_a_row = self._unchecked_calls = 0
-        self._latest: Fallback | None = None
+        self._streak = HostStreak()
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, compiled if that is possible and pays."""
@@ -405,8 +416,8 @@ class Compiler(CompiledCode):
             if not uses_numpy_rules():
                 return partial(self.run_unjitted, ErrstateError.of())
             return partial(self.run_on_host, None)
-        if (host.is_short or self._unchecked_calls > 0) and self._may_run_on_host(args, kwargs):
-            return self._run_unexamined
+        if (host.is_short or self._streak.unchecked > 0) and self._may_run_on_host(args, kwargs):
+            return self._jitted._run_timed if host.is_short else self._run_unexamined
         if not self._jitted.trace_count and self._may_run_on_host(args, kwargs):
             advice = host.prospect.advice(args, kwargs)
             if not (self._budget.is_open if advice is None else advice):
@@ -423,25 +434,15 @@ class Compiler(CompiledCode):
         return not has_tensor(args) and not has_tensor(kwargs.values())
 
     def _run_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run on the host without preparing the call, because calls are short or had to run there often
-        enough.
-        """
-        host = self._host
-        if host.is_short:
-
-            def note_short_calls() -> None:
-                if host.is_short:
-                    self._jitted.bypass_compiler()
-
-            return host.run_timed(args, kwargs, note_short_calls)
-        usual = host.average
-        self._unchecked_calls -= 1
+        """Run on the host without preparing the call, because calls had to run there often enough."""
+        host, usual = self._host, self._host.average
+        self._streak.unchecked -= 1
 
         def note_unusual_call() -> None:
-            if host.latest > UNUSUAL * usual:
-                self._in_a_row = self._unchecked_calls = 0
+            if host.latest > constants.UNUSUAL * usual:
+                self._streak.end()
 
-        return self.run_on_host(self._latest, args, kwargs, note_unusual_call)
+        return self.run_on_host(self._streak.reason, args, kwargs, note_unusual_call)
 
     def _examine(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
         """Return the function that runs a call, for which code is made if that is due."""
@@ -455,51 +456,42 @@ class Compiler(CompiledCode):
             # The arguments are numbers, strings and lists, so this is no function over arrays.
             return partial(self.run_on_host, None)
         cache = self._cache_of(call)
-        if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
-            cache.reconsider()
-            self._budget.slower.discard(cache)
-        if cache.on_host:
-            if cache.fallback is None and cache not in self._budget.slower:
-                self._budget.slower.add(cache)
+        timing = cache.timing
+        if timing.on_host and cache.fallback is None and timing.is_due_on_host(self._host.own_seconds):
+            timing.reconsider()
+            self._budget.slower.discard(timing)
+        if timing.on_host:
+            if cache.fallback is None and timing not in self._budget.slower:
+                self._budget.slower.add(timing)
                 if all(function.how == "xla" for function in cache.functions.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
-            self._note_host_preference(cache.fallback)
+            self._streak.note(cache.fallback)
             return partial(self.run_on_host, cache.fallback)
         if self._prefers_host(cache, call):
-            return partial(self._run_for_comparison, cache)
-        self._in_a_row = self._unchecked_calls = 0
+            return partial(self._run_for_comparison, timing)
+        self._streak.end()
         try:
-            concrete_function, is_new, cache, call = self._compile(cache, call)
+            compilation = self._compile(cache, call)
         except Exception as error:
             pass_on(error)
             return partial(self.run_unjitted, error, cache=cache)
-        start = time.perf_counter() if is_new else start
-        return lambda args, kwargs: self._run(concrete_function, is_new, cache, call, start)
+        start = time.perf_counter() if compilation.is_new else start
+        return lambda args, kwargs: self._run(compilation, start)
 
     def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
         """Return whether a call that could be compiled runs on the host for now."""
+        prospect = self._host.prospect
         if cache.find(call.signature) is not None:
-            wants_host = cache.wants_host
-        elif (advice := self._advice(call)) is not None:
+            wants_host = cache.timing.wants_host
+        elif self._is_followed and (advice := prospect.advice(call.args, call.kwargs)) is not None:
             wants_host = not advice
-        elif self._jitted.trace_count:
-            worth = max(WORTH_COMPILING, self._budget.expected_seconds / SHARED_BY)
-            wants_host = cache.own_seconds < worth or not self._budget.is_open
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
             # attributes that the function does not read change from call to call.
-            wants_host = self._host.own_seconds < WORTH_COMPILING or not self._budget.is_open
+            is_share = self._jitted.trace_count > 0
+            seconds = cache.timing.own_seconds if is_share else self._host.own_seconds
+            wants_host = not self._budget.is_due(seconds, is_share)
         return wants_host and self._may_run_prepared_on_host(call)
-
-    def _advice(self, call: PreparedCall) -> bool | None:
-        """Return whether an earlier process found that such a call should be compiled; None if it did not."""
-        return self._host.prospect.advice(call.args, call.kwargs)
-
-    def _note_host_preference(self, why: Fallback | None) -> None:
-        self._latest = why
-        self._in_a_row += 1
-        if self._in_a_row >= ASKED_AT_LEAST:
-            self._unchecked_calls = 2 ** min(self._in_a_row - ASKED_AT_LEAST, TRUSTED_AT_MOST)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """Explain a call with these arguments; compile it if needed."""
@@ -525,8 +517,9 @@ class Compiler(CompiledCode):
                 explanation.reason, explanation.code = cache.fallback.reason, cache.fallback.code
                 explanation.path, explanation.line = cache.fallback.path, cache.fallback.line
             explanation.decision = self._pinned_decision() or cache.decision
-            explanation.host_seconds = cache.best_host if cache.host_calls else None
-            explanation.compiled_seconds = cache.best_compiled if cache.warm_calls else None
+            timing = cache.timing
+            explanation.host_seconds = timing.best_host if timing.host_calls else None
+            explanation.compiled_seconds = timing.best_compiled if timing.warm_calls else None
         explanation.runs = "host" if explanation.decision.startswith("host") else explanation.runs
         explanation.traces = self._jitted.trace_count
         return explanation
@@ -543,7 +536,7 @@ class Compiler(CompiledCode):
         reasons = [
             f"{cache.fallback.code} {cache.fallback.reason}" if cache.fallback else cache.decision
             for cache in self.caches.values()
-            if cache.on_host or not cache.functions
+            if cache.timing.on_host or not cache.functions
         ]
         return list(dict.fromkeys(reasons))
 
@@ -555,20 +548,14 @@ class Compiler(CompiledCode):
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(
-        self,
-        concrete_function: ConcreteFunction,
-        is_new: bool,
-        cache: SpecializationCache,
-        call: PreparedCall,
-        start: float,
-    ) -> Any:
+    def _run(self, compilation: Compilation, start: float) -> Any:
         """Run the code; `start` is the time when the call began, because a compiled call includes taking
         arguments apart.
         """
-        result, failure = self._execute_or_fail(concrete_function, is_new, cache, call, start)
+        result, failure = self._execute_or_fail(compilation, start)
         if failure is None:
             return result
+        cache, call = compilation.cache, compilation.call
         if isinstance(failure, LongCallError):
             with replace_loops():
                 return self.run_unjitted(failure, call.args, call.kwargs)
@@ -577,46 +564,30 @@ class Compiler(CompiledCode):
             return self.run_unjitted(failure, call.args, call.kwargs, cache)
         if self.handles_exceptions and uses_numpy_rules():  # … or handles it
             if self._may_run_prepared_on_host(call):
-                cache.note_discarded_call()
-            return self._run_for_comparison(cache, call.args, call.kwargs)
+                cache.timing.note_discarded_call()
+            return self._run_for_comparison(cache.timing, call.args, call.kwargs)
         return self.run_unjitted(failure, call.args, call.kwargs)
 
-    def _execute_or_fail(
-        self,
-        concrete_function: ConcreteFunction,
-        is_new: bool,
-        cache: SpecializationCache,
-        call: PreparedCall,
-        start: float,
-    ) -> tuple[Any, Exception | None]:
+    def _execute_or_fail(self, compilation: Compilation, start: float) -> tuple[Any, Exception | None]:
         """Run the code, and return its result and None, or the reason why the host must run the call.
 
         The exception is returned so that the call on the host is no part of its handling: an exception of the
         program has none of np2tf's as its context.
         """
         try:
-            return self._execute(concrete_function, is_new, cache, call, start), None
+            return self._execute(compilation, start), None
         except Exception as error:
-            if call.is_accepted:
+            if compilation.call.is_accepted:
                 raise  # by the program itself, such as by a stream that it prints to
             pass_on(error)
             return None, error
 
-    def _run_for_comparison(
-        self, cache: SpecializationCache, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def _run_for_comparison(self, timing: Comparison, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host a call that could be compiled, and record its time."""
         host = self._host
-        return host.run_timed(args, kwargs, lambda: cache.add_host_time(host.latest, host.latest_own))
+        return host.run_timed(args, kwargs, lambda: timing.add_host_time(host.latest, host.latest_own))
 
-    def _execute(
-        self,
-        concrete_function: ConcreteFunction,
-        is_new: bool,
-        cache: SpecializationCache,
-        call: PreparedCall,
-        start: float,
-    ) -> Any:
+    def _execute(self, compilation: Compilation, start: float) -> Any:
         """Run the code without falling back to the host.
 
         Raises:
@@ -624,62 +595,55 @@ class Compiler(CompiledCode):
                 been written back. Once the call has been accepted, exceptions are those of the program, which
                 its effects raise.
         """
-        arrays = call.signature.arrays
-        inputs = (
-            arrays,
-            call.signature.numbers,
-            call.signature.generators,
-            call.signature.holders,
-            call.accept,
-        )
-
-        def retrace(trace: Callable[[ConcreteFunction, Body, Sequence[Any]], None]) -> ConcreteFunction:
-            # Other threads may be running the code: it does not change, but is replaced.
-            with self._lock:
-                current = cache.find(call.signature)
-                if current is not None and current is not concrete_function:
-                    return current
-                new = concrete_function.copy()
-                with self._preparation.guard_captures(call):
-                    trace(new, call.body(self._body_function, new.is_bounded), arrays)
-                cache.replace(concrete_function, new)
-                return new
-
+        concrete_function, is_new, cache, call = compilation
+        signature = call.signature
+        values = signature.arrays, signature.numbers, signature.generators, signature.holders
+        inputs = *values, call.accept
         if concrete_function.hides_gradients and is_recording():
-            concrete_function = retrace(ConcreteFunction.retrace_for_gradients)
+            concrete_function = self._retrace(concrete_function, cache, call, gradients=True)
         try:
             result = _first_call(concrete_function, inputs) if is_new else concrete_function(*inputs)
-        except tf.errors.OpError:
-            if concrete_function.how != "xla" or not is_new:
+        except (tf.errors.OpError, DiscardedCall, OutOfWords) as error:
+            choice = _other_choice(error, concrete_function, is_new)
+            if not choice:
                 raise
-            # XLA refuses some graphs only when it compiles them, at the first call.
-            concrete_function = retrace(ConcreteFunction.retrace_as_graph)
-            result = concrete_function(*inputs)
-        except DiscardedCall:
-            if not concrete_function.has_assumed:
-                raise
-            concrete_function = retrace(ConcreteFunction.retrace_without_assumptions)
-            result = concrete_function(*inputs)
-        except OutOfWords:
-            concrete_function = retrace(ConcreteFunction.retrace_without_buffers)
+            concrete_function = self._retrace(concrete_function, cache, call, **choice)
             result = concrete_function(*inputs)
         try:
-            self._note_compiled_call(concrete_function, is_new, cache, time.perf_counter() - start)
+            self._note_compiled_call(concrete_function, is_new, cache.timing, time.perf_counter() - start)
         except Exception as error:
             note_fault(error, self.code)
         return result
 
+    def _retrace(
+        self,
+        concrete_function: ConcreteFunction,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        **choice: bool,
+    ) -> ConcreteFunction:
+        """Return the code of another trace, which replaces the code in the cache."""
+        with self._lock:
+            current = cache.find(call.signature)
+            if current is not None and current is not concrete_function:
+                return current  # another thread has traced it
+            with self._preparation.guard_captures(call):
+                body = call.body(self._body_function, concrete_function.is_bounded)
+                new = concrete_function.retrace(body, call.signature.arrays, **choice)
+            cache.replace(concrete_function, new)
+            return new
+
     def _note_compiled_call(
-        self, concrete_function: ConcreteFunction, is_new: bool, cache: SpecializationCache, seconds: float
+        self, concrete_function: ConcreteFunction, is_new: bool, timing: Comparison, seconds: float
     ) -> None:
         if not concrete_function.is_warm:
             # XLA compiles at the first call.
             self._budget.note_compiling(seconds)
         else:
-            self._budget.note_gain(seconds, cache.usual_host)
-            if not cache.is_settled and not is_new:
-                cache.add_compiled_time(seconds)
-        cache.count_compiled_call(seconds, concrete_function.is_warm)
+            self._budget.note_gain(seconds, timing.usual_host)
+            if not timing.is_settled and not is_new:
+                timing.add_compiled_time(seconds)
+        timing.count_compiled_call(seconds, concrete_function.is_warm)
         concrete_function.is_warm = True
         if concrete_function.how == "xla":
             self._jitted.compiled_count += 1
@@ -743,11 +707,11 @@ class Compiler(CompiledCode):
         cache: SpecializationCache | None,
     ) -> None:
         fallback = self._note_fallback(error)
-        self._note_host_preference(fallback)
+        self._streak.note(fallback)
         if isinstance(error, StagingError) and not error.is_momentary:
             self._host.prospect.refuse(args, kwargs, fallback)
         if cache is not None and fallback.kind is not TracingTimeError:
-            cache.on_host, cache.fallback = True, fallback
+            cache.timing.on_host, cache.fallback = True, fallback
             self._host.is_refused = True
         # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
         is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
@@ -765,6 +729,16 @@ class Compiler(CompiledCode):
         except Exception as fault:
             note_fault(fault, self.code)
             return Fallback(self.name, "internal error", CODE)
+
+
+def _other_choice(error: Exception, concrete_function: ConcreteFunction, is_new: bool) -> dict[str, bool]:
+    """Return the choice for another trace, whose code runs a call that has failed; empty if none does."""
+    if isinstance(error, OutOfWords):
+        return {"buffers": False}
+    if isinstance(error, DiscardedCall):
+        return {"assumes": False} if concrete_function.has_assumed else {}
+    # XLA refuses some graphs only when it compiles them, at the first call.
+    return {"xla": False} if is_new and concrete_function.how == "xla" else {}
 
 
 def _first_call(concrete_function: ConcreteFunction, inputs: Sequence[Any]) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -38,8 +39,7 @@ from np2tf.staging.trace.operations import (
     unused_checks,
 )
 from np2tf.staging.trace.trace import Trace
-from np2tf.staging.trace.traced_arguments import prepare_changes
-from np2tf.staging.trace.write_back import prepare_writes, private_copies
+from np2tf.staging.trace.write_back import prepare_changes, prepare_writes, private_copies
 from np2tf.staging.values.carried_values import flatten
 from np2tf.staging.values.output import Effect, Output, perform
 from np2tf.staging.values.staged_list import holds_lists, python_lists
@@ -117,8 +117,8 @@ class ConcreteFunction:
         self._uncompiled_loops: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm, self.may_run_on_host = True, False, True
-        self._gradients, self.hides_gradients, self.has_assumed = is_recording(), False, False
-        self._buffers = self._assumes = True
+        self.hides_gradients = self.has_assumed = False
+        self._choices = {"assumes": True, "buffers": True, "gradients": is_recording()}
         self._trace_for_device(body, arrays)
 
     def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:
@@ -187,42 +187,28 @@ class ConcreteFunction:
         ops = ops_of(self.function.graph)
         return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
 
-    def copy(self) -> ConcreteFunction:
-        """Return a copy to trace again, while other threads may be running this code."""
-        other = copy.copy(self)
-        other._open_arrays = copy.copy(self._open_arrays)
-        return other
+    def retrace(self, body: Body, arrays: Sequence[Any], **choice: bool) -> ConcreteFunction:
+        """Return the code of another trace, with one other choice; other threads may be running this code.
 
-    def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Trace again, so that the program makes the random bits itself, because it takes more words than a
-        buffer has.
+        Without "xla", which has refused to compile the graph, it is a graph; without "assumes" it relies on
+        no assumption about the data; without "buffers", which have too few words, the program makes the
+        random bits itself; with "gradients", elements outside the valid part are computed from their
+        neighbours' values only.
         """
-        self._buffers = False
-        try:
-            self.function = self._trace(body, arrays, self._specs, xla=True)
-        except StagingError:
-            self.retrace_as_graph(body, arrays)
-
-    def retrace_without_assumptions(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Trace again, so that the code relies on no assumption about the data."""
-        self._assumes = False
-        self._trace_for_device(body, arrays)
-
-    def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Trace again, so that elements outside the valid part are computed from their neighbours' values
-        only.
-        """
-        self._gradients, self._deadline = True, None
-        try:
-            self.function = self._trace(body, arrays, self._specs, xla=self.how == "xla")
-        except StagingError:
-            self.retrace_as_graph(body, arrays)
-
-    def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
-        """Trace again without XLA, which has refused to compile the graph."""
-        specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
-        self.function = self._trace(body, arrays, specs, xla=False, loops=False)
-        self.how, self.not_xla, self.not_xla_code = "graph", "XLA has refused the graph", ""
+        new = copy.copy(self)
+        new._open_arrays, new._choices = copy.copy(self._open_arrays), {**self._choices, **choice}
+        if "assumes" in choice:
+            new._trace_for_device(body, arrays)
+            return new
+        if "gradients" in choice:
+            new._deadline = None
+        if "xla" not in choice:
+            with suppress(StagingError):
+                new.function = new._trace(body, arrays, self._specs, xla=self.how == "xla")
+                return new
+        new.function = new._trace(body, arrays, self._specs, xla=False, loops=False)
+        new.how, new.not_xla, new.not_xla_code = "graph", "XLA has refused the graph", ""
+        return new
 
     def _trace(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True
@@ -243,18 +229,18 @@ class ConcreteFunction:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled_loops
-            trace.deadline, trace.gradients = self._deadline, self._gradients
+            trace.deadline, trace.gradients = self._deadline, self._choices["gradients"]
             trace.may_call_numpy = trace.device == "cpu"
-            trace.may_assume = self._assumes
+            trace.may_assume = self._choices["assumes"]
             # An accelerator has memory of its own.
-            trace.may_be_stopped = not self._gradients and trace.device == "cpu"
+            trace.may_be_stopped = not trace.gradients and trace.device == "cpu"
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True
                 storage.order = order_of_memory(array)
             trace.violations, trace.print_order = Storage(tf.constant(False)), Storage(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
-            trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
+            trace.draws = self._draws = Draws(self._generators, xla and self._choices["buffers"])
             numbers = [self._stage_number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             staged_arrays = [
                 self._stage_array(k, array, storages[k], numbers, trace) for k, array in enumerate(arrays)

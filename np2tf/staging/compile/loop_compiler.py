@@ -11,11 +11,11 @@ import tensorflow as tf
 from np2tf.core.counts import Fallback
 from np2tf.core.errors import LongCallError, TracingTimeError
 from np2tf.core.faults import note_fault, pass_on
-from np2tf.staging.compile.compiler import Compiler
+from np2tf.staging.compile.compiler import Compilation, Compiler
 from np2tf.staging.compile.concrete_function import DiscardedCall
-from np2tf.staging.compile.preparation import PreparedCall
 from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.jit import JittedFunction
+from np2tf.staging.tiers.comparison import Comparison
 
 
 class Entry(NamedTuple):
@@ -23,11 +23,11 @@ class Entry(NamedTuple):
 
     Attributes:
         result: the result of the loop's function; None if the host must run the loop.
-        cache: the cache that needs the host's time for the run; None if none does.
+        timing: the comparison that needs the host's time for the run; None if none does.
     """
 
     result: Any = None
-    cache: SpecializationCache | None = None
+    timing: Comparison | None = None
 
 
 class LoopCompiler(Compiler):
@@ -36,12 +36,6 @@ class LoopCompiler(Compiler):
     """
 
     _is_followed = False
-
-    def __init__(self, jitted_function: JittedFunction) -> None:
-        super().__init__(jitted_function)
-        # The time, by `time.monotonic`, at which the present trace is given up; None leaves that to the
-        # budget.
-        self._until: float | None = None
 
     @classmethod
     def of(cls, jitted_function: JittedFunction) -> LoopCompiler:
@@ -63,8 +57,7 @@ class LoopCompiler(Compiler):
         """
         self._until = time.monotonic() + seconds
         try:
-            call = self._preparation.prepare(args, {}, changing_places)
-            self._compile(self._cache_of(call), call)
+            self._code_for(args, {}, changing_places)
         except Exception as error:
             pass_on(error)
             return self._note_fallback(error)
@@ -77,13 +70,12 @@ class LoopCompiler(Compiler):
         discarded.
         """
         try:
-            call = self._preparation.prepare(args, {}, changing_places)
-            compilation = self._compile(self._cache_of(call), call)
+            compilation = self._code_for(args, {}, changing_places)
         except Exception as error:
             pass_on(error)
             self._note_fallback(error)
             return None
-        return self._run_or_discard(*compilation)
+        return self._run_or_discard(compilation)
 
     def enter(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Entry:
         """Run a whole loop as compiled code, if that is faster than the host, or if compiling it is due.
@@ -98,53 +90,44 @@ class LoopCompiler(Compiler):
         try:
             call = self._preparation.prepare(args, {}, changing_places)
             cache = self._cache_of(call)
-            if cache.on_host:
+            if cache.timing.on_host:
                 if cache.fallback is None:
-                    self._budget.slower.add(cache)
+                    self._budget.slower.add(cache.timing)
                 return Entry()
             if self._prefers_host(cache, call):
-                return Entry(cache=cache)
+                return Entry(timing=cache.timing)
             compilation = self._compile(cache, call)
         except Exception as error:
             pass_on(error)
             fallback = self._note_fallback(error)
             if cache is not None and fallback.kind is not TracingTimeError:
-                cache.on_host, cache.fallback = True, fallback
+                cache.timing.on_host, cache.fallback = True, fallback
             return Entry()
-        result = self._run_or_discard(*compilation)
+        result = self._run_or_discard(compilation)
         try:
             if result is None:
-                compilation[2].note_discarded_call()
+                compilation.cache.timing.note_discarded_call()
         except Exception as error:
             note_fault(error, self.code)
         return Entry(result)
 
-    def note_host_run(self, cache: SpecializationCache | None, seconds: float, own_seconds: float) -> None:
+    def note_host_run(self, timing: Comparison | None, seconds: float, own_seconds: float) -> None:
         """Record the time of a run of the loop on the host.
 
         Args:
-            cache: the cache of the call that `enter` received.
+            timing: the comparison that `enter` has returned.
             seconds, own_seconds: the seconds of the run, and without long calls of jitted functions.
         """
         self._host.note(seconds, own_seconds)
-        if cache is not None:
-            cache.add_host_time(seconds, own_seconds)
+        if timing is not None:
+            timing.add_host_time(seconds, own_seconds)
 
-    def _run_or_discard(
-        self, concrete_function: Any, is_new: bool, cache: SpecializationCache, call: PreparedCall
-    ) -> Any:
+    def _run_or_discard(self, compilation: Compilation) -> Any:
         try:
-            return self._execute(concrete_function, is_new, cache, call, time.perf_counter())
+            return self._execute(compilation, time.perf_counter())
         except Exception as error:
-            if call.is_accepted:
+            if compilation.call.is_accepted:
                 raise  # by the program itself, such as by a stream that it prints to
             if not isinstance(error, (DiscardedCall, LongCallError, tf.errors.OpError)):
                 note_fault(error, self.code)
             return None
-
-    def _advice(self, call: PreparedCall) -> bool | None:
-        return None
-
-    @property
-    def _deadline(self) -> float | None:
-        return super()._deadline if self._until is None else self._until

@@ -19,7 +19,7 @@ from np2tf.arrays.front.flags import current_mode, uses_numpy_rules
 from np2tf.arrays.front.namespace import rebound
 from np2tf.arrays.front.numpy_functions import Function
 from np2tf.arrays.tensors.storage import current_scope
-from np2tf.core.errors import ArgumentError, ReboundNameError, SharedMemoryError, ValueNeededError
+from np2tf.core.errors import ArgumentError, ReboundNameError, SharedMemoryError, TraceAgain, ValueNeededError
 from np2tf.core.settings import config
 from np2tf.staging.callees.callees import NewCallee
 from np2tf.staging.compile.open_arrays import Pattern
@@ -29,7 +29,8 @@ from np2tf.staging.random.states import bit_generator, global_state
 from np2tf.staging.trace.captures import Dependencies, current, functions_among, guard_captures
 from np2tf.staging.trace.signature import BY_IDENTITY, BY_VALUE, Signature, take_arguments, take_dependencies
 from np2tf.staging.trace.trace import trace_of
-from np2tf.staging.trace.traced_arguments import TracedArguments, is_plain
+from np2tf.staging.trace.traced_arguments import TracedArguments
+from np2tf.staging.trace.write_back import is_plain
 from np2tf.staging.values.ordered_effects import ListIsRead
 
 # -- closures in traces --------------------------------------------------------------------------------------
@@ -275,13 +276,13 @@ class CallPreparation:
             for source in (dependencies, *signature.argument_dependencies)
         )
 
-    def learn(self, discovery: NewCallee | ListIsRead) -> None:
+    def learn(self, discovery: TraceAgain) -> None:
         """Note a function with unknown dependencies, or a list that is read, which a trace has met."""
         with self._lock:
             assert self._dependencies is not None
             if isinstance(discovery, ListIsRead):
                 self._dependencies.reads_list(discovery.attribute)
-            else:
+            elif isinstance(discovery, NewCallee):
                 self._dependencies.follow(discovery.function)
             self._functions = functions_among(current(self._dependencies.captures))
 

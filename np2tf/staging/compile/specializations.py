@@ -23,36 +23,15 @@ from np2tf.staging.compile.open_arrays import (
 )
 from np2tf.staging.compile.preparation import PreparedCall
 from np2tf.staging.host.host_function import HostFunction
+from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.history import CallRecord
 from np2tf.staging.trace.signature import Signature, number_key
 
 # -- specializations -----------------------------------------------------------------------------------------
 # Cache of compiled variants for calls that differ only in the values of numbers.
-#
-# Its timings choose between the host and compiled code.
 
-#: Time this many warm calls and as many host calls before choosing; one host call is enough if compiled code
-#: is slower by the factor BEHIND or faster by AHEAD. The first host call was cold, and other processes may
-#: have been running.
-WARM_CALLS = 3
-BEHIND, AHEAD = 2.0, 20.0
-#: Tiers whose times differ by at most this factor get this many calls: a call right after a call of the
-#: other tier finds none of its data in the processor's caches, and few calls may all be disturbed.
-NEAR, MANY_WARM_CALLS, MANY_HOST_CALLS = 1.25, 12, 8
-#: One warm call is enough if it took more seconds than this, and this many times as long as on the host,
-#: because long calls vary less.
-LONG, WORSE = 0.02, 1.5
-#: The measurement of an earlier process is repeated when compiled calls have taken this many times its cost.
-REVIEW_FACTOR = 10.0
-#: The tiers are compared again once the chosen tier has taken this many times the cost of the comparison: for
-#: the first time early, because only few calls were timed, and then after twice as long each time, up to the
-#: last factor.
-FIRST_RECONSIDER_FACTOR, RECONSIDER_FACTOR = 12.5, 100.0
-#: After this many comparisons the factor has long reached the last one, and is doubled no further.
-_MOST_DOUBLINGS = 10
 _INTEGERS = (int, np.integer, np.bool_)
-#: The number of traces of a cache after which nothing is compiled for it any more.
-MAX_TRACES = 16
 
 
 @dataclass(eq=False)
@@ -61,35 +40,16 @@ class SpecializationCache:
 
     Attributes:
         functions: the code, by the numbers that are constants of it.
-        on_host: whether the calls stay on the host from now on.
-        discarded_calls: the number of compiled calls that the host has repeated, for functions that handle
-            exceptions.
+        timing: what the calls take on each tier.
         fallback: the reason why the calls cannot be compiled, if they cannot.
         bounded_inputs: the inputs that are integers whose size XLA needs to know.
         is_graph_only: whether the code is a graph for lengths of any size, which XLA is not asked to compile.
-        own_seconds: the seconds on the host, without long calls of other jitted functions.
         digest: the digest of the calls, once there is code for them.
-        known_host: the seconds of a call on the host in an earlier process; 0.0 if unknown.
-        assumed_host: the seconds of the function's calls on the host when the code was made.
-        calls: the number of compiled calls in this process.
-        seconds: the seconds of these calls without the first, in which XLA compiles.
-        recent: the seconds of the fastest of these calls since the choice of the tier was last considered.
-        last_review: the seconds that the calls of the chosen tier had taken when its choice was last
-            considered: of compiled code the cache's own seconds, of the host the function's. None if the host
-            was chosen and no call has come since.
-        reviews: how often the choice has been considered since it was made for the first time.
     """
 
     functions: dict[Any, ConcreteFunction] = field(default_factory=dict)
-    on_host: bool = False
+    timing: Comparison = field(default_factory=Comparison)
     fallback: Fallback | None = None
-    own_seconds: float = 0.0
-    host_calls: int = 0
-    best_host: float = float("inf")
-    best_compiled: float = float("inf")
-    warm_calls: int = 0
-    discarded_calls: int = 0
-    is_settled: bool = False
     first_numbers: list[Any] = field(default_factory=list)
     varying_numbers: set[int] = field(default_factory=set)
     integers: set[int] = field(default_factory=set)
@@ -98,138 +58,20 @@ class SpecializationCache:
     bounded_inputs: set[int] = field(default_factory=set)
     is_graph_only: bool = False
     digest: str = ""
-    known_host: float = 0.0
-    assumed_host: float = 0.0
-    calls: int = 0
-    seconds: float = 0.0
-    recent: float = float("inf")
-    last_review: float | None = 0.0
-    reviews: int = 0
-
-    @property
-    def wants_host(self) -> bool:
-        """True if the next call should run on the host for comparison, although there is code for it."""
-        if self.is_settled:
-            return self.seconds - (self.last_review or 0.0) > self._reconsider_factor * self.best_host
-        return self.warm_calls >= WARM_CALLS and not self._is_compared
-
-    def is_due_on_host(self, host_seconds: float) -> bool:
-        """Return whether compiled code that was slower than the host should be compared again.
-
-        Args:
-            host_seconds: the seconds that the calls of the function have taken on the host so far.
-        """
-        if self.last_review is None:
-            self.last_review = host_seconds
-        can_run = self.fallback is None and bool(self.functions) and self.discarded_calls <= self.warm_calls
-        cost = WARM_CALLS * self.best_compiled
-        return can_run and host_seconds - self.last_review > self._reconsider_factor * cost
-
-    @property
-    def _reconsider_factor(self) -> float:
-        doublings = min(self.reviews, _MOST_DOUBLINGS)
-        return min(FIRST_RECONSIDER_FACTOR * 2.0**doublings, RECONSIDER_FACTOR)
-
-    def reconsider(self) -> None:
-        """Start a new comparison of the tiers; other processes may have disturbed the first comparison."""
-        self.reviews += 1
-        self.is_settled = self.on_host = False
-        self.host_calls = self.warm_calls = self.discarded_calls = 0
-        self.best_host = self.best_compiled = float("inf")
-
-    @property
-    def _is_compared(self) -> bool:
-        """True if there have been enough calls on the host.
-
-        These are a few calls, or one call that is far faster or slower, or none if an earlier process found
-        the host clearly slower. In the last case, one call is measured later.
-        """
-        if self.host_calls >= (MANY_HOST_CALLS if self._is_near else WARM_CALLS):
-            return True
-        if not self.host_calls and self.known_host >= WORSE * self.best_compiled:
-            return self.seconds < REVIEW_FACTOR * self.known_host
-        far = self.best_compiled >= BEHIND * self.best_host or self.best_host >= AHEAD * self.best_compiled
-        return self.host_calls > 0 and far
-
-    @property
-    def _is_near(self) -> bool:
-        return self.best_host < NEAR * self.best_compiled and self.best_compiled < NEAR * self.best_host
-
-    @property
-    def _is_hopeless(self) -> bool:
-        return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
-
-    def add_host_time(self, seconds: float, own_seconds: float | None = None) -> None:
-        """Record the seconds of a call on the host, and without long calls of other jitted functions."""
-        self.own_seconds += seconds if own_seconds is None else own_seconds
-        if self.is_settled and not self.on_host:
-            is_doubtful = seconds < NEAR * self.recent
-            self.last_review, self.recent = self.seconds, float("inf")
-            if not is_doubtful:
-                self.reviews += 1
-                self.best_host = seconds
-                return
-            self.reconsider()
-        self.host_calls += 1
-        self.best_host = min(self.best_host, seconds)
-        self._choose_tier()
-
-    def add_compiled_time(self, seconds: float) -> None:
-        """Record the seconds of a warm compiled call."""
-        self.warm_calls += 1
-        self.best_compiled = min(self.best_compiled, seconds)
-        self._choose_tier()
 
     def start_from(self, way: CallRecord | None, signature: Signature) -> None:
         """Start with the measurements of an earlier process for such calls."""
         if way is None:
             return
-        self.known_host = way.host
+        self.timing.known_host = way.host
         if way.numbers == len(signature.numbers):
             self.varying_numbers, self.pinned_numbers = set(way.varying_numbers), set(way.pinned_numbers)
             self.integers = {k for k in self.varying_numbers if isinstance(signature.numbers[k], _INTEGERS)}
-
-    def count_compiled_call(self, seconds: float, is_warm: bool) -> None:
-        """Count a compiled call. XLA compiles in a call that is not warm."""
-        self.calls += 1
-        if is_warm:
-            self.seconds += seconds
-            self.recent = min(self.recent, seconds)
 
     @property
     def has_graph(self) -> bool:
         """True if the code is a graph that is not one XLA program."""
         return any(function.how == "graph" for function in self.functions.values())
-
-    @property
-    def usual_host(self) -> float:
-        """The seconds of a call on the host, as far as known."""
-        return self.best_host if self.host_calls else self.known_host or self.assumed_host
-
-    @property
-    def usual_compiled(self) -> float:
-        """The seconds of a compiled call; 0.0 if only the first is known."""
-        return self.best_compiled if self.warm_calls else 0.0
-
-    def note_discarded_call(self) -> None:
-        """Count a discarded call. If most calls are discarded, the calls stay on the host."""
-        self.discarded_calls += 1
-        if (
-            not self.is_settled
-            and self.discarded_calls >= WARM_CALLS
-            and self.discarded_calls > self.warm_calls
-        ):
-            self.is_settled = self.on_host = True
-
-    def _choose_tier(self) -> None:
-        """Choose the faster tier once both have been measured well enough."""
-        enough = self.warm_calls >= (MANY_WARM_CALLS if self._is_near else WARM_CALLS)
-        if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
-            self.is_settled = True
-            self.on_host = self.best_compiled > self.best_host
-            # The cache does not know the host's seconds; the next call brings them.
-            self.last_review = None if self.on_host else self.seconds
-            self.recent = float("inf")
 
     def notice(self, signature: Signature) -> None:
         """Record which numbers vary."""
@@ -302,7 +144,7 @@ class SpecializationCache:
         Raises:
             StagingError: if there have been too many traces.
         """
-        if len(self.functions) >= MAX_TRACES:
+        if len(self.functions) >= constants.TRACES_A_CACHE:
             raise TooManyTracesError.of()
 
     @property
@@ -310,13 +152,9 @@ class SpecializationCache:
         """The tier of calls from now on, in words."""
         if self.fallback is not None:
             return "host: cannot be compiled"
-        if self.on_host and self.discarded_calls > self.warm_calls:
-            return "host: exceptions are handled there in most calls"
-        if self.on_host:
-            return "host: faster than compiled code"
         if not self.functions:
             return "host: has not taken enough time to be worth compiling"
-        return "compiled: faster than NumPy" if self.is_settled else "compiled: not yet compared with NumPy"
+        return self.timing.decision
 
 
 # -- open lengths --------------------------------------------------------------------------------------------
@@ -396,7 +234,7 @@ class Lengths:
         for shapes, cache in self._caches.items():
             lengths = self.lengths(shapes)
             if lengths is not None and all(map(_lies_within, lengths, bounds)):
-                total += cache.own_seconds
+                total += cache.timing.own_seconds
         return total
 
     def static_shapes(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
@@ -464,9 +302,6 @@ def shapes_of(signature: Signature, with_lists: bool) -> Shapes | None:
 # The specialization caches of a jitted function, by the signature of calls, including caches for open
 # lengths.
 
-#: The number of caches that are stored; every signature has a cache of its own.
-MOST_CACHES = 1000
-
 
 class SpecializationCaches:
     """The specialization caches of one function.
@@ -493,7 +328,7 @@ class SpecializationCaches:
             may_be_open: whether the cache may serve calls that differ in the lengths of arrays.
         """
         exact = self._known_cache(call.signature.key, call)
-        if exact.functions or exact.on_host or not may_be_open:
+        if exact.functions or exact.timing.on_host or not may_be_open:
             return exact
         return self._open_cache(call, exact) or exact
 
@@ -518,7 +353,7 @@ class SpecializationCaches:
     def _known_cache(self, key: Any, call: PreparedCall, resumes: bool = True) -> SpecializationCache:
         cache = self.caches.get(key)
         if cache is None:
-            if len(self.caches) >= MOST_CACHES:
+            if len(self.caches) >= constants.MOST_CACHES:
                 self.caches.clear()
                 self._lengths.clear()
             cache = self.caches.setdefault(key, SpecializationCache())
@@ -562,12 +397,12 @@ class SpecializationCaches:
         cache = self._known_cache(key, call, resumes=not list_places)
         if is_new:
             cache.is_graph_only = is_graph_only
-            cache.own_seconds = history.seconds(bounds) + (
-                bounded_cache.own_seconds if bounded_cache else 0.0
+            cache.timing.own_seconds = history.seconds(bounds) + (
+                bounded_cache.timing.own_seconds if bounded_cache else 0.0
             )
             cache.bounded_inputs.update(places)
         history.needs_graph |= cache.has_graph
-        if cache.on_host or (cache.has_graph and history.recurs(shapes)):
+        if cache.timing.on_host or (cache.has_graph and history.recurs(shapes)):
             return None
         call.open_pattern = _open_lists(signature, history.pattern, list_places)
         signature.numbers += lengths

@@ -17,12 +17,11 @@ from np2tf.core.errors import (
     AttributeChangeError,
     BranchTypeError,
     ContainerChangeError,
-    LoopTypeError,
     StagingError,
 )
 from np2tf.staging.control.branches import Branch, stage_branches
 from np2tf.staging.control.loop_analysis import UNKNOWN_TRIP_COUNT, TripCount
-from np2tf.staging.control.loops import EffectsInTest, Likely, StagedLoop, Step, Test, stage_loop
+from np2tf.staging.control.loops import EffectsInTest, Likely, StagedLoop, Step, Test
 from np2tf.staging.control.variables import NO_VARIABLES, Variables
 from np2tf.staging.objects.user_objects import attributes, is_foreign, is_instance, reset, wrapped_function
 from np2tf.staging.trace.signature import kind_of
@@ -277,71 +276,47 @@ def branches(
     return result
 
 
-class Loop:
-    """A `StagedLoop`, with the attributes that an iteration assigns among its variables.
+def staged_loop(
+    trace: Trace,
+    test: Test,
+    step: Step,
+    state: Any,
+    rounds: TripCount = UNKNOWN_TRIP_COUNT,
+    variables: Variables = NO_VARIABLES,
+) -> StagedLoop:
+    """Return a `StagedLoop`, with the attributes that an iteration assigns among its variables."""
+    # The loop is recognised in a later trace by its iteration as the program has it.
+    likely = Likely(variables.body, len(flatten(state)[0]))
+    attributes = attributes_within(trace, test, step, state)
+    if not attributes.instances:
+        wrappers = _watch_attributes(attributes, test), _watch_attributes(attributes, step)
+        return StagedLoop(trace, *wrappers, state, rounds, likely, variables)
 
-    `body` is the iteration as the program has it, by which the loop is recognised in a later trace.
-    """
+    all_variables = replace(variables, instances=attributes.instances)
 
-    def __init__(
-        self,
-        trace: Trace,
-        test: Test,
-        step: Step,
-        state: Any,
-        rounds: TripCount = UNKNOWN_TRIP_COUNT,
-        variables: Variables = NO_VARIABLES,
-    ) -> None:
-        likely = Likely(variables.body, len(flatten(state)[0]))
-        self._attributes = attributes = attributes_within(trace, test, step, state)
-        if not attributes.instances:
-            wrappers = _watch_attributes(attributes, test), _watch_attributes(attributes, step)
-            self._loop = stage_loop(trace, *wrappers, state, rounds, likely, variables)
-            return
+    def outer_test(counter: tf.Tensor, inner: Any) -> tf.Tensor:
+        def run() -> tf.Tensor:
+            attributes.write(inner[1])
+            return test(counter, inner[0])
 
-        all_variables = replace(variables, instances=attributes.instances)
+        outcome, after = attributes.run_apart(run)
+        if not all(map(are_same, flatten(after)[0], flatten(inner[1])[0])):
+            raise EffectsInTest
+        return outcome
 
-        def outer_test(counter: tf.Tensor, inner: Any) -> tf.Tensor:
-            def run() -> tf.Tensor:
-                attributes.write(inner[1])
-                return test(counter, inner[0])
+    def outer_step(counter: tf.Tensor, inner: Any) -> Any:
+        def run() -> Any:
+            attributes.write(inner[1])
+            return step(counter, inner[0])
 
-            outcome, after = attributes.run_apart(run)
-            if not all(map(are_same, flatten(after)[0], flatten(inner[1])[0])):
-                raise EffectsInTest
-            return outcome
+        return attributes.run_apart(run)
 
-        def outer_step(counter: tf.Tensor, inner: Any) -> Any:
-            def run() -> Any:
-                attributes.write(inner[1])
-                return step(counter, inner[0])
+    def unpack(after: Any) -> Any:
+        attributes.write(after[1])
+        return after[0]
 
-            return attributes.run_apart(run)
+    def attempt() -> StagedLoop:
+        inner = state, attributes.read()
+        return StagedLoop(trace, outer_test, outer_step, inner, rounds, likely, all_variables, unpack)
 
-        def attempt() -> StagedLoop:
-            inner = state, attributes.read()
-            return stage_loop(trace, outer_test, outer_step, inner, rounds, likely, all_variables)
-
-        self._loop = _repeat_until_known(attributes, attempt)
-
-    @property
-    def changes_type(self) -> bool:
-        """True if the first iteration sees a variable of another dtype or shape than later iterations."""
-        return self._loop.changes_type
-
-    @property
-    def changes_dtype(self) -> bool:
-        """True if an array has another dtype before the loop, or after an iteration, than inside."""
-        return self._loop.changes_dtype
-
-    def refusal_of_dtypes(self) -> LoopTypeError:
-        """Return the error for a loop whose arrays get another dtype in every iteration."""
-        return self._loop.refusal_of_dtypes()
-
-    def run(self) -> Any:
-        """Build the loop, and return the state after it."""
-        result = self._loop.run()
-        if not self._attributes.instances:
-            return result
-        self._attributes.write(result[1])
-        return result[0]
+    return _repeat_until_known(attributes, attempt)

@@ -5,14 +5,14 @@ waits for somebody else.
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
 
 from np2tf.arrays.array.ndarray import chain_of, is_array, scalar, storage_of
-from np2tf.arrays.tensors.storage import Storage, alias_closure, aliases, is_outside, link_aliases
+from np2tf.arrays.tensors.storage import Storage, alias_closure, aliases, is_known, is_outside, link_aliases
 from np2tf.arrays.tensors.symbolic_integers import distance
 from np2tf.core.errors import PollingError
 from np2tf.staging.trace.provenance import provenance_of, storages_with_itself
@@ -90,6 +90,61 @@ class LoopAnalysis:
         exit_storage = self.exits.get(k)
         storages = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
         return exit_storage is not None and bool(storages & set(aliases(exit_storage)))
+
+    def holders(self, leaves: Sequence[Any]) -> list[int]:
+        """Return the carried arrays that hold an array which the loop writes to under another name.
+
+        Args:
+            leaves: the values of the loop's variables before it.
+        """
+        mutable = self.mutable()
+        entries = self._entries(leaves)
+        holders = [k for k in self.fresh if mutable and self.holds(k)]
+        return holders + [
+            k
+            for k, storage in [*self.exits.items(), *entries.items()]
+            if storage and set(aliases(storage)) & self.written_storages
+        ]
+
+    def hazard(self, leaves: Sequence[Any], read_storages: set[Storage]) -> tuple[int, list[int]] | None:
+        """Return a carried array that may be another array, if one of the two is written to, and the other
+        variables that it may be; None if there is none.
+
+        Args:
+            leaves: the values of the loop's variables before it.
+            read_storages: what an iteration reads from outside.
+        """
+        mutable, entries = self.mutable(), self._entries(leaves)
+        for k in self.fresh:
+            entry, exit_storage = entries.get(k), self.exits.get(k)
+            shared_exit, shared_entry = _others(self.exits, k), _others(entries, k)
+            # The name is bound to an array from before the loop, which the next iteration would write to.
+            outside = (
+                exit_storage is not None
+                and is_known(exit_storage)
+                and exit_storage not in self.fresh.values()
+            )
+            doubtful = shared_exit or shared_entry or outside or entry in read_storages
+            if (
+                any(j in mutable for j in shared_exit)
+                or entry in self.storages
+                or exit_storage in self.storages
+                or (k in mutable and doubtful)
+            ):
+                exit_places = [j for j, storage in self.fresh.items() if j != k and storage is exit_storage]
+                arrays = [(j, leaf) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)]
+                names = [j for j, leaf in arrays if storage_of(leaf) in (entry, exit_storage)]
+                return k, [*shared_exit, *shared_entry, *exit_places, *names]
+        return None
+
+    def _entries(self, leaves: Sequence[Any]) -> dict[int, Storage | None]:
+        return {k: storage_of(leaves[k]) for k in self.fresh if is_array(leaves[k])}
+
+
+def _others(storages: Mapping[int, Storage | None], k: int) -> list[int]:
+    """Return the other variables that have the same storage as `k`."""
+    storage = storages.get(k)
+    return [] if storage is None else [j for j, other in storages.items() if j != k and other is storage]
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
@@ -230,7 +285,7 @@ class BufferPermutation:
         owner = {id(inner.fresh[k]): n for n, k in enumerate(names)}
         return [tensors[owner[id(storage_of(outs[k]))]] for k in names]
 
-    def write_back(self, leaves: list[Any], numbers: list[tf.Tensor]) -> None:
+    def bind_after_loop(self, leaves: list[Any], numbers: list[tf.Tensor]) -> None:
         """After the loop, write the contents into the original arrays, and record which array each variable
         may be.
         """
@@ -291,7 +346,7 @@ class RebindingFlags:
             still & _is_storage(outs[k], inner.fresh[k]) for k, still in zip(self.names, tensors, strict=True)
         ]
 
-    def write_back(self, before: Sequence[Any], leaves: list[Any], flags: list[tf.Tensor]) -> None:
+    def bind_after_loop(self, before: Sequence[Any], leaves: list[Any], flags: list[tf.Tensor]) -> None:
         """Record which array each variable is after the loop.
 
         Args:

@@ -21,7 +21,6 @@ from np2tf.arrays.tensors.storage import (
     Storage,
     aliases,
     current_scope,
-    is_known,
     link_aliases,
     staging_scope,
 )
@@ -37,7 +36,6 @@ from np2tf.core.errors import (
     XlaShapeError,
 )
 from np2tf.staging.control.loop_analysis import (
-    UNKNOWN_TRIP_COUNT,
     BufferPermutation,
     LoopAnalysis,
     LoopGraphs,
@@ -46,7 +44,7 @@ from np2tf.staging.control.loop_analysis import (
     kept_variables,
     steps_of,
 )
-from np2tf.staging.control.variables import NO_VARIABLES, Label, Variables, describe, structure
+from np2tf.staging.control.variables import Label, Variables, describe, structure
 from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.trace.provenance import note_loop_result, possible_aliases
 from np2tf.staging.trace.trace import Trace
@@ -127,21 +125,26 @@ class Likely:
             _changes_of_code[self.code] = [form is not None for form in forms]
 
 
-NOTHING_LIKELY = Likely(None)
-
-
-# -- discovered loop -----------------------------------------------------------------------------------------
-# The analysis of one staged loop: its body is traced into throw-away graphs, as often as needed.
+# -- staged loop ---------------------------------------------------------------------------------------------
+# A Python loop over mutable arrays becomes one `tf.while_loop`.
 #
-# Three things are learnt: which state leaves change (and how they are carried), which storages born outside
-# are written to (they become loop state as well), and whether two names may stand for the same memory in a
-# way that value semantics would get wrong (then staging is refused).
+# First the loop is analysed: its body is traced into throw-away graphs, as often as needed. Three things are
+# learnt: which state leaves change (and how they are carried), which storages born outside are written to
+# (they become loop state as well), and whether two names may stand for the same memory in a way that value
+# semantics would get wrong (then staging is refused).
+#
+# Only then is the real loop built. For a loop inside a throw-away graph, of a loop or a branch, the results
+# are only predicted, as placeholders. Otherwise each loop would be traced twice or more for each construct
+# around it.
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
 Step = Callable[[tf.Tensor, Any], Any]
 
 _MAX_TRIALS = 12
+#: Loops of at most this many iterations do not look for a stop sign: loops that no other loop is around, and
+#: inner loops.
+SHORT, SHORT_INNER = 64, 100_000
 #: Errors that have nothing to do with a guess: an attribute is new, the trace takes too long.
 _NOT_OF_THE_GUESS = (BranchTypeError, TracingTimeError, TraceSizeError)
 
@@ -152,12 +155,16 @@ class EffectsInTest(Exception):
     """
 
 
-class DiscoveredLoop:
-    """A loop whose changes and writes are known, from the state that it is entered with.
+class StagedLoop:
+    """A loop that has been analysed, from the state that it is entered with; `run` builds it.
 
     Attributes:
         plan: the results of the throw-away traces.
         is_compiled: whether XLA compiles the loop by itself, in a graph.
+        unpack: what `run` does with the state after the loop to get its own result.
+
+    Raises:
+        StagingError: if the loop cannot be staged with Python's meaning kept.
     """
 
     def __init__(
@@ -169,7 +176,9 @@ class DiscoveredLoop:
         rounds: TripCount,
         likely: Likely,
         variables: Variables,
+        unpack: Callable[[Any], Any] = lambda after: after,
     ) -> None:
+        self.unpack = unpack
         self.trace = trace
         self.rounds = rounds
         self.variables = variables
@@ -394,58 +403,14 @@ class DiscoveredLoop:
 
     def _refuse_hazards(self, plan: LoopAnalysis) -> None:
         """Refuse loops in which two names may be one array and one of them is written to."""
-        entries = {k: storage_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
-        mutable = plan.mutable()
-        holders = [k for k in plan.fresh if mutable and plan.holds(k)]
-        holders += [
-            k
-            for k, storage in [*plan.exits.items(), *entries.items()]
-            if storage and set(aliases(storage)) & plan.written_storages
-        ]
+        holders = plan.holders(self.leaves)
         if holders:
             label = self._label(holders[0])
             description = f"{label.text}{self.variables.within(label)} holds an array"
             raise AliasingError(f"{description} that the loop writes to under another name")
-        place: dict[Storage | None, int] = {storage: j for j, storage in plan.fresh.items()}
-        for k in plan.fresh:
-            written = k in mutable
-            entry = entries.get(k)
-            exit_storage = plan.exits.get(k)
-            shared_exit = [
-                j
-                for j, other_storage in plan.exits.items()
-                if j != k and other_storage is exit_storage and exit_storage is not None
-            ]
-            shared_entry = [
-                j
-                for j, other_storage in entries.items()
-                if j != k and other_storage is entry and entry is not None
-            ]
-            # The name is bound to an array from before the loop, which the next iteration would write to.
-            outside = (
-                exit_storage is not None
-                and is_known(exit_storage)
-                and exit_storage not in plan.fresh.values()
-            )
-            with_written = any(j in mutable for j in shared_exit)
-            doubtful = shared_exit or shared_entry or outside or entry in self._read_storages
-            if (
-                with_written
-                or entry in plan.storages
-                or exit_storage in plan.storages
-                or (written and doubtful)
-            ):
-                exit_places = (
-                    [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
-                )
-                names = self._names_of((entry, exit_storage), k)
-                other_places = [*shared_exit, *shared_entry, *exit_places, *names]
-                raise AliasingError(self._two_names(k, other_places))
-
-    def _names_of(self, storages: Sequence[Storage | None], k: int) -> list[int]:
-        """Return the variables other than `k` that are one of these storages before the loop."""
-        arrays = [(j, leaf) for j, leaf in enumerate(self.leaves) if j != k and is_array(leaf)]
-        return [j for j, leaf in arrays if storage_of(leaf) in storages]
+        hazard = plan.hazard(self.leaves, self._read_storages)
+        if hazard is not None:
+            raise AliasingError(self._two_names(*hazard))
 
     def _two_names(self, k: int, other_places: Sequence[int]) -> str:
         label = self._label(k)
@@ -457,7 +422,7 @@ class DiscoveredLoop:
 
     @property
     def changes_type(self) -> bool:
-        """Return whether a variable's dtype or shape differs in the first iteration from later iterations."""
+        """True if the first iteration sees a variable of another dtype or shape than later iterations."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
             before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:
@@ -468,43 +433,13 @@ class DiscoveredLoop:
 
     @property
     def changes_dtype(self) -> bool:
-        """Return whether an array has another dtype before the loop, or after an iteration, than inside."""
+        """True if an array has another dtype before the loop, or after an iteration, than inside."""
         if self.trace.root is None:
             return False  # the graph is foreign, so its call cannot be discarded
         before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
         return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
 
-
-class _Out:
-    """A leaf after the throw-away trace, with the facts that are needed later."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.form = form_of(value)
-        self.storage = storage_of(value) if is_array(value) and type(value) is not scalar else None
-        integer = value.staged_integer if type(value) is scalar and value.weak is int else None
-        self.overflows = integer is not None and integer.may_overflow
-
-
-def grows(plan: LoopAnalysis) -> bool:
-    """Return whether an array changes its shape from one iteration to the next."""
-    return any(form is not None and None in form.shape for form in plan.forms)
-
-
-# -- while loops ---------------------------------------------------------------------------------------------
-# Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
-#
-# The loop is analysed first (`DiscoveredLoop`); only then is the real loop built. For a loop inside a
-# throw-away graph, of a loop or a branch, the results are only predicted, as placeholders. Otherwise each
-# loop would be traced twice or more for each construct around it.
-
-#: Loops of at most this many iterations do not look for a stop sign: loops that no other loop is around, and
-#: inner loops.
-SHORT, SHORT_INNER = 64, 100_000
-
-
-class StagedLoop(DiscoveredLoop):
-    """One loop before it is staged, with the state at its start."""
+    # -- building --------------------------------------------------------------------------------------------
 
     def run(self) -> Any:
         """Build the loop, write the storages that it writes, and return the state after it."""
@@ -534,7 +469,7 @@ class StagedLoop(DiscoveredLoop):
         state = self._leave(list(results), permutation)
         if self.is_compiled and self.trace.log and self.trace.log.is_of(plan.storages):
             put_logged(self.trace)
-        return state
+        return self.unpack(state)
 
     def _other_shape(self) -> str:
         k = next(k for k, form in enumerate(self.plan.forms) if form is not None and None in form.shape)
@@ -668,12 +603,12 @@ class StagedLoop(DiscoveredLoop):
         for k, form in enumerate(plan.forms):
             if form is not None:
                 leaves[k] = form.of(remaining_results)
-        permutation.write_back(leaves, [next(remaining_results) for _ in permutation.initial])
+        permutation.bind_after_loop(leaves, [next(remaining_results) for _ in permutation.initial])
         flags = [next(remaining_results) for _ in self._flags.initial]
         for storage in plan.storages:
             storage.write(next(remaining_results))
         self._note_aliases(leaves, permutation, results[0] > 0)
-        self._flags.write_back(self.leaves, leaves, flags)
+        self._flags.bind_after_loop(self.leaves, leaves, flags)
         self._count(leaves)
         return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept_paths)
 
@@ -714,21 +649,20 @@ class StagedLoop(DiscoveredLoop):
                 link_aliases(storage_of(leaves[k]), [storage_of(leaves[first])])
 
 
-def stage_loop(
-    trace: Trace,
-    test: Test,
-    step: Step,
-    state: Any,
-    rounds: TripCount = UNKNOWN_TRIP_COUNT,
-    likely: Likely = NOTHING_LIKELY,
-    variables: Variables = NO_VARIABLES,
-) -> StagedLoop:
-    """Analyse the loop; `run` on the result builds it.
+class _Out:
+    """A leaf after the throw-away trace, with the facts that are needed later."""
 
-    Raises:
-        StagingError: if the loop cannot be staged with Python's meaning kept.
-    """
-    return StagedLoop(trace, test, step, state, rounds, likely, variables)
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.form = form_of(value)
+        self.storage = storage_of(value) if is_array(value) and type(value) is not scalar else None
+        integer = value.staged_integer if type(value) is scalar and value.weak is int else None
+        self.overflows = integer is not None and integer.may_overflow
+
+
+def grows(plan: LoopAnalysis) -> bool:
+    """Return whether an array changes its shape from one iteration to the next."""
+    return any(form is not None and None in form.shape for form in plan.forms)
 
 
 def _keep_functional() -> None:

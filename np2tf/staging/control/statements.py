@@ -29,7 +29,7 @@ from np2tf.core.errors import (
     UnrollingError,
 )
 from np2tf.core.operators import MAX_UNROLL, UNROLL
-from np2tf.staging.control.attributes import Loop, branches
+from np2tf.staging.control.attributes import branches, staged_loop
 from np2tf.staging.control.iterables import StagedIterable, sequence
 from np2tf.staging.control.loop_analysis import TripCount, reads_no_variable
 from np2tf.staging.control.loops import EffectsInTest
@@ -284,7 +284,7 @@ def _staged_while(
         return _test_tensor(keep_going(*inner))
 
     for _ in range(_MAX_AHEAD + 1):
-        loop = Loop(
+        loop = staged_loop(
             _trace(),
             test,
             lambda counter, inner: tuple(step(*inner)),
@@ -424,7 +424,7 @@ def _staged_for(
         runs_once = isinstance(length, int) and length > first and keep_going is None
         rounds = TripCount(max_count, isinstance(length, int) and keep_going is None)
         try:
-            loop = Loop(
+            loop = staged_loop(
                 _trace(),
                 test,
                 lambda counter, inner: tuple(step(at(counter), *inner)),

@@ -14,16 +14,10 @@ from np2tf.staging.host.originals import original_of, watched_original_of
 from np2tf.staging.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.staging.host.watched_loops import hot
 from np2tf.staging.objects.code_names import all_names
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host, is_on_numpy
-from np2tf.staging.tiers.clock import LONG_CALL, Stopwatch, clock, long_calls
+from np2tf.staging.tiers.clock import Stopwatch, clock, long_calls
 from np2tf.staging.tiers.history import Prospect
-
-#: A function whose calls take less than TOO_SHORT seconds on the host, on average over ENOUGH_CALLS calls,
-#: stays there without a check: taking its arguments apart would cost more than compiling could gain.
-TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
-#: The seconds that a function, and then each kind of calls, must have spent on the host before compiling is
-#: considered (tier "auto").
-WORTH_COMPILING = 0.1
 
 
 class HostFunction:
@@ -83,7 +77,7 @@ class HostFunction:
     @property
     def is_short(self) -> bool:
         """True if calls take so little time that no check pays."""
-        return self.timed_calls >= ENOUGH_CALLS and self.average < TOO_SHORT
+        return self.timed_calls >= constants.CALLS_TO_AVERAGE and self.average < constants.TOO_SHORT
 
     @functools.cached_property
     def run_inside(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
@@ -151,7 +145,7 @@ class HostFunction:
                 seconds, own_seconds = stopwatch.seconds, stopwatch.own_seconds
                 clock.host_seconds = max(clock.host_seconds, before + seconds)
                 self.note(seconds, own_seconds)
-                if seconds > LONG_CALL and not self.is_refused:
+                if seconds > constants.LONG_CALL and not self.is_refused:
                     stopwatch.note_long_call(seconds)
             if note is not None:
                 note()
@@ -167,4 +161,4 @@ class HostFunction:
         self.latest, self.latest_own = seconds, own_seconds
         self.timed_calls += 1
         self.own_seconds += own_seconds
-        self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)
+        self.average += (seconds - self.average) / min(self.timed_calls, constants.CALLS_TO_AVERAGE)

@@ -28,6 +28,7 @@ from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.process import freed_memory as freed_memory  # which keeps the memory of freed arrays
 from np2tf.staging.process import tensorflow_patches as tensorflow_patches  # which keep AutoGraph off
 from np2tf.staging.process.boundary import across, has_raw, raw
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import (
     code_names_numpy,
     has_tensor,
@@ -37,7 +38,7 @@ from np2tf.staging.tiers.call_context import (
     tensorflow,
     tier,
 )
-from np2tf.staging.tiers.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOAD_SECONDS, clock, machine
+from np2tf.staging.tiers.clock import clock, import_cost
 from np2tf.staging.tiers.history import decisions
 
 if TYPE_CHECKING:
@@ -104,8 +105,6 @@ def jit_callable(target: Callable[..., Any], jit: Callable[[Any], Any]) -> Jitte
 #: Runs a call of a function, given its arguments.
 Run = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 TIERS = (None, "auto", "compile", "host")
-#: For a function that is known to be short, this many calls between two timed calls are not timed.
-UNTIMED_CALLS = 7
 
 # This name is read at every call.
 _modules = sys.modules
@@ -195,7 +194,7 @@ class JittedFunction:
         if self._untimed_calls:
             self._untimed_calls -= 1
             return self._plain(*args, **kwargs)
-        self._untimed_calls = UNTIMED_CALLS
+        self._untimed_calls = constants.UNTIMED_CALLS
         return self._host.time(self._plain, args, kwargs, self._note_length)
 
     def _note_length(self) -> None:
@@ -271,19 +270,16 @@ class JittedFunction:
             return False
         if decisions.is_at_hand and (advice := host.prospect.advice(args, kwargs)) is not None:
             return advice
-        if host.own_seconds < COMPILE_SECONDS:
+        if host.own_seconds < constants.COMPILE_SECONDS:
             return False
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
-        # If the program itself has imported TensorFlow, that time is already spent.
-        return (
-            clock.host_seconds >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS) * machine.slowdown
-        )
+        return clock.host_seconds >= import_cost(tensorflow.is_known)
 
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""
         self._plain = self._host.direct_function
-        self._untimed_calls = UNTIMED_CALLS
+        self._untimed_calls = constants.UNTIMED_CALLS
 
     # -- what decorators and `inspect` ask of a function -----------------------------------------------------
 

@@ -23,10 +23,11 @@ from np2tf.core.errors import TracingTimeError
 from np2tf.core.faults import note_fault
 from np2tf.core.late import installation
 from np2tf.core.settings import config
-from np2tf.staging.host.watched_loops import FASTER, SHORT, WATCH, WatchedLoop, hot, loop_costs, loops
+from np2tf.staging.host.watched_loops import WATCH, WatchedLoop, hot, loop_costs, loops
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
-from np2tf.staging.tiers.clock import IMPORT_SECONDS, LoopTimer, clock, machine
-from np2tf.staging.tiers.history import PAYS
+from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
+from np2tf.staging.tiers.policy import part_sizes
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.loop_compiler import LoopCompiler
@@ -96,20 +97,6 @@ def _iterated_array(iterator: Any) -> Any:
 #
 # See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type feedback (PLDI 1994).
 
-#: The seconds that a loop must have run, and the factor by which its remaining time must exceed the expected
-#: cost of compiling it.
-HOT, WORTH = 0.05, 3.0
-#: The clock is read once in this many seconds.
-PERIOD = 0.005
-#: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
-#: a warm trial.
-FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
-#: Compiled code runs in parts, each this many times as long as the last, until a part takes LONGEST seconds.
-#: Between two parts, handlers of signals run, and what other threads have written is read again.
-LONGER, LONGEST = 8, 0.25
-#: The first iterations, which also load modules and make caches, do not say how long the other iterations
-#: will take.
-LOADING_ROUNDS = 1
 #: The iterations of a `while`, as numbers.
 UNLIMITED_ROUNDS = range(2**62)
 
@@ -247,22 +234,23 @@ class LoopRun:
     def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
         seconds = timing.read()
-        if position <= LOADING_ROUNDS:
+        if position <= constants.LOADING_ROUNDS:
             timing.first = timing.timer.own_seconds
-        elif seconds >= HOT and position < count:
+        elif seconds >= constants.HOT_LOOP and position < count:
             loop.short = 0
             hot.count += 1
             if loop.refused:
                 return None
             # A loop with an unknown end is assumed to be half done.
             left = timing.timer.own_seconds - timing.first
-            left *= WORTH if loop.is_while else (count - position) / (position - LOADING_ROUNDS)
+            share = (count - position) / (position - constants.LOADING_ROUNDS)
+            left *= constants.REST_FACTOR if loop.is_while else share
             if self._pays(seconds, left) and self._take_over(frame, left):
                 self._rounds_left, self._per_round = numbers[position:], seconds / position
                 self._report_entry = loop.note_replacement(position, seconds)
                 self._taken_over = True
                 return None
-        return max(1, min(2 * size, int(position * PERIOD / seconds) if seconds else size))
+        return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
 
     def _note_end(self, rounds: int, timing: _Timing) -> None:
         try:
@@ -293,7 +281,7 @@ class LoopRun:
             return entry
         compiler, arguments = entry
         start, loop = perf_counter(), self._loop
-        result, cache = compiler.enter(arguments, loop.changing_places)
+        result, timing = compiler.enter(arguments, loop.changing_places)
         if result is not None:
             self._taken_over = True
             self._rounds_left = rounds_left[len(rounds_left) :]
@@ -301,9 +289,9 @@ class LoopRun:
             self.is_over = loop.function.tells and bool(result[-1])
             self._results = result[: len(loop.function.results)]
         try:
-            loop.note_host_run(result is None and cache is None)
+            loop.note_host_run(result is None and timing is None)
             if result is None:
-                self._note = partial(compiler.note_host_run, cache)
+                self._note = partial(compiler.note_host_run, timing)
             else:
                 entry_of_report = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
                 entry_of_report.rounds += len(rounds_left)
@@ -348,11 +336,12 @@ class LoopRun:
 
     def _pays(self, seconds_passed: float, seconds_left: float) -> bool:
         """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
-        loop, import_seconds = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
+        loop = self._loop
+        cost = loop.expected_seconds + import_cost()
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = seconds_left * (1.0 - loop.record.ratio) > PAYS * (loop.expected_seconds + import_seconds)
+            pays = seconds_left * (1.0 - loop.record.ratio) > constants.FIRST_CALL_GAIN * cost
         else:
-            pays = seconds_left > WORTH * (loop.expected_seconds + import_seconds)
+            pays = seconds_left > constants.REST_FACTOR * cost
         return (
             pays
             and _is_possible()
@@ -371,9 +360,9 @@ class LoopRun:
         if jitted_function is None:
             return False
         load()
-        limit = seconds_left / WORTH
+        limit = seconds_left / constants.REST_FACTOR
         if loop.record is not None:
-            limit = max(limit, PAYS * loop.record.cost)
+            limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
         seconds = perf_counter() - start
         loop.compiling_seconds += seconds
@@ -383,10 +372,10 @@ class LoopRun:
         loop_costs.tries += 1
         loop.note(seconds)
         if why is not None and why.kind is TracingTimeError:
-            loop.least = 2 * limit
+            loop.least = constants.GIVEN_UP_FACTOR * limit
             return False
         if why is not None and not why.kind.is_momentary:
-            loop.refuse(arguments, why)
+            loop.refuse(arguments, {}, why)
         loop.refused = why is not None
         return not loop.refused
 
@@ -410,7 +399,7 @@ class LoopRun:
         start, duration = self._rounds_left.start, None
         policy = self._sizes(names)
         try:
-            while (size := self._next_size(policy, duration)) is not None:
+            while not self._is_done and (size := self._next_size(policy, duration)) is not None:
                 duration = self._run(size, variables)
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False
@@ -418,7 +407,7 @@ class LoopRun:
         return tuple(variables[name] for name in self._loop.function.results)
 
     def _next_size(self, policy: Generator[int, float | None, None], duration: float | None) -> int | None:
-        """Return the length of the next part; None if there is none.
+        """Return the length of the next part; None if no part can run.
 
         Args:
             policy: the lengths, from `_sizes`.
@@ -437,38 +426,22 @@ class LoopRun:
         _, jitted_function = self._loop.functions(names)
         assert jitted_function is not None
         self._compiler = loop_compiler(jitted_function)
-        trace_count = jitted_function.trace_count
-        size = 1
-        for seconds in (FIRST_TRIAL, WARM_TRIAL):
-            size = max(1, int(seconds / self._per_round))
+        size = max(1, int(constants.FIRST_TRIAL / self._per_round))
+        duration = yield size
+        if duration is not None:
+            loop_costs.seconds += duration
+            self._loop.note(duration)
+            trace_count = jitted_function.trace_count
+            size = max(1, int(constants.WARM_TRIAL / self._per_round))
             duration = yield size
-            if duration is None:
-                self._report_entry.returned += 1
-                return
-            if self._is_done:
-                return
-            if seconds == FIRST_TRIAL:
-                loop_costs.seconds += duration
-                self._loop.note(duration)
-                trace_count = jitted_function.trace_count
-                continue
-            self._loop.ratio = duration / (size * self._per_round)
-            if duration > FASTER * size * self._per_round or jitted_function.trace_count > trace_count:
+        if duration is not None:
+            seconds = size * self._per_round
+            self._loop.ratio = duration / seconds
+            if duration > constants.FASTER * seconds or jitted_function.trace_count > trace_count:
                 self._loop.refused = True
-                self._report_entry.returned += 1
-                return
-        # The parts become longer, and shorter before an iteration that only the host can run.
-        least = size
-        while not self._is_done:
-            duration = yield size
-            if duration is not None:
-                size = max(int(size * min(LONGER, LONGEST / max(duration, 1e-9))), 1)
-                least = min(least, size)
-            elif size > least:
-                size = max(size // LONGER, least)
             else:
-                self._report_entry.returned += 1
-                return
+                yield from part_sizes(size)
+        self._report_entry.returned += 1
 
     @property
     def _is_done(self) -> bool:
@@ -567,20 +540,20 @@ class _Watching:
                     count = len(numbers)
                 except OverflowError:
                     return (numbers,)  # more numbers than any loop can run over
-                if count < SHORT:
+                if count < constants.SHORT_LOOP:
                     return (numbers,)
             loop = loops.get(key)
             if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
                 loop = None
             if numbers is None:
-                if loop is None or not loop.may_be_watched(HOT):
+                if loop is None or not loop.may_be_watched(constants.HOT_LOOP):
                     return ()
                 return LoopRun(UNLIMITED_ROUNDS, loop)
             if loop is None or loop.refused:
                 return (numbers,)
             if loop.function.items:
                 return _watched_items(numbers, loop)
-            if not is_range or not loop.may_be_watched(HOT / count):
+            if not is_range or not loop.may_be_watched(constants.HOT_LOOP / count):
                 return (numbers,)
             return LoopRun(numbers, loop)
         except Exception as error:
@@ -597,7 +570,7 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     if arrays is None:
         return (iterable,)
     count = min(map(len, arrays))
-    if count < SHORT or not loop.may_be_watched(HOT / count):
+    if count < constants.SHORT_LOOP or not loop.may_be_watched(constants.HOT_LOOP / count):
         return (iterable,)
     return LoopRun(range(count), loop, arrays, iterable)
 

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from np2tf.arrays.front.flags import fast_flags
 from np2tf.core import late
-from np2tf.core.counts import Fallback, TakenOver, counts
+from np2tf.core.counts import TakenOver, counts
 from np2tf.core.faults import note_fault
-from np2tf.staging.tiers.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
-from np2tf.staging.tiers.history import (
-    KINDS,
-    MAX_USES,
-    CallRecord,
-    FunctionRecord,
-    Refusal,
-    decisions,
-    digest_of_call,
-    key_of,
-)
+from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.clock import Costs, import_cost
+from np2tf.staging.tiers.history import Followed, FunctionRecord
 
 if TYPE_CHECKING:
     from np2tf.staging.host.jit import JittedFunction
@@ -31,8 +21,6 @@ if TYPE_CHECKING:
 
 #: The name that code with watched loops reads.
 WATCH = "_np2tf_watch"
-#: A loop over a range of fewer numbers is not watched, because watching would cost more than it could gain.
-SHORT = 16
 
 
 class LoopFunction(NamedTuple):
@@ -78,25 +66,8 @@ class LoopFunction(NamedTuple):
 # -- watched loop --------------------------------------------------------------------------------------------
 # The watched loops of the program, and their measurements.
 
-#: A loop that ends before it is hot is left unwatched this many times between two watched runs.
-UNWATCHED_RUNS = 15
-#: The same holds for a `while` after this many short runs in a row, because its number of iterations is
-#: unknown.
-SURELY_SHORT = 3
-#: The expected seconds for compiling a loop, until loops have been compiled.
-EXPECTED_SECONDS = 0.8
-#: A loop stays on the host after compiled code has failed to continue it this many times.
-MOST_DISCARDED = 100
-#: A loop of short runs is entered as compiled code when all its runs have taken this many times the expected
-#: cost of compiling. By then its function, and the loop around it, have had their chance.
-PATIENT = 3.0
-#: Compiled code must take less than this share of the host's time.
-FASTER = 0.9
-#: A loop is no longer a candidate after this many runs in a row that had to stay on the host.
-ENOUGH_RUNS = 20
 
-
-class WatchedLoop:
+class WatchedLoop(Followed):
     """A loop of the program, and its function.
 
     Attributes:
@@ -115,7 +86,10 @@ class WatchedLoop:
         outer: the loops around it.
     """
 
+    code: types.CodeType
+
     def __init__(self, loop_function: LoopFunction, code: types.CodeType) -> None:
+        super().__init__(code)
         self.function = loop_function
         self.refused = False
         self.least = self.per_round = self.compiling_seconds = 0.0
@@ -130,8 +104,6 @@ class WatchedLoop:
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0
-        self._new_call_records: dict[str, CallRecord] = {}
-        self._code = code
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
 
     def may_be_watched(self, least: float) -> bool:
@@ -141,8 +113,8 @@ class WatchedLoop:
         if self.refused:
             return False
         # Most runs of an inner loop end here, so that whether it is due is not asked each time.
-        was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
-        if was_short and self.unwatched_runs < UNWATCHED_RUNS and not self._was_due:
+        was_short = self.short > constants.SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
+        if was_short and self.unwatched_runs < constants.UNWATCHED_RUNS and not self._was_due:
             self.unwatched_runs += 1
             self.host_seconds += self._latest
             return False
@@ -159,8 +131,7 @@ class WatchedLoop:
             return True
         if not self._may_be_entered:
             return False
-        import_seconds = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
-        if self.host_seconds < PATIENT * (self.expected_seconds + import_seconds):
+        if self.host_seconds < constants.ENTER_FACTOR * (self.expected_seconds + import_cost()):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 
@@ -168,13 +139,15 @@ class WatchedLoop:
     def _is_faster_compiled(self) -> bool:
         """True if a run of this process has continued as compiled code, and was faster for it."""
         can_be_entered = not self.is_while and not self.function.in_module and not self.refused
-        return can_be_entered and self.cost > 0.0 and 0.0 <= self.ratio < FASTER
+        return can_be_entered and self.cost > 0.0 and 0.0 <= self.ratio < constants.FASTER
 
     @property
     def _may_be_entered(self) -> bool:
         """True if its runs are long enough to be calls, and nothing is known against compiling them."""
-        is_of_calls = not self.is_while and not self.function.in_module and self._latest >= LONG_CALL
-        return is_of_calls and not self.refused and self._host_runs < ENOUGH_RUNS
+        is_of_calls = (
+            not self.is_while and not self.function.in_module and self._latest >= constants.LONG_CALL
+        )
+        return is_of_calls and not self.refused and self._host_runs < constants.ENOUGH_RUNS
 
     def note_run(self, seconds: float) -> None:
         """Record the seconds of a run on the host."""
@@ -188,7 +161,7 @@ class WatchedLoop:
 
     def stay_on_host(self) -> None:
         """Never enter the loop."""
-        self._host_runs = ENOUGH_RUNS
+        self._host_runs = constants.ENOUGH_RUNS
 
     def note_replacement(self, done_rounds: int, seconds: float) -> TakenOver:
         """Record for a report that the loop continues as compiled code after `done_rounds` iterations, and
@@ -209,19 +182,11 @@ class WatchedLoop:
     def note_discarded_call(self) -> None:
         """Record that compiled code could not run some iterations, which happens if an iteration raises."""
         self._discarded_calls += 1
-        self.refused = self.refused or self._discarded_calls >= MOST_DISCARDED
-
-    @functools.cached_property
-    def record(self) -> FunctionRecord | None:
-        """The record of an earlier process."""
-        record = decisions.record_of(self._code)
-        if record is not None:
-            decisions.keep(self._outcome)
-        return record
+        self.refused = self.refused or self._discarded_calls >= constants.MOST_DISCARDED
 
     def is_refused(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
-        way = None if self.record is None else self.record.call_records.get(digest_of_call(arguments, {}))
+        way = self.call_record(arguments, {})
         if way is None or way.refusal is None:
             return False
         counts.fell_back(way.refusal.fallback)
@@ -233,38 +198,24 @@ class WatchedLoop:
         if self.record is None:
             return max(loop_costs.mean, self.least)
         # Without a ratio, compiling was given up.
-        return max(self.record.cost if self.record.ratio >= 0.0 else 2 * self.record.cost, self.least)
+        factor = 1.0 if self.record.ratio >= 0.0 else constants.GIVEN_UP_FACTOR
+        return max(factor * self.record.cost, self.least)
 
     def note(self, cost: float) -> None:
         """Record the cost of compiling the loop."""
-        if not self.cost and self.record is None:
-            decisions.keep(self._outcome)
+        if self.record is None:
+            self._keep()
         self.cost += cost
 
-    def refuse(self, arguments: tuple[Any, ...], why: Fallback) -> None:
-        """Record why the loop cannot be compiled with these arguments."""
-        records = self._new_call_records
-        records[digest_of_call(arguments, {})] = CallRecord(refusal=Refusal.from_fallback(why))
-        if len(records) > KINDS:
-            del records[next(iter(records))]
-
-    def _outcome(self) -> tuple[str, FunctionRecord | None]:
-        """Return the key and the record for the next process."""
-        before = self.record
-        if not self.cost and before is not None:
-            left = before._replace(uses=before.uses + 1)
-            return key_of(self._code), None if left.uses > MAX_USES else left
-        return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
-
-    @property
-    def code(self) -> types.CodeType:
-        """The code of the loop's function."""
-        return self._code
+    def _current_record(self) -> FunctionRecord:
+        if not self.cost and self.record is not None:
+            return self.record._replace(uses=self.record.uses + 1)
+        return FunctionRecord((), self.cost, 1, self.ratio, 0, self._refusals)
 
     @property
     def path(self) -> str:
         """The file of the loop."""
-        return self._code.co_filename
+        return self.code.co_filename
 
     @property
     def translations(self) -> list[JittedFunction]:
@@ -275,7 +226,7 @@ class WatchedLoop:
         """Return the loop's function as in the source, with these globals, and its staged version."""
         pair = self._functions.get(id(names))
         if pair is None:
-            plain = types.FunctionType(self._code, names, self.function.of)
+            plain = types.FunctionType(self.code, names, self.function.of)
             plain.__qualname__ = f"{self.function.of}: loop"
             plain.__module__ = names.get("__name__", "")
             pair = self._functions[id(names)] = plain, _translate(plain, self.function)
@@ -290,7 +241,7 @@ class _HotLoops:
 
 hot = _HotLoops()
 #: The costs of compiling loops.
-loop_costs = Costs(EXPECTED_SECONDS)
+loop_costs = Costs(constants.LOOP_COMPILE_SECONDS)
 #: The watched loops by their keys.
 loops: dict[str, WatchedLoop] = {}
 

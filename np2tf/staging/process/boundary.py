@@ -35,7 +35,8 @@ from np2tf.staging.process import tensorflow_import
 # methods.
 
 _draws: Any = LazyModule("np2tf.arrays.functions.random_draws")
-_GENERATORS = (np.random.Generator, np.random.RandomState)
+#: NumPy's classes of generators.
+GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def draw_method(method: Any) -> Any:
@@ -43,7 +44,7 @@ def draw_method(method: Any) -> Any:
     if surroundings.graphs is None or not surroundings.graphs.stack:
         return method
     owner = getattr(method, "__self__", None)
-    return _draws.function(method.__name__, method) if type(owner) in _GENERATORS else method
+    return _draws.function(method.__name__, method) if type(owner) in GENERATORS else method
 
 
 # -- raw tensors ---------------------------------------------------------------------------------------------

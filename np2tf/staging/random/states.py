@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.staging.process.boundary import GENERATORS
+
 # -- states --------------------------------------------------------------------------------------------------
 # Converts the state of a generator to arrays of integers, and back.
 
@@ -18,15 +20,14 @@ import numpy as np
 CONSTANT_PARTS = frozenset({"inc"})
 #: Parts that do not determine the next words: half a word, and half a pair of normal numbers.
 BESIDE = ("has_uint32", "uinteger", "has_gauss", "gauss")
-_GENERATORS = (np.random.Generator, np.random.RandomState)
 _WORD = 2**64
 
 
 def is_generator(value: Any) -> bool:
     """Return whether `value` is a generator of NumPy or np2tf's over it, and not of a derived class."""
     kind = type(value)
-    return kind in _GENERATORS or (
-        kind.__module__ == "np2tf.arrays.front.random_generators" and isinstance(value, _GENERATORS)
+    return kind in GENERATORS or (
+        kind.__module__ == "np2tf.arrays.front.random_generators" and isinstance(value, GENERATORS)
     )
 
 

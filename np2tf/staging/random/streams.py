@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 import tensorflow as tf
@@ -26,7 +25,7 @@ from np2tf.staging.random import states as snapshots
 from np2tf.staging.random.drawing import is_known
 from np2tf.staging.random.sources import BUFFERED_SOURCES, SOURCES, WORD_COUNT, Source
 from np2tf.staging.random.states import copy_words, hold_locks, lend_lock, snapshot
-from np2tf.staging.values.array_stand_in import STAND_INS
+from np2tf.staging.values.array_stand_in import STAND_INS, stand_in
 from np2tf.staging.xla.calls import borrow_memory
 
 # -- word buffers --------------------------------------------------------------------------------------------
@@ -281,17 +280,11 @@ class GeneratorStandIn:
 
 
 STAND_INS.add(GeneratorStandIn)
-_stand_ins: WeakValueDictionary[int, GeneratorStandIn] = WeakValueDictionary()
-_stand_in_lock = threading.Lock()
 
 
 def generator_stand_in(generator: Any) -> GeneratorStandIn:
     """Return the single stand-in for a generator, which the stand-in keeps alive."""
-    with _stand_in_lock:
-        stand_in = _stand_ins.get(id(generator))
-        if stand_in is None:
-            stand_in = _stand_ins[id(generator)] = GeneratorStandIn(generator)
-        return stand_in
+    return stand_in(generator, GeneratorStandIn)  # type: ignore[no-any-return]
 
 
 # -- streams -------------------------------------------------------------------------------------------------

@@ -12,29 +12,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from np2tf.staging.callees.callees import NewCallee
-from np2tf.staging.compile.specializations import SpecializationCache
-from np2tf.staging.host.host_function import HostFunction
-from np2tf.staging.tiers.clock import CALL_SECONDS, Costs, clock, long_calls
-from np2tf.staging.values.ordered_effects import ListIsRead
+from np2tf.core.errors import TraceAgain
+from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.clock import Costs, clock, long_calls
+from np2tf.staging.tiers.comparison import Comparison
 
-#: A trace may take this many seconds, and in addition this many times the host's time in the function.
-PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
-#: … or this many times the cost of compiling it in an earlier process.
-KNOWN_COST_FACTOR = 2.0
-#: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by LESS
-#: for each trace that failed or gave slower code, and for each compilation after the first PAID_TRIES that
-#: has not paid.
-PAID_TRIES, LESS = 3, 4.0
-#: The share is divided no further after this many: it is far below what any process lives to spend.
-_MOST_IN_VAIN = 64
-#: The share for all functions together.
-SHARE_OF_ALL = 0.5
-#: The common budget goes first to the function that has taken most. Others wait for it if it has asked within
-#: the last seconds on the host, given here.
-ASKED_WITHIN = 1.0
+if TYPE_CHECKING:
+    from np2tf.staging.host.host_function import HostFunction
 
 
 class _Queue:
@@ -50,7 +37,7 @@ class _Queue:
         waits = (
             first is not None
             and first is not budget
-            and clock.host_seconds - self._last_request < ASKED_WITHIN
+            and clock.host_seconds - self._last_request < constants.ASKED_WITHIN
         )
         return not waits or first.own_seconds <= budget.own_seconds  # type: ignore[union-attr]
 
@@ -71,7 +58,7 @@ class Budget:
     """The costs of compiling one function, all signatures together.
 
     Attributes:
-        slower: the caches whose compiled code was slower than the host.
+        slower: the comparisons in which compiled code was slower than the host.
 
     Args:
         host: measures the function's time on the host.
@@ -81,7 +68,7 @@ class Budget:
         self._host = host
         self._costs = Costs()
         self._in_vain = 0
-        self.slower: WeakSet[SpecializationCache] = WeakSet()
+        self.slower: WeakSet[Comparison] = WeakSet()
 
     @property
     def tries(self) -> int:
@@ -114,23 +101,35 @@ class Budget:
         """True if the function may be compiled once more."""
         costs, seconds = self._costs, self.expected_seconds
         in_vain = self._in_vain + len(self.slower)
-        unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
-        if costs.debt + seconds > self.own_seconds / LESS ** min(in_vain + unpaid, _MOST_IN_VAIN):
+        unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - constants.PAID_TRIES, 0)
+        divisor = constants.SHARE_DIVISOR ** min(in_vain + unpaid, constants.MOST_IN_VAIN)
+        if costs.debt + seconds > self.own_seconds / divisor:
             return False
         if not _queue.is_turn_of(self):
             return False
-        if _all_costs.debt + seconds > SHARE_OF_ALL * clock.host_seconds:
+        if _all_costs.debt + seconds > constants.SHARE_OF_ALL * clock.host_seconds:
             _queue.join(self)
             return False
         _queue.leave(self)
         return True
 
+    def is_due(self, seconds: float, is_share: bool) -> bool:
+        """Return whether to compile what has taken so many seconds on the host.
+
+        Args:
+            seconds: the seconds of the function, or of one kind of its calls.
+            is_share: whether code for other kinds of calls has been made.
+        """
+        share = self.expected_seconds / constants.SHARED_BY if is_share else 0.0
+        return seconds >= max(constants.HOST_SECONDS_FIRST, share) and self.is_open
+
     @property
     def deadline(self) -> float:
         """The time, by `time.monotonic`, at which a trace that begins now is given up."""
         record = self._host.prospect.record
-        enough = KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
-        return time.monotonic() + max(PATIENCE + PATIENCE_PER_SECOND * self.own_seconds, enough)
+        enough = constants.KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
+        patience = constants.PATIENCE + constants.PATIENCE_PER_SECOND * self.own_seconds
+        return time.monotonic() + max(patience, enough)
 
     @contextmanager
     def count_trace(self) -> Iterator[None]:
@@ -142,7 +141,7 @@ class Budget:
         try:
             yield
             in_vain = 0
-        except (NewCallee, ListIsRead):
+        except TraceAgain:
             tries = in_vain = 0
             raise
         finally:
@@ -172,7 +171,7 @@ class Budget:
             seconds: the seconds of the call.
             usual: the seconds of such a call on the host, if no call was timed there; 0.0 if unknown.
         """
-        long_calls.seconds += max(seconds - CALL_SECONDS, 0.0)
+        long_calls.seconds += max(seconds - constants.CALL_SECONDS, 0.0)
         long_calls.cost = max(long_calls.cost, self._costs.mean)
         usual = self._host.average if self._host.timed_calls else usual
         if usual:

@@ -9,24 +9,11 @@ import threading
 from contextlib import suppress
 from time import perf_counter, thread_time
 
+from np2tf.arrays.front.flags import fast_flags
+from np2tf.staging.tiers import constants
+
 # -- clock ---------------------------------------------------------------------------------------------------
 # The time that the host has spent in jitted functions, and the time that compiling costs in comparison.
-
-#: The seconds that importing TensorFlow takes on an idle machine: compiling must be expected to gain as much.
-IMPORT_SECONDS = 3.0
-#: The seconds on the host from which the half of np2tf that needs TensorFlow is loaded, if the program itself
-#: has imported TensorFlow: loading takes half a second, and compiling is expected to take as long again.
-LOAD_SECONDS = 2.0
-#: The machine's load is measured again after this many seconds.
-_LOAD_LASTS = 1.0
-#: The seconds that compiling a function is expected to take until this process has compiled a function.
-COMPILE_SECONDS = 0.5
-#: The seconds that a call of compiled code costs, and the seconds from which a call of a jitted function is
-#: worth compiling by itself.
-CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
-#: The share of long calls that counts as their caller's own time. One program of a caller and its callees may
-#: be faster than a program for each callee, so the caller is compiled too, but four times later.
-INSIDE = 0.25
 
 
 class _Clock:
@@ -78,7 +65,7 @@ class Stopwatch:
         """The seconds that compiling the timed code could save. Of long calls a small part counts, because
         the called functions are compiled by themselves.
         """
-        return self.seconds - (1.0 - INSIDE) * (long_calls.seconds - self._long_calls)
+        return self.seconds - (1.0 - constants.SHARE_OF_LONG_CALLS) * (long_calls.seconds - self._long_calls)
 
     def note_long_call(self, seconds: float) -> None:
         """Record that the whole time since the stopwatch was made was one long call."""
@@ -89,13 +76,13 @@ class _Machine:
     """The load that other processes put on the machine."""
 
     def __init__(self) -> None:
-        self._last_reading, self._slowdown = -_LOAD_LASTS, 1.0
+        self._last_reading, self._slowdown = -constants.LOAD_LASTS, 1.0
 
     @property
     def slowdown(self) -> float:
         """The factor by which work takes longer now than on an idle machine."""
         now = perf_counter()
-        if now - self._last_reading >= _LOAD_LASTS:
+        if now - self._last_reading >= constants.LOAD_LASTS:
             self._last_reading = now
             with suppress(AttributeError, OSError):  # not every platform has a load average
                 self._slowdown = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
@@ -105,6 +92,17 @@ class _Machine:
 machine = _Machine()
 clock = _Clock()
 long_calls = _LongCalls()
+
+
+def import_cost(has_tensorflow: bool = False) -> float:
+    """Return the seconds that loading the half of np2tf that needs TensorFlow costs now.
+
+    Args:
+        has_tensorflow: whether the program itself has imported TensorFlow, so that this time is spent.
+    """
+    if fast_flags.tensors:
+        return 0.0
+    return (constants.LOAD_SECONDS if has_tensorflow else constants.IMPORT_SECONDS) * machine.slowdown
 
 
 class Costs:
@@ -119,7 +117,7 @@ class Costs:
         expected_cost: the seconds that a compilation is expected to take before the first one is measured.
     """
 
-    def __init__(self, expected_cost: float = COMPILE_SECONDS) -> None:
+    def __init__(self, expected_cost: float = constants.COMPILE_SECONDS) -> None:
         self.seconds = self.gain = 0.0
         self.tries = 0
         self._expected_cost = expected_cost

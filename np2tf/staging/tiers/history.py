@@ -13,7 +13,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,13 +25,12 @@ from np2tf.core.faults import note_fault
 from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.settings import config
 from np2tf.staging.process.boundary import raw
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import tensorflow
-from np2tf.staging.tiers.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
+from np2tf.staging.tiers.clock import clock
 from np2tf.staging.xla.compiler_options import with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from np2tf.staging.compile.specializations import SpecializationCache
     from np2tf.staging.tiers.budget import Budget
 
@@ -129,16 +128,6 @@ def _rough_size(shape: Any) -> tuple[int, int]:
 
 #: The version of the stored format.
 FORMAT = 1
-#: Compiling at the first call must save this many times its cost.
-PAYS = 1.5
-#: The number of processes whose seconds are stored: the shortest predicts the next process.
-PROCESSES = 2
-#: A record is dropped after this many processes have followed it without measuring anything.
-MAX_USES = 8
-#: The limits for the functions of a program, and the kinds of calls of a function.
-FUNCTIONS, KINDS = 500, 16
-#: The seconds on the host from which the cache is loaded, if no module has been imported translated.
-LOADING_SECONDS = 0.05
 _CACHE = "np2tf.core.cache"
 #: The usual settings; under other settings nothing is stored or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
@@ -225,7 +214,7 @@ class FunctionRecord(NamedTuple):
         if self.ratio < 0.0:
             return 0.0
         gain = self.expected_seconds * (1.0 - self.ratio)
-        return gain - self.cost if gain > PAYS * self.cost else 0.0
+        return gain - self.cost if gain > constants.FIRST_CALL_GAIN * self.cost else 0.0
 
     def to_data(self) -> tuple[Any, ...]:
         """Return the record as plain data."""
@@ -276,7 +265,11 @@ class Decisions:
     @property
     def is_at_hand(self) -> bool:
         """True if reading the records costs no noticeable time: a short program loads nothing for them."""
-        return self._records is not None or _CACHE in sys.modules or clock.host_seconds >= LOADING_SECONDS
+        return (
+            self._records is not None
+            or _CACHE in sys.modules
+            or clock.host_seconds >= constants.LOADING_SECONDS
+        )
 
     @property
     def records(self) -> dict[str, FunctionRecord]:
@@ -308,7 +301,7 @@ class Decisions:
     @property
     def imports(self) -> bool:
         """True if importing TensorFlow pays by the savings of all functions together."""
-        return sum(record.saved_seconds for record in self.records.values()) > IMPORT_SECONDS
+        return sum(record.saved_seconds for record in self.records.values()) > constants.IMPORT_SECONDS
 
     @property
     def host_seconds(self) -> float:
@@ -317,7 +310,7 @@ class Decisions:
 
     def keep(self, outcome: Callable[[], tuple[str, FunctionRecord | None]]) -> None:
         """Ask for a function's record at the end of the process, and store it then."""
-        if len(self._outcomes) >= FUNCTIONS:
+        if len(self._outcomes) >= constants.FUNCTIONS:
             return
         if not self._outcomes:
             atexit.register(self.store)
@@ -352,7 +345,7 @@ class Decisions:
             records.pop(key, None)
             if record is not None:
                 records[key] = record
-        latest = list(records.items())[-FUNCTIONS:]
+        latest = list(records.items())[-constants.FUNCTIONS :]
         value = {"of": versions(), "functions": {key: record.to_data() for key, record in latest}}
         cache.store(entry_name(), value)
 
@@ -360,7 +353,7 @@ class Decisions:
 def _merge(first: FunctionRecord, second: FunctionRecord) -> FunctionRecord:
     """Return the joint record of a function that was made twice."""
     host_seconds = tuple(a + b for a, b in zip(first.host_seconds[:1], second.host_seconds[:1], strict=False))
-    call_records = dict(list({**first.call_records, **second.call_records}.items())[-KINDS:])
+    call_records = dict(list({**first.call_records, **second.call_records}.items())[-constants.KINDS :])
     ratio = max(first.ratio, second.ratio)
     return FunctionRecord(
         (*host_seconds, *first.host_seconds[1:]),
@@ -461,17 +454,56 @@ for _name in _USUAL:
 # -- prospect ------------------------------------------------------------------------------------------------
 # The expected gain of compiling one function, by the measurements of earlier processes.
 
-#: A process that takes this many times as long as earlier processes counts as another kind.
-LONGER = 2.0
-#: A function that was traced but not run is tried again if the host takes this many times its cost.
-UNKNOWN = 3.0
 
-
-class Prospect:
-    """The measurements that earlier processes have left of a function, and the measurements of this process.
+class Followed:
+    """The measurements that earlier processes have left of a function or loop, and those of this process.
 
     Attributes:
-        record: the record of earlier processes; None for most functions.
+        code: its code; None if it has none, and nothing is known or kept.
+    """
+
+    def __init__(self, code: types.CodeType | None) -> None:
+        self.code = code
+        self._refusals: dict[str, CallRecord] = {}
+        self._is_kept = False
+
+    @cached_property
+    def record(self) -> FunctionRecord | None:
+        """The record of earlier processes; None for most functions."""
+        record = None if self.code is None else decisions.record_of(self.code)
+        if record is not None:
+            self._keep()
+        return record
+
+    def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
+        """Return the measurements of calls like this call; None if there are no measurements."""
+        return None if self.record is None else self.record.call_records.get(digest_of_call(args, kwargs))
+
+    def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
+        """Record that there is no compiled code for a call like this."""
+        self._refusals[digest_of_call(args, kwargs)] = CallRecord(refusal=Refusal.from_fallback(why))
+        if len(self._refusals) > constants.KINDS:  # only the latest are stored
+            del self._refusals[next(iter(self._refusals))]
+        self._keep()
+
+    def _keep(self) -> None:
+        if not self._is_kept and self.code is not None:
+            self._is_kept = True
+            decisions.keep(self.outcome)
+
+    def outcome(self) -> tuple[str, FunctionRecord | None]:
+        """Return the key, and the record to store; None to remove it."""
+        assert self.code is not None
+        record = self._current_record()
+        return key_of(self.code), None if record.uses > constants.MAX_USES else record
+
+    def _current_record(self) -> FunctionRecord:
+        """Return the record for the next process."""
+        raise NotImplementedError
+
+
+class Prospect(Followed):
+    """The measurements of a function.
 
     Args:
         function: the translated function.
@@ -479,23 +511,12 @@ class Prospect:
     """
 
     def __init__(self, function: Callable[..., Any], host_seconds: Callable[[], float]) -> None:
-        code = getattr(function, "__code__", None)
-        self._code, self._host_seconds = code, host_seconds
-        self.record: FunctionRecord | None = decisions.record_of(code) if code is not None else None
+        super().__init__(getattr(function, "__code__", None))
+        self._host_seconds = host_seconds
         self._pays = self.record is not None and self.record.saved_seconds > 0.0
-        self._refusals: dict[str, Refusal] = {}
         self._reasons: set[str] = set()
         self._budget: Budget | None = None
         self._caches: Callable[[], Iterable[SpecializationCache]] = tuple
-        self._is_kept = False
-        if self.record is not None:
-            self._keep()
-
-    # -- known facts -----------------------------------------------------------------------------------------
-
-    def call_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallRecord | None:
-        """Return the measurements of calls like this call; None if there are no measurements."""
-        return None if self.record is None else self.record.call_records.get(digest_of_call(args, kwargs))
 
     def advice(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
         """Return whether a call like this should be compiled now; None if no measurement decides it."""
@@ -514,22 +535,21 @@ class Prospect:
             # Arrays whose sizes never repeat have equal digests: beyond the recorded number of traces, the
             # budget decides.
             return True if self._tries < record.tries else None
-        seconds = self._host_seconds()
-        if seconds >= LONGER * max(record.host_seconds, default=0.0):
+        seconds, longer = self._host_seconds(), constants.OTHER_KIND_OF_RUN
+        if seconds >= longer * max(record.host_seconds, default=0.0):
             # The function takes much longer than before, so that the old measurement does not apply.
-            return (
-                None
-                if tensorflow.is_known or clock.host_seconds >= LONGER * decisions.host_seconds
-                else False
-            )
-        may_pay = record.ratio < 0.0 and record.expected_seconds - seconds >= UNKNOWN * record.cost
+            is_open = tensorflow.is_known or clock.host_seconds >= longer * decisions.host_seconds
+            return None if is_open else False
+        may_pay = (
+            record.ratio < 0.0 and record.expected_seconds - seconds >= constants.RETRY_UNRUN * record.cost
+        )
         return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:
         """Give the warning of a refusal, as soon as compiling would have been tried."""
         if refusal.reason in self._reasons:
             return
-        if self._host_seconds() >= COMPILE_SECONDS:
+        if self._host_seconds() >= constants.COMPILE_SECONDS:
             self._reasons.add(refusal.reason)
             why = counts.fell_back(refusal.fallback)
             if not why.kind.is_quiet:
@@ -540,50 +560,30 @@ class Prospect:
         """The number of traces of the function in this process."""
         return 0 if self._budget is None else self._budget.tries
 
-    # -- new facts -------------------------------------------------------------------------------------------
-
     def follow(self, budget: Budget, caches: Callable[[], Iterable[SpecializationCache]]) -> None:
         """Use this budget and these caches for the record that this process leaves."""
         self._budget, self._caches = budget, caches
         self._keep()
 
-    def refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any], why: Fallback) -> None:
-        """Record that there is no compiled code for a call like this."""
-        self._refusals[digest_of_call(args, kwargs)] = Refusal.from_fallback(why)
-        if len(self._refusals) > KINDS:  # only the latest are stored
-            del self._refusals[next(iter(self._refusals))]
-        self._keep()
-
-    def _keep(self) -> None:
-        if not self._is_kept and self._code is not None:
-            self._is_kept = True
-            decisions.keep(self.outcome)
-
-    def outcome(self) -> tuple[str, FunctionRecord | None]:
-        """Return the key, and the record to store; None to remove it."""
-        assert self._code is not None
-        return key_of(self._code), self._current_record()
-
-    def _current_record(self) -> FunctionRecord | None:
+    def _current_record(self) -> FunctionRecord:
         before = self.record or FunctionRecord((), 0.0, 0, -1.0, 0, {})
         caches = [cache for cache in self._caches() if cache.digest]
         host_estimate, ran, host_seconds = 0.0, 0.0, 0.0
-        for cache in caches:
-            if cache.on_host:
-                host_seconds += cache.own_seconds
+        timings = [cache.timing for cache in caches]
+        for timing in timings:
+            if timing.on_host:
+                host_seconds += timing.own_seconds
             else:
                 # The best call on each tier counts: the mean of a few calls says more about other load.
-                host_estimate += cache.calls * cache.usual_host
-                ran += cache.calls * cache.usual_compiled
-        total = self._host_seconds() + sum(cache.calls * cache.usual_host for cache in caches)
-        seconds = (total, *before.host_seconds)[:PROCESSES]
+                host_estimate += timing.calls * timing.usual_host
+                ran += timing.calls * timing.usual_compiled
+        total = self._host_seconds() + sum(timing.calls * timing.usual_host for timing in timings)
+        seconds = (total, *before.host_seconds)[: constants.PROCESSES]
         tries = self._tries
         if not tries and not self._refusals:
-            left = before._replace(host_seconds=seconds, uses=before.uses + 1)
-            return None if left.uses > MAX_USES else left
-        call_records = {**before.call_records, **_call_records(caches)}
-        call_records.update({name: CallRecord(refusal=why) for name, why in self._refusals.items()})
-        call_records = dict(list(call_records.items())[-KINDS:])
+            return before._replace(host_seconds=seconds, uses=before.uses + 1)
+        call_records = {**before.call_records, **_call_records(caches), **self._refusals}
+        call_records = dict(list(call_records.items())[-constants.KINDS :])
         ratio = (
             (ran + host_seconds) / (host_estimate + host_seconds)
             if host_estimate + host_seconds
@@ -599,9 +599,8 @@ def _call_records(caches: Iterable[SpecializationCache]) -> dict[str, CallRecord
     for cache in caches:
         varying_numbers = tuple(sorted(cache.varying_numbers))
         pinned_numbers = tuple(sorted(cache.pinned_numbers))
-        record = CallRecord(
-            cache.usual_host, cache.usual_compiled, varying_numbers, pinned_numbers, len(cache.first_numbers)
-        )
+        usual = cache.timing.usual_host, cache.timing.usual_compiled
+        record = CallRecord(*usual, varying_numbers, pinned_numbers, len(cache.first_numbers))
         before = records.get(cache.digest)
         # Of calls with equal digests, the slowest decides.
         if before is None or record.host >= before.host:

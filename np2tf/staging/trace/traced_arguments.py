@@ -2,14 +2,14 @@
 
 The caller's lists, dicts and objects are no tensors. The staged function gets copies of them, with staged
 arrays and numbers inside. Its changes in a copy become results of the compiled code, and every call makes the
-changes in the caller's own objects.
+changes in the caller's own objects (`write_back`).
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from np2tf.core.containers import DICT, LIST, SLICE, STRUCTURES
 from np2tf.core.errors import AliasingError, AttributeChangeError, ReturnedValueError
@@ -17,42 +17,10 @@ from np2tf.staging.objects.code_names import is_made_anew
 from np2tf.staging.objects.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.staging.random.streams import generator_stand_in
 from np2tf.staging.trace.signature import IMMUTABLE, Signature, kind_of
+from np2tf.staging.trace.write_back import ArgumentRef, NewItems, NewObject, Outcome
 from np2tf.staging.values.array_stand_in import StandIn, host_value
 from np2tf.staging.values.number_list import NumberList
 from np2tf.staging.values.ordered_effects import AppendedList
-
-
-class ArgumentRef(NamedTuple):
-    """Stands in a result for the `place`-th list, dict or object of the caller."""
-
-    place: int
-
-
-class NewObject(NamedTuple):
-    """Stands in a result for the `number`-th object that the function has made."""
-
-    number: int
-    kind: type
-    state: dict[str, Any]
-
-
-class NewItems(NamedTuple):
-    """The items that a changed list or dict gets, by their keys, and the items that are appended to a list.
-
-    The other items are left alone, because other threads may write them in the meantime.
-    """
-
-    items: dict[Any, Any]
-    appended: list[Any]
-
-
-class Outcome(NamedTuple):
-    """The result of a trace: the function's result, and the new contents of changed arguments: new items, all
-    items, or new attributes.
-    """
-
-    result: Any
-    changes: dict[int, Any]
 
 
 class TracedArguments:
@@ -212,54 +180,3 @@ def _new_items(before: Any, now: Any) -> Any:
 def same_contents(a: Any, b: Any) -> bool:
     """Return whether two lists or dicts hold the same objects, in the same order."""
     return (DICT if type(a) is dict else LIST).has_items_of(a, b)
-
-
-def is_plain(outcome: Outcome) -> bool:
-    """Return whether a result can be returned unchanged, because it neither contains nor changes the caller's
-    objects.
-    """
-    return not outcome.changes and not _holds_marks(outcome.result)
-
-
-def _holds_marks(value: Any) -> bool:
-    if isinstance(value, (ArgumentRef, NewObject)):
-        return True
-    return any(map(_holds_marks, STRUCTURES.items(value)))
-
-
-def prepare_changes(outcome: Outcome, holders: Sequence[Any]) -> tuple[Any, Callable[[], None]]:
-    """Return the result with the caller's own lists, dicts and objects in it, and a function that changes
-    these.
-    """
-    instances: dict[int, Any] = {}
-    changes = {place: _restore_arguments(new, holders, instances) for place, new in outcome.changes.items()}
-    result = _restore_arguments(outcome.result, holders, instances)
-
-    def change() -> None:
-        for place, new in changes.items():
-            holder = holders[place]
-            container = STRUCTURES.find(holder)
-            if type(new) is NewItems:
-                for key, item in new.items.items():
-                    holder[key] = item
-                if new.appended:
-                    holder.extend(new.appended)
-            elif container is not None and container.fill is not None:
-                container.fill(holder, new)
-            else:
-                assign(holder, new)
-
-    return result, change
-
-
-def _restore_arguments(value: Any, holders: Sequence[Any], instances: dict[int, Any]) -> Any:
-    kind = type(value)
-    if kind is ArgumentRef:
-        return holders[value.place]
-    if kind is NewObject:
-        if value.number not in instances:
-            instances[value.number] = with_attributes(
-                value.kind, _restore_arguments(value.state, holders, instances)
-            )
-        return instances[value.number]
-    return STRUCTURES.map_items(lambda item: _restore_arguments(item, holders, instances), value)

@@ -91,17 +91,17 @@ def _resolve_all(value: Any) -> Any:
     return DISPLAYS.map_items(_resolve_all, resolve(value))
 
 
-#: The stand-in of each array by its id, so that an array under two names is one object while it is traced.
-_stand_ins: WeakValueDictionary[int, StandIn] = WeakValueDictionary()
+#: The stand-ins by the ids of their objects: an array under two names is one object while it is traced.
+_stand_ins: WeakValueDictionary[int, Any] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
-def stand_in(buffer: np.ndarray) -> StandIn:
-    """Return the single stand-in for an array; it keeps the array, and so its id, alive."""
+def stand_in(value: Any, kind: Callable[[Any], Any] = StandIn) -> Any:
+    """Return the single stand-in for an array or generator; it keeps the object, and so its id, alive."""
     with _lock:
-        instance = _stand_ins.get(id(buffer))
+        instance = _stand_ins.get(id(value))
         if instance is None:
-            instance = _stand_ins[id(buffer)] = StandIn(buffer)
+            instance = _stand_ins[id(value)] = kind(value)
         return instance
 
 

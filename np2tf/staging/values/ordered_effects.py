@@ -16,7 +16,7 @@ import tensorflow as tf
 from np2tf.arrays.array.ndarray import scalar
 from np2tf.arrays.front.residency import PLAIN
 from np2tf.arrays.tensors.storage import current_scope
-from np2tf.core.errors import CalleeError, TextNeededError
+from np2tf.core.errors import CalleeError, TextNeededError, TraceAgain
 from np2tf.staging.objects.user_code import callers, warn
 from np2tf.staging.values.output import AppendEffect, PrintEffect, put_in_order
 from np2tf.staging.values.text import CapturedValues
@@ -209,7 +209,7 @@ def _trace() -> Any:
 # So neither the length nor the items of such a list matter: the code is the same for every length.
 
 
-class ListIsRead(Exception):
+class ListIsRead(TraceAgain):
     """Raised if a list that code seemed only to append to is read, or gets a mutable item. The trace begins
     again.
 

@@ -278,11 +278,10 @@ class CompiledReplicas(Compiler):
             DiscardedCall: NumPy raises an error for these values, in all processes alike.
             LostWorkerError: another process has ended, or does not answer.
         """
-        call = self._preparation.prepare(calls, {})
-        compilation = self._compile(self._cache_of(call), call)
-        _check_effects(compilation[0])
+        compilation = self._code_for(calls, {})
+        _check_effects(compilation.function)
         try:
-            return self._execute(*compilation, time.perf_counter())
+            return self._execute(compilation, time.perf_counter())
         except _LOST_ERRORS as error:
             if cluster.count == 1:
                 raise

@@ -11,8 +11,9 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.core.counts import counts
-from np2tf.staging.compile.specializations import MAX_TRACES, SpecializationCache
 from np2tf.staging.host.jit import UnjittedWarning
+from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.comparison import Comparison
 
 
 def smooth(x, n):
@@ -101,7 +102,7 @@ def test_tensors_tapes_and_nothing_else_compile_at_once():
 
 
 def test_the_faster_way_stays():
-    slow_host, slow_code = SpecializationCache(), SpecializationCache()
+    slow_host, slow_code = Comparison(), Comparison()
     for cache, host, compiled in ((slow_host, 0.2, 0.01), (slow_code, 0.2, 1.0)):
         cache.add_host_time(host)
         for _ in range(3 if compiled < host else 1):
@@ -113,7 +114,7 @@ def test_the_faster_way_stays():
 
 
 def test_one_call_is_enough_where_it_takes_long():
-    hopeless, slow, short = SpecializationCache(), SpecializationCache(), SpecializationCache()
+    hopeless, slow, short = Comparison(), Comparison(), Comparison()
     for cache, compiled in ((hopeless, 0.31), (slow, 0.29), (short, 0.019)):
         cache.add_host_time(0.2 if cache is not short else 0.001)
         cache.add_compiled_time(compiled)
@@ -124,7 +125,7 @@ def test_one_call_is_enough_where_it_takes_long():
 
 
 def test_the_host_is_timed_again_where_it_is_close():
-    cache = SpecializationCache()
+    cache = Comparison()
     cache.add_host_time(0.2)
     for _ in range(3):
         cache.add_compiled_time(0.18)
@@ -137,7 +138,7 @@ def test_the_host_is_timed_again_where_it_is_close():
 
 
 def test_a_cold_call_on_the_host_is_not_believed():
-    cache = SpecializationCache()
+    cache = Comparison()
     cache.add_host_time(3.0)
     for _ in range(3):
         cache.add_compiled_time(0.6)
@@ -148,7 +149,7 @@ def test_a_cold_call_on_the_host_is_not_believed():
 
 
 def test_code_is_compared_with_the_host_even_if_that_has_never_run():
-    cache = SpecializationCache()
+    cache = Comparison()
     for _ in range(3):
         cache.add_compiled_time(0.01)
     assert cache.wants_host
@@ -159,7 +160,7 @@ def test_code_is_compared_with_the_host_even_if_that_has_never_run():
 
 
 def test_nearly_equal_tiers_are_given_more_calls():
-    cache = SpecializationCache()
+    cache = Comparison()
     for _ in range(3):
         cache.add_host_time(0.010)
         cache.add_compiled_time(0.011)
@@ -201,14 +202,14 @@ def test_a_global_counter_does_not_trace_for_ever():
     space = {"count": 0}
     exec("def f(x):\n    return x + count\n", space)
     f = np2tf.jit(space["f"], tier="compile")
-    for k in range(2 * MAX_TRACES):
+    for k in range(2 * constants.TRACES_A_CACHE):
         space["count"] = k
-        if k == MAX_TRACES:
+        if k == constants.TRACES_A_CACHE:
             with pytest.warns(UnjittedWarning, match="NP2TF522"):
                 assert f(np.zeros(1))[0] == k
         else:
             assert f(np.zeros(1))[0] == k
-    assert f.trace_count == MAX_TRACES
+    assert f.trace_count == constants.TRACES_A_CACHE
 
 
 def test_generators_and_coroutines_are_left_alone():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.staging.compile.compiler import MOST_LARGE_LOOPS
 from np2tf.staging.control import statements
+from np2tf.staging.tiers.constants import MOST_LARGE_LOOPS
 from tests.helpers.differential import load, translation
 from tests.helpers.selections import every_second
 

@@ -12,6 +12,7 @@ import pytest
 import np2tf
 from np2tf.staging.host import watched_loops
 from np2tf.staging.report import Watch
+from np2tf.staging.tiers import constants
 from tests.fuzz.test_random_programs import _difference
 from tests.helpers.differential import arguments_of, load, observe
 from tests.helpers.random_programs import program
@@ -115,8 +116,8 @@ def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
 
 def test_what_does_not_pay_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop that has taken less time than compiling it would is looked at, and left on the host."""
-    monkeypatch.setattr(watched_loops, "PATIENT", 0.0)
-    monkeypatch.setattr(watched_loops, "LONG_CALL", 0.0)
+    monkeypatch.setattr(constants, "ENTER_FACTOR", 0.0)
+    monkeypatch.setattr(constants, "LONG_CALL", 0.0)
     source = (
         "def f(x):\n    for i in range(20):\n        x = x + np.sum(i)\n    print(end='')\n    return x\n"
     )
@@ -135,7 +136,7 @@ def test_a_function_that_is_slower_takes_its_loops_along() -> None:
     with np2tf.config.using(tier="auto"):
         found.lower(np.zeros(2))
         (cache,) = found._caches.values()
-        cache.on_host = cache.is_settled = True
+        cache.timing.on_host = cache.timing.is_settled = True
         np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
     loop.host_seconds, loop._latest = 1e9, 1.0
     assert not loop.is_due

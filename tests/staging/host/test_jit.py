@@ -15,10 +15,8 @@ import np2tf
 from np2tf import tnp
 from np2tf.core.counts import counts
 from np2tf.core.errors import StagingError
-from np2tf.staging.compile.compiler import MOST_TRACES
-from np2tf.staging.compile.specializations import MAX_TRACES
 from np2tf.staging.host.jit import UnjittedWarning
-from np2tf.staging.tiers import budget
+from np2tf.staging.tiers import constants
 from tests.helpers.differential import load, translation
 
 
@@ -107,9 +105,9 @@ def test_numbers_that_must_be_known():
 
     with np2tf.config.using(jit="on"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnjittedWarning)
-        for n in range(1, 2 * MAX_TRACES):
+        for n in range(1, 2 * constants.TRACES_A_CACHE):
             assert f(tnp.ones(2), n)[0] == n
-    assert f.trace_count <= 2 * MAX_TRACES
+    assert f.trace_count <= 2 * constants.TRACES_A_CACHE
 
 
 def test_calls_that_have_nothing_in_common():
@@ -121,9 +119,9 @@ def test_calls_that_have_nothing_in_common():
 
     with np2tf.config.using(jit="on"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnjittedWarning)
-        for k in range(2 * MOST_TRACES):
+        for k in range(2 * constants.TRACES_A_FUNCTION):
             np.testing.assert_array_equal(f(np.ones(2), {f"w{k}": 2.0}), [2.0, 2.0])
-    assert f.trace_count == MOST_TRACES
+    assert f.trace_count == constants.TRACES_A_FUNCTION
 
 
 def test_negative_zero_and_nan_are_told_apart():
@@ -243,7 +241,7 @@ def test_recursion():
 def test_what_takes_too_long_to_trace_is_left_to_the_host(monkeypatch: pytest.MonkeyPatch):
     text = "def f(x, n):\n    for i in range(n):\n        x = np.sin(x) + x[::-1]\n    return x\n"
     f = load(translation(f"import numpy as np\n\n\n{text}"))["f"]
-    monkeypatch.setattr(budget, "PATIENCE", float("-inf"))
+    monkeypatch.setattr(constants, "PATIENCE", float("-inf"))
     with np2tf.config.using(tier="auto"):
         assert f.explain(np.ones(3), 100).code == "NP2TF540"
     with np2tf.config.using(tier="compile"):

@@ -16,9 +16,9 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.core.counts import counts
-from np2tf.staging.host.host_function import ENOUGH_CALLS, HostFunction
-from np2tf.staging.host.jit import UNTIMED_CALLS
+from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.host.originals import original_of
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host
 from tests.helpers.recursion_rows import DEEP
 
@@ -359,7 +359,7 @@ def lightest(call) -> list[str]:
     """The fewest functions that a call enters, after a hundred calls."""
     for _ in range(100):
         call()
-    return min((frames(call) for _ in range(2 * UNTIMED_CALLS)), key=len)[1:]
+    return min((frames(call) for _ in range(2 * constants.UNTIMED_CALLS)), key=len)[1:]
 
 
 #: The frames of the search for tensors in containers.
@@ -382,7 +382,7 @@ def test_calls_on_the_host_take_one_frame_more(jitted):
 
 def test_a_helper_takes_one_frame_more(jitted):
     x = np.zeros(2)
-    for _ in range(5 * ENOUGH_CALLS):
+    for _ in range(5 * constants.CALLS_TO_AVERAGE):
         jitted.helper(x, 1)
     assert lightest(lambda: jitted.calling(x, 3))[:2] == ["__call__", "calling"]
     stacks = [frames(lambda: jitted.calling(x, 3)) for _ in range(20)]
@@ -561,7 +561,8 @@ def test_no_tensorflow_before_it_is_needed(tmp_path):
 
 def test_tensorflow_is_loaded_when_that_pays(tmp_path):
     program = """
-    from np2tf.staging.tiers.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock, machine
+    from np2tf.staging.tiers.clock import clock, machine
+    from np2tf.staging.tiers.constants import COMPILE_SECONDS, IMPORT_SECONDS
     import time
     f = np2tf.jit(lambda x: time.sleep(0.06) or x)
     x = np.zeros(2)

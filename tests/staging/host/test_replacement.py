@@ -17,6 +17,7 @@ from np2tf.staging.host import replacement, watched_loops
 from np2tf.staging.host import replacement as watching
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.staging.report import Watch
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Stopwatch, clock
 from tests.fuzz.test_random_programs import _difference
 from tests.helpers.differential import arguments_of, load, observe
@@ -547,7 +548,7 @@ HEADS = {
 def test_what_is_slower_compiled_ends_on_the_host(
     name: str, taken: Taken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replacement, "FASTER", 0.0)
+    monkeypatch.setattr(constants, "FASTER", 0.0)
     head, end = HEADS[name]
     body = (
         f"    i, last = 0, 0\n    {head}\n        x[1] += i % 7\n        x[0] += 1\n        {end or 'pass'}\n"

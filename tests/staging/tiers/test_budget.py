@@ -6,11 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.tiers import budget, clock
-from np2tf.staging.tiers.budget import ASKED_WITHIN, Budget
-from np2tf.staging.tiers.clock import COMPILE_SECONDS, INSIDE, LONG_CALL, Costs
+from np2tf.staging.tiers.budget import Budget
+from np2tf.staging.tiers.clock import Costs
+from np2tf.staging.tiers.comparison import Comparison
+from np2tf.staging.tiers.constants import (
+    ASKED_WITHIN,
+    COMPILE_SECONDS,
+    HOST_SECONDS_FIRST,
+    LONG_CALL,
+    SHARE_OF_LONG_CALLS,
+)
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
 
@@ -47,7 +54,8 @@ def time(monkeypatch: pytest.MonkeyPatch) -> _Time:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "is_refused", "own"), [(LONG, False, 1 + 2 * INSIDE), (SHORT, False, 3), (LONG, True, 3)]
+    ("seconds", "is_refused", "own"),
+    [(LONG, False, 1 + 2 * SHARE_OF_LONG_CALLS), (SHORT, False, 3), (LONG, True, 3)],
 )
 def test_of_long_calls_a_small_part_is_the_callers_own_time(
     time: _Time, seconds: float, is_refused: bool, own: float
@@ -66,8 +74,8 @@ def test_long_calls_within_long_calls_count_once(time: _Time) -> None:
     inner, call_inner = time.function(LONG, innermost)
     outer, call_outer = time.function(LONG, call_inner)
     call_outer()
-    assert inner.own_seconds == pytest.approx((1 + INSIDE) * LONG)
-    assert outer.own_seconds == pytest.approx((1 + 2 * INSIDE) * LONG)
+    assert inner.own_seconds == pytest.approx((1 + SHARE_OF_LONG_CALLS) * LONG)
+    assert outer.own_seconds == pytest.approx((1 + 2 * SHARE_OF_LONG_CALLS) * LONG)
 
 
 def test_a_call_that_fails_leaves_nothing_behind(time: _Time) -> None:
@@ -110,7 +118,7 @@ def test_what_is_slower_than_the_host_makes_the_next_attempt_harder(time: _Time)
     function = _budget(1.0)
     clock.clock.host_seconds = 100.0
     assert function.is_open
-    slower = SpecializationCache()
+    slower = Comparison()
     function.slower.add(slower)
     assert not function.is_open
 
@@ -119,7 +127,7 @@ def test_any_number_of_attempts_in_vain(time: _Time) -> None:
     """A share of the host's time that shrinks with each attempt is a number however many there were."""
     function = _budget(1e9)
     clock.clock.host_seconds = 1e12
-    caches = [SpecializationCache() for _ in range(1100)]
+    caches = [Comparison() for _ in range(1100)]
     for cache in caches:
         function.slower.add(cache)
     assert not function.is_open
@@ -154,3 +162,17 @@ def test_a_caller_of_long_calls_alone_is_compiled_once_they_have_taken_ten_times
     for _ in range(int(9.0 * COMPILE_SECONDS / LONG)):
         call_outer()
     assert Budget(outer).is_open
+
+
+def test_other_kinds_of_calls_wait_for_their_share(time: _Time) -> None:
+    """The first code needs some seconds on the host; later code also a part of its expected cost."""
+    clock.clock.host_seconds = 1000.0
+    function = _budget(100.0)
+    assert not function.is_due(0.9 * HOST_SECONDS_FIRST, is_share=False)
+    assert function.is_due(HOST_SECONDS_FIRST, is_share=False)
+    with function.count_trace():
+        pass
+    function.note_compiling(8.0)
+    assert not function.is_due(1.9, is_share=True)
+    assert function.is_due(2.1, is_share=True)
+    assert function.is_due(HOST_SECONDS_FIRST, is_share=False)

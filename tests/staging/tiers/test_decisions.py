@@ -19,16 +19,16 @@ import np2tf
 from np2tf.cli.main import np2tf as command
 from np2tf.core import cache as files
 from np2tf.core.counts import Fallback
-from np2tf.staging.compile.specializations import REVIEW_FACTOR, WARM_CALLS, SpecializationCache
+from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host import replacement
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.host.jit import JittedFunction, UnjittedWarning
 from np2tf.staging.host.watched_loops import LoopFunction, WatchedLoop
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers import history as module
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import load, tensorflow
 from np2tf.staging.tiers.history import (
-    MAX_USES,
     CallRecord,
     Decisions,
     FunctionRecord,
@@ -423,10 +423,10 @@ class _Compiled:
         made.follow(self.budget, lambda: [self.cache])
 
     def warm(self, seconds: float, times: int = 1) -> None:
-        self.cache.count_compiled_call(seconds, False)
+        self.cache.timing.count_compiled_call(seconds, False)
         for _ in range(times):
-            self.cache.count_compiled_call(seconds, True)
-            self.cache.add_compiled_time(seconds)
+            self.cache.timing.count_compiled_call(seconds, True)
+            self.cache.timing.add_compiled_time(seconds)
 
 
 def _processes(found: FunctionRecord | None) -> tuple[Prospect, HostFunction]:
@@ -445,7 +445,7 @@ def test_the_next_process_compiles_at_once_what_has_paid(
     host.own_seconds = 2.0
     compiled = _Compiled(made, host)
     compiled.warm(0.01, 20)
-    compiled.cache.add_host_time(0.2, 0.2)
+    compiled.cache.timing.add_host_time(0.2, 0.2)
     _, found = made.outcome()
     assert found is not None
     assert found.host_seconds == pytest.approx((2.0 + 21 * 0.2,))
@@ -489,13 +489,13 @@ def test_code_that_is_slower_than_it_is_known_to_be_revises_it(
     known = CallRecord(0.1, 0.01, (), (), 1)
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
-    compiled.warm(0.17, WARM_CALLS)
-    cache = compiled.cache
-    assert cache.wants_host, "it is compared at once where it is not clearly ahead"
-    for _ in range(WARM_CALLS):
-        cache.add_host_time(0.1, 0.1)
-    assert cache.is_settled
-    assert cache.on_host
+    compiled.warm(0.17, constants.WARM_CALLS)
+    timing = compiled.cache.timing
+    assert timing.wants_host, "it is compared at once where it is not clearly ahead"
+    for _ in range(constants.WARM_CALLS):
+        timing.add_host_time(0.1, 0.1)
+    assert timing.is_settled
+    assert timing.on_host
     _, found = made.outcome()
     assert found is not None
     assert found.call_records[KIND].is_slower
@@ -507,20 +507,20 @@ def test_a_host_that_is_faster_than_it_is_known_to_be_revises_it(folder: Path) -
     known = CallRecord(0.1, 0.01, (), (), 1)
     made, host = _processes(record(20.0, way=known))
     compiled = _Compiled(made, host, known)
-    cache = compiled.cache
-    compiled.warm(0.01, WARM_CALLS)
-    assert not cache.wants_host, "no call is spent on what is known"
-    compiled.warm(0.01, int(REVIEW_FACTOR * 0.1 / 0.01))
-    assert cache.wants_host, "until one costs little"
-    for _ in range(WARM_CALLS):
-        cache.add_host_time(0.002, 0.002)
-    assert cache.is_settled
-    assert cache.on_host
+    timing = compiled.cache.timing
+    compiled.warm(0.01, constants.WARM_CALLS)
+    assert not timing.wants_host, "no call is spent on what is known"
+    compiled.warm(0.01, int(constants.REVIEW_FACTOR * 0.1 / 0.01))
+    assert timing.wants_host, "until one costs little"
+    for _ in range(constants.WARM_CALLS):
+        timing.add_host_time(0.002, 0.002)
+    assert timing.is_settled
+    assert timing.on_host
 
 
 def test_what_is_followed_for_long_is_forgotten(folder: Path) -> None:
     found: FunctionRecord | None = record(20.0, way=SLOWER)
-    for number in range(MAX_USES):
+    for number in range(constants.MAX_USES):
         made, host = _processes(found)
         host.own_seconds = 1.0 + number
         _, found = made.outcome()
@@ -629,8 +629,8 @@ def test_what_a_loop_has_cost_and_brought_is_kept(folder: Path, loaded: None) ->
     loop.note(0.5)
     loop.note(0.25)
     loop.ratio = 0.125
-    loop.refuse((1.0,), Fallback("f", "no", "NP2TF501", __file__, 1))
-    key, found = loop._outcome()
+    loop.refuse((1.0,), {}, Fallback("f", "no", "NP2TF501", __file__, 1))
+    key, found = loop.outcome()
     assert found is not None
     assert (found.cost, found.ratio) == (0.75, 0.125)
     module.decisions.records[key] = found
@@ -638,7 +638,7 @@ def test_what_a_loop_has_cost_and_brought_is_kept(folder: Path, loaded: None) ->
     assert again.is_refused((2.0,)), "a call of that kind"
     assert not again.is_refused((1,))
     assert not _loop().is_refused(("x",))
-    _, followed = again._outcome()
+    _, followed = again.outcome()
     assert followed is not None
     assert followed.uses == 1
 
@@ -663,8 +663,8 @@ import np2tf
 np2tf.install(["heavy"])
 import numpy as np
 from np2tf.core.counts import counts
-from np2tf.staging.host import replacement
-replacement.HOT = 1e9  # loops are another matter
+from np2tf.staging.tiers import constants
+constants.HOT_LOOP = 1e9  # loops are another matter
 import heavy
 results = []
 for call in range(int(sys.argv[1])):
