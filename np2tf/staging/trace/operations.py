@@ -347,8 +347,8 @@ class ProgramFrames(tf_stack.StackTraceFilter):
         return _internal_files()[0]
 
 
-#: Frames that stay: TensorFlow drops the innermost frames, which are its own, from what the filter leaves, and
-#: XLA needs one frame at least, which that of a trace is.
+#: Frames that stay: TensorFlow drops the innermost frames, which are its own, from what the filter leaves.
+#: XLA ends the process where no frame is left; that of a trace always is.
 _KEPT = ("tensorflow/python/framework/ops.py", "framework/func_graph.py", "compile/concrete_function.py")
 
 
