@@ -23,8 +23,9 @@ import numpy as np
 
 #: How many units in the last place the functions of the mathematical library may be off.
 LIBRARY_ULPS = 4
-#: TensorFlow's kernel for powers of float64 has fewer digits of the logarithm.
-POWER_ULPS = 64
+#: TensorFlow's kernel for powers of float64 has fewer digits of the logarithm, and loses more where the result's
+#: logarithm is larger: so many units, or this share of the logarithm.
+POWER_ULPS, POWER_SHARE = 64, 0.25
 #: Arithmetic of complex numbers is off by this many units of the absolute value of the result's parts.
 COMPLEX_ULPS = 8
 _WIDE = np.longdouble
@@ -290,6 +291,10 @@ def _library_of_two(ulps: float, sums: bool = False) -> Rule:
         unit = np.maximum(
             _ulp(value), np.maximum(*(_ulp(k.array.astype(np.asarray(value).dtype)) for k in operands)) * sums
         )
+        if ulps == POWER_ULPS:
+            with np.errstate(all="ignore"):
+                logarithm = np.abs(np.log(np.abs(np.asarray(value, _WIDE))))
+            unit = unit * np.fmax(1, logarithm * POWER_SHARE / POWER_ULPS)
         certain = ~_finite(value) | (((np.asarray(value) == 0) | (np.asarray(value) == 1)) & (not sums))
         error = np.where(certain, 0, ulps * unit)
         return error, free | inexact, np.zeros(np.shape(value), _WIDE)
@@ -346,11 +351,9 @@ def _extreme_of_two(operation: Operation, operands: Sequence[Known], value: Any)
     )
     # Of two zeros with different signs implementations take the first or the second.
     if np.asarray(value).dtype.kind == "f":
-        zeros = (
-            (a.array == 0)
-            & (b.array == 0)
-            & (np.signbit(a.array.astype(float)) != np.signbit(b.array.astype(float)))
-        )
+        # (A constant may become zero in the operand's dtype.)
+        x, y = (operand.array.astype(np.asarray(value).dtype) for operand in operands)
+        zeros = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
         error = np.where(zeros, np.maximum(error, _SIGNLESS), error)
     return error, free, fused
 
