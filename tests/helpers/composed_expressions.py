@@ -23,8 +23,8 @@ import numpy as np
 
 #: How many units in the last place the functions of the mathematical library may be off.
 LIBRARY_ULPS = 4
-#: TensorFlow's kernel for powers of float64 has fewer digits of the logarithm, and loses more where the result's
-#: logarithm is larger: so many units, or this share of the logarithm.
+#: TensorFlow's kernel for powers of float64 has fewer digits of the logarithm, and loses more the larger that
+#: is: so many units, or this share of the result's logarithm.
 POWER_ULPS, POWER_SHARE = 64, 0.25
 #: Arithmetic of complex numbers is off by this many units of the absolute value of the result's parts.
 COMPLEX_ULPS = 8
