@@ -15,8 +15,9 @@ _LIMIT = "xla_cpu_small_while_loop_byte_threshold"
 _EXTRA = "--xla_backend_extra_options="
 #: LLVM vectorises a loop of fewer than 16 iterations with masked loads and stores for what is left over, and
 #: on AVX-512 makes a store of 64 bits from a masked store of one narrower integer: `x.astype(np.int8)` of
-#: shape (4, 5) writes 7 bytes past the end of its result. Without that limit, a scalar loop does the rest.
-_TRIPS = "-vectorizer-min-trip-count"
+#: shape (4, 5) writes 7 bytes past the end of its result. Such a loop stays scalar instead. (To vectorise it
+#: with a scalar rest, by `-vectorizer-min-trip-count=0`, ends the process: "cannot select".)
+_MASKS = "-force-tail-folding-style"
 #: XLA's algebraic simplifier computes as if numbers were real: it multiplies by the reciprocal of a constant
 #: divisor, merges constants, takes `x * mask` for a selection and `abs(x) >= 0` for true, cancels factors,
 #: and drops roundings to float16. docs/floating-point.md shows which results that changed.
@@ -28,7 +29,7 @@ def with_options(flags: str) -> str:
     """Return the value of XLA_FLAGS with the options that np2tf needs. Settings of the user are kept."""
     flags = _with_part(flags, _DISABLED, _SIMPLIFIER, _SIMPLIFIER)
     flags = _with_part(flags, _EXTRA, f"{_LIMIT}={LOOP_BYTES}", _LIMIT)
-    return _with_part(flags, _EXTRA, f"{_TRIPS}=0", _TRIPS)
+    return _with_part(flags, _EXTRA, f"{_MASKS}=none", _MASKS)
 
 
 def _with_part(flags: str, flag: str, part: str, unless: str) -> str:

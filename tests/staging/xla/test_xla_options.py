@@ -15,7 +15,7 @@ from np2tf.staging.xla.compiler_options import LOOP_BYTES, with_options
 
 _EXTRA, _SIMPLIFIER = "--xla_backend_extra_options=", "--xla_disable_hlo_passes=algsimp"
 _LOOPS = f"xla_cpu_small_while_loop_byte_threshold={LOOP_BYTES}"
-_OURS = f"{_LOOPS},-vectorizer-min-trip-count=0"
+_OURS = f"{_LOOPS},-force-tail-folding-style=none"
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ _OURS = f"{_LOOPS},-vectorizer-min-trip-count=0"
         ("", f"{_SIMPLIFIER} {_EXTRA}{_OURS}"),
         ("--xla_dump_to=/tmp/x", f"--xla_dump_to=/tmp/x {_SIMPLIFIER} {_EXTRA}{_OURS}"),
         (f"{_EXTRA}a=1", f"{_EXTRA}a=1,{_OURS} {_SIMPLIFIER}"),
-        (f"{_EXTRA}{_OURS}0", f"{_EXTRA}{_OURS}0 {_SIMPLIFIER}"),
-        (f"{_EXTRA}{_LOOPS}0", f"{_EXTRA}{_LOOPS}0,-vectorizer-min-trip-count=0 {_SIMPLIFIER}"),
+        (f"{_EXTRA}{_OURS[:-4]}data", f"{_EXTRA}{_OURS[:-4]}data {_SIMPLIFIER}"),
+        (f"{_EXTRA}{_LOOPS}0", f"{_EXTRA}{_LOOPS}0,-force-tail-folding-style=none {_SIMPLIFIER}"),
         ("--xla_disable_hlo_passes=cse", f"--xla_disable_hlo_passes=cse,algsimp {_EXTRA}{_OURS}"),
         ("--xla_disable_hlo_passes=cse,algsimp", f"--xla_disable_hlo_passes=cse,algsimp {_EXTRA}{_OURS}"),
     ],
