@@ -336,7 +336,7 @@ assert lookup.native(print) is None
 assert not {"scipy", "tensorflow"} & set(sys.modules)
 import scipy.special
 assert lookup.native(scipy.special.erf) == "scipy.special.erf"
-assert lookup.implementation("scipy.special.erf")(0.0) == 0
+assert lookup.implementation_of("scipy.special.erf")(0.0) == 0
 assert "tensorflow" not in sys.modules
 assert "scipy.stats" not in sys.modules
 import scipy.stats
