@@ -14,7 +14,6 @@ from textwrap import dedent
 
 import pytest
 
-from tests.helpers.warm_python import warm_python
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -41,7 +40,7 @@ def np2tf_run(folder: Path, *arguments: str, given: str = "") -> subprocess.Comp
 
 
 def command() -> list[str]:
-    return [warm_python(), str(ROOT / "cli.py"), "run"]
+    return [sys.executable, str(ROOT / "cli.py"), "run"]
 
 
 @pytest.fixture
