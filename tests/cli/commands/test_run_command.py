@@ -14,7 +14,6 @@ from textwrap import dedent
 
 import pytest
 
-
 ROOT = Path(__file__).resolve().parents[3]
 
 
