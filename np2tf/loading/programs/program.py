@@ -142,9 +142,11 @@ def modules_in_the_way(program: Program) -> list[str]:
     """Return the modules of the standard library that np2tf needs, too, and whose names the program's folder
     has: each can be imported once in a process.
     """
-    folder = "" if program.is_module else os.path.dirname(os.path.realpath(program.target))
+    folder = os.curdir if program.is_module else os.path.realpath(program.target)
+    if not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
     try:
-        stems = {name.partition(".")[0] for name in os.listdir(folder or ".") if name.endswith(".py")}
+        stems = {name.partition(".")[0] for name in os.listdir(folder) if name.endswith(".py")}
     except OSError:  # `python` says what is wrong
         return []
     names = (stems & sys.stdlib_module_names) - _OF_EVERY_PROCESS - {*sys.builtin_module_names}

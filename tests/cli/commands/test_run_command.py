@@ -406,3 +406,14 @@ def test_modules_of_the_program_with_names_of_pythons_own(name: str, tmp_path: P
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     if plain.returncode == 0:
         assert f"({name})" in done.stderr
+
+
+def test_a_folder_with_a_module_of_pythons_name(tmp_path: Path) -> None:
+    """A folder that is run is the folder of its modules; what stands beside it does not count."""
+    (tmp_path / "json.py").write_text("")
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "__main__.py").write_text("import random\nprint(random.WORD)\n")
+    (tmp_path / "tool" / "random.py").write_text("WORD = 'own'\n")
+    done = np2tf_run(tmp_path, "tool")
+    assert (done.returncode, done.stdout) == (0, "own\n")
+    assert "(random)" in done.stderr
