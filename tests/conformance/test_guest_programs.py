@@ -25,6 +25,7 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.core.errors import RandomUseError
+from tests.helpers.warm_python import warm_python
 
 ROOT = Path(__file__).resolve().parents[2]
 X = np.arange(12.0).reshape(3, 4) / 7
@@ -345,7 +346,7 @@ def test_first_uses() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
     processes = {
         name: subprocess.Popen(
-            [sys.executable, "-c", BEFORE + text], env=environment, stderr=subprocess.PIPE, text=True
+            [warm_python(), "-c", BEFORE + text], env=environment, stderr=subprocess.PIPE, text=True
         )
         for name, text in FIRST.items()
     }

@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -18,8 +17,8 @@ import pytest
 
 from tests.helpers.doc_blocks import RUN, Block, blocks_of
 from tests.helpers.doc_pages import DOCS, ROOT
-from tests.helpers.forked_python import ForkedPython, forked_python
 from tests.helpers.new_environments import copied_checkout, new_environment
+from tests.helpers.warm_python import warm_python
 
 PAGES = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", *sorted(DOCS.glob("*.md"))]
 #: Pages with something to run.
@@ -43,8 +42,6 @@ GIVEN = {
     "simulation/__init__.py": "",
     "simulation/__main__.py": "import numpy as np\n\nnp.savetxt('out.txt', np.sin(np.ones(3)))\n",
 }
-#: A block of one command that runs a file.
-_OF_PYTHON = re.compile(r"python [\w/]+\.py\n\Z")
 #: Pages that make their own files.
 OWN = (
     "quickstart.md",
@@ -60,16 +57,9 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedPython]:
-    """Where blocks of Python run."""
-    with forked_python(prepared(tmp_path_factory.mktemp("python") / "bin")) as python:
-        yield python
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("page", STORIES, ids=name_of)
-def test_blocks(page: Path, python: ForkedPython, tmp_path: Path) -> None:
+def test_blocks(page: Path, tmp_path: Path) -> None:
     """The page does what it shows."""
     environment = prepared(tmp_path / "bin")
     folder = tmp_path / "here"
@@ -79,7 +69,7 @@ def test_blocks(page: Path, python: ForkedPython, tmp_path: Path) -> None:
     folder.mkdir(exist_ok=True)
     for block in blocks_of(page):
         if block.language in RUN and not (block.not_run or block.elsewhere or block.is_installation):
-            status, told = run(block, python, folder, environment)
+            status, told = run(block, folder, environment)
             assert status == block.status, f"line {block.line}:\n{block.text}\n{told[-4000:]}"
 
 
@@ -106,7 +96,7 @@ def given(page: Path) -> list[tuple[str, str]]:
     return [] if page.name in OWN else list(GIVEN.items())
 
 
-def run(block: Block, python: ForkedPython, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+def run(block: Block, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
     """Run one block, or write the file that it is; return its exit status and its output."""
     if block.title:
         file = folder / block.title
@@ -114,20 +104,19 @@ def run(block: Block, python: ForkedPython, folder: Path, environment: dict[str,
         file.write_text(block.text, encoding="utf-8")
         return block.status, ""
     if block.language == "python":
-        command = ["-c", block.text]
-    elif _OF_PYTHON.match(block.text):
-        command = block.text.split()[1:]
-    else:
-        return run_commands(block, folder, environment)
-    told = folder.with_name("told.txt")
-    status = python.run(command, folder, environment, told)
-    return status, told.read_text(encoding="utf-8")
+        return run_process(["python", "-c", block.text], folder, environment)
+    return run_commands(block, folder, environment)
 
 
 def run_commands(block: Block, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
     """Run a block of commands up to the first that fails; return its exit status and its output."""
+    return run_process(["bash", "-e", "-o", "pipefail", "-c", block.text], folder, environment)
+
+
+def run_process(command: list[str], folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """Run a command, which its variables find, and return its exit status and its output."""
     done = subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", block.text],
+        ["env", *command],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -143,11 +132,18 @@ def prepared(bin_folder: Path) -> dict[str, str]:
     bin_folder.mkdir(parents=True)
     command = bin_folder / "np2tf"
     command.write_text(
-        f"#!{sys.executable}\nimport sys\n\nfrom np2tf.cli.main import main\n\n"
+        f"#!{warm_python()}\nimport sys\n\nfrom np2tf.cli.main import main\n\n"
         "if __name__ == '__main__':\n    sys.exit(main())\n"
     )
     command.chmod(0o755)
-    path = os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join(
+        [
+            str(bin_folder),
+            str(Path(warm_python()).parent),
+            str(Path(sys.executable).parent),
+            os.environ["PATH"],
+        ]
+    )
     options = "-p no:cacheprovider"
     if not any(one.value.startswith("np2tf.") for one in entry_points(group="pytest11")):
         options += " -p np2tf.imports.pytest_plugin"  # an installation announces the plugin
@@ -197,17 +193,3 @@ def test_the_test_sees_what_it_should(tmp_path: Path) -> None:
     ]
     assert [run_commands(found[at], tmp_path, dict(os.environ))[0] for at in (0, 2)] == [1, 3]
     assert len(STORIES) >= 6
-
-
-def test_forks_tell_what_processes_tell(python: ForkedPython, tmp_path: Path) -> None:
-    """Status, output, arguments and imports are as with the command `python`."""
-    (tmp_path / "beside.py").write_text("word = 'beside'\n")
-    text = "import sys, beside\nprint(__name__, beside.word, sys.argv[1:])\nsys.exit(4)\n"
-    (tmp_path / "program.py").write_text(text)
-    environment = dict(os.environ)
-    for command in (["-c", text, "a"], ["program.py", "a"], ["-c", "1 / 0"]):
-        done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
-        status = python.run(command, tmp_path, environment, tmp_path / "told.txt")
-        assert status == done.returncode
-        told = (tmp_path / "told.txt").read_text()
-        assert told.splitlines()[-1] == (done.stdout + done.stderr).splitlines()[-1]

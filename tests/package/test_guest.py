@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.warm_python import warm_python
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests" / "helpers" / "tensorflow_calls.py"
 #: The part of np2tf that a process uses first -> the code that uses it.
@@ -23,7 +25,7 @@ IMPORTS = {
 def run(*first: str) -> subprocess.Popen[str]:
     """Begin to run the calls in a process of their own."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    command = [sys.executable, str(PROGRAM), *first]
+    command = [warm_python(), str(PROGRAM), *first]
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -14,6 +14,7 @@ from np2tf.cli.main import np2tf as command
 from np2tf.core.diagnostics import codes
 from tests.helpers.command_runner import CliRunner
 from tests.helpers.doc_pages import DOCS, ROOT
+from tests.helpers.warm_python import warm_python
 
 #: A program that runs programs in one process, so that TensorFlow is imported only once.
 _RUNNER = """
@@ -62,10 +63,12 @@ def environment(folder: Path, absent_package: str) -> dict[str, str]:
     programs = folder.parent / f"{folder.name}_bin"
     programs.mkdir()
     hide = f"sys.modules['{absent_package}'] = None\n" if absent_package else ""
-    text = f"#!{sys.executable}\nimport sys\n\n{hide}from np2tf.cli.main import main\n\nsys.exit(main())\n"
+    text = f"#!{warm_python()}\nimport sys\n\n{hide}from np2tf.cli.main import main\n\nsys.exit(main())\n"
     (programs / "np2tf").write_text(text)
     (programs / "np2tf").chmod(0o755)
-    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join(
+        [str(programs), str(Path(warm_python()).parent), str(Path(sys.executable).parent), os.environ["PATH"]]
+    )
     unwanted = ("PYTHONWARNINGS", "NP2TF_JIT", "NP2TF_TIER")
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
     return kept | {"PATH": path, "PYTHONPATH": str(ROOT)}
@@ -99,7 +102,7 @@ def test_programs(tmp_path: Path) -> None:
         folder.mkdir()
         laid_out(examples()[code], folder)
     subprocess.run(
-        [sys.executable, "-c", _RUNNER, *map(str, folders)],
+        [warm_python(), "-c", _RUNNER, *map(str, folders)],
         env=environment(tmp_path / "of", ""),
         check=True,
         capture_output=True,

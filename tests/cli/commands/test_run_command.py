@@ -14,6 +14,8 @@ from textwrap import dedent
 
 import pytest
 
+from tests.helpers.warm_python import warm_python
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -39,7 +41,7 @@ def np2tf_run(folder: Path, *arguments: str, given: str = "") -> subprocess.Comp
 
 
 def command() -> list[str]:
-    return [sys.executable, str(ROOT / "cli.py"), "run"]
+    return [warm_python(), str(ROOT / "cli.py"), "run"]
 
 
 @pytest.fixture
@@ -147,7 +149,7 @@ def test_modules_and_folders_as_python(folder: Path, arguments: tuple[str, ...])
 def test_an_interrupt_from_outside(folder: Path):
     (folder / "script.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
     process = subprocess.Popen(
-        [*command(), "script.py"],
+        [sys.executable, *command()[1:], "script.py"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

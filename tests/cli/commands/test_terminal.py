@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from textwrap import dedent
 
@@ -22,6 +21,7 @@ import termios
 import pyte
 
 from np2tf.cli.main import COMMANDS
+from tests.helpers.warm_python import warm_python
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Lines of these are as long as what they quote: findings, patches, and listings for programs.
@@ -91,7 +91,7 @@ def on_terminal(columns: int, folder: Path, *words: str, **environment: str) -> 
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     settings = {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NP2TF_CACHE_DIR": str(folder / "kept")}
     process = subprocess.Popen(
-        [sys.executable, *([str(ROOT / "cli.py")] if words[0] == "verify" else ["-c", BARELESS]), *words],
+        [warm_python(), *([str(ROOT / "cli.py")] if words[0] == "verify" else ["-c", BARELESS]), *words],
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
@@ -245,7 +245,7 @@ def test_no_color(repository: Path, name: str) -> None:
 )
 def test_plain_text_in_a_pipe(repository: Path, name: str) -> None:
     """Without control sequences, rules of tables, or blanks at the ends of lines."""
-    words = [sys.executable, str(ROOT / "cli.py"), *QUICK[name]]
+    words = [warm_python(), str(ROOT / "cli.py"), *QUICK[name]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NP2TF_CACHE_DIR": str(repository / "kept")}
     done = subprocess.run(words, cwd=repository, env=environment, capture_output=True, text=True, timeout=60)
     assert done.stdout

@@ -21,6 +21,7 @@ from tests.helpers.differential import observe
 from tests.helpers.random_programs import program
 from tests.helpers.replacing import Taken, execute, imported, taken
 from tests.helpers.selections import every_second
+from tests.helpers.warm_python import warm_python
 
 __all__ = ["taken"]
 HEAD = "import numpy as np\n"
@@ -423,7 +424,7 @@ def test_np2tf_run_takes_over_a_loop_of_a_script(reporting: bool, tmp_path: Path
     options = ["--report", "json", "--report-file", str(report)] if reporting else []
     given: dict[str, Any] = {"capture_output": True, "text": True, "check": True}
     plain = subprocess.run([sys.executable, str(script)], **given)
-    forced = subprocess.run([sys.executable, "-c", FORCED, *options, str(script)], **given)
+    forced = subprocess.run([warm_python(), "-c", FORCED, *options, str(script)], **given)
     assert forced.stdout == plain.stdout
     assert "taken over: [6]" in forced.stderr
     if reporting:
