@@ -488,9 +488,7 @@ class Compiler(CompiledCode):
         else:
             # Only a trace shows which attributes of objects matter. Before it, caches are too small if
             # attributes that the function does not read change from call to call.
-            is_share = self._jitted.trace_count > 0
-            seconds = cache.timing.own_seconds if is_share else self._host.own_seconds
-            wants_host = not self._budget.is_due(seconds, is_share)
+            wants_host = not self._budget.is_due(cache.timing if self._jitted.trace_count else None)
         return wants_host and self._may_run_prepared_on_host(call)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:

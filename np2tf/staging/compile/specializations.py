@@ -354,12 +354,17 @@ class SpecializationCaches:
         cache = self.caches.get(key)
         if cache is None:
             if len(self.caches) >= constants.MOST_CACHES:
-                self.caches.clear()
-                self._lengths.clear()
+                self._forget()
             cache = self.caches.setdefault(key, SpecializationCache())
             if resumes:
                 cache.start_from(self._host.prospect.call_record(call.args, call.kwargs), call.signature)
         return cache
+
+    def _forget(self) -> None:
+        """Forget what is known about calls without code; everything if that is too little."""
+        known = {key: cache for key, cache in self.caches.items() if cache.functions}
+        self.caches = known if len(known) < constants.MOST_CACHES // 2 else {}
+        self._lengths.clear()
 
     def _open_cache(self, call: PreparedCall, exact: SpecializationCache) -> SpecializationCache | None:
         """Return the cache for calls with other lengths too, and prepare the call for it; None if there is
@@ -396,7 +401,7 @@ class SpecializationCaches:
         is_new = key not in self.caches
         cache = self._known_cache(key, call, resumes=not list_places)
         if is_new:
-            cache.is_graph_only = is_graph_only
+            cache.is_graph_only, cache.timing.since = is_graph_only, self._host.since
             cache.timing.own_seconds = history.seconds(bounds) + (
                 bounded_cache.timing.own_seconds if bounded_cache else 0.0
             )

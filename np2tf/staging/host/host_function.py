@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 from np2tf.arrays.front.flags import fast_flags
@@ -28,6 +29,7 @@ class HostFunction:
         timed_calls: the number of timed calls.
         own_seconds: the seconds of all timed calls, without long calls of other jitted functions; compiling
             the function can save this time.
+        since: the processor's seconds of this process before the first call.
         callees_cost: the seconds that compiling the most expensive of its callees has cost.
         is_refused: whether a call has no compiled code, so that its time counts for compiling its caller.
         average: the average seconds of the latest calls.
@@ -37,7 +39,7 @@ class HostFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.calls = HostCalls(function)
         self._function = function
-        self.timed_calls = 0
+        self.timed_calls, self.since = 0, process_time()
         self.own_seconds = self.average = self.callees_cost = 0.0
         self.latest = self.latest_own = 0.0
         self.is_refused = False

@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 from np2tf.core.errors import TraceAgain
 from np2tf.staging.tiers import constants
-from np2tf.staging.tiers.clock import Costs, clock, long_calls
+from np2tf.staging.tiers.clock import Costs, clock, has_share, long_calls
 from np2tf.staging.tiers.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Budget:
         divisor = constants.SHARE_DIVISOR ** min(in_vain + unpaid, constants.MOST_IN_VAIN)
         if costs.debt + seconds > self.own_seconds / divisor:
             return False
-        if not _queue.is_turn_of(self):
+        if not has_share(self.own_seconds, self._host.since) or not _queue.is_turn_of(self):
             return False
         if _all_costs.debt + seconds > constants.SHARE_OF_ALL * clock.host_seconds:
             _queue.join(self)
@@ -113,15 +113,16 @@ class Budget:
         _queue.leave(self)
         return True
 
-    def is_due(self, seconds: float, is_share: bool) -> bool:
-        """Return whether to compile what has taken so many seconds on the host.
+    def is_due(self, calls: Comparison | None) -> bool:
+        """Return whether to compile the function, whose code for other kinds of calls has been made or not.
 
         Args:
-            seconds: the seconds of the function, or of one kind of its calls.
-            is_share: whether code for other kinds of calls has been made.
+            calls: the kind of calls to compile, if there is code for others.
         """
-        share = self.expected_seconds / constants.SHARED_BY if is_share else 0.0
-        return seconds >= max(constants.HOST_SECONDS_FIRST, share) and self.is_open
+        if calls is None:
+            return self.own_seconds >= constants.HOST_SECONDS_FIRST and self.is_open
+        least = max(constants.HOST_SECONDS_FIRST, self.expected_seconds / constants.SHARED_BY)
+        return calls.own_seconds >= least and has_share(calls.own_seconds, calls.since) and self.is_open
 
     @property
     def deadline(self) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
-from time import perf_counter, thread_time
+from time import perf_counter, process_time, thread_time
 
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.staging.tiers import constants
@@ -70,6 +70,16 @@ class Stopwatch:
     def note_long_call(self, seconds: float) -> None:
         """Record that the whole time since the stopwatch was made was one long call."""
         long_calls.seconds = self._long_calls + seconds
+
+
+def has_share(seconds: float, since: float) -> bool:
+    """Return whether so many seconds on the host are a share of the program's time that is worth compiling.
+
+    Args:
+        seconds: the seconds of what may be compiled.
+        since: the processor's seconds of this process before it ran for the first time.
+    """
+    return seconds >= constants.LEAST_SHARE * (process_time() - since)
 
 
 class _Machine:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import process_time
 
 from np2tf.staging.tiers import constants
 
@@ -14,6 +15,7 @@ class Comparison:
     Attributes:
         on_host: whether the calls stay on the host from now on.
         own_seconds: the seconds on the host, without long calls of other jitted functions.
+        since: the processor's seconds of this process before the first of the calls.
         is_settled: whether the tiers have been compared well enough.
         discarded_calls: the number of compiled calls that the host has repeated, for functions that handle
             exceptions.
@@ -30,6 +32,7 @@ class Comparison:
 
     on_host: bool = False
     own_seconds: float = 0.0
+    since: float = field(default_factory=process_time)
     host_calls: int = 0
     best_host: float = float("inf")
     best_compiled: float = float("inf")

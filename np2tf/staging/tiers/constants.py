@@ -45,6 +45,9 @@ ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = CALLS_TO_AVERAGE, 10, 4.0
 HOST_SECONDS_FIRST = 0.1
 #: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
+#: A function, or a kind of its calls, must have taken this share of the processor's time since its first
+#: call: compiling can save no more than that, and compiled code takes memory as long as the process lives.
+LEAST_SHARE = 0.01
 #: A trace may take this many seconds, and in addition this many times the host's time in the function.
 PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
 #: … or this many times the cost of compiling it in an earlier process.

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import process_time
 
 import pytest
 
 from np2tf.staging.host.host_function import HostFunction
 from np2tf.staging.tiers import budget, clock
 from np2tf.staging.tiers.budget import Budget
-from np2tf.staging.tiers.clock import Costs
+from np2tf.staging.tiers.clock import Costs, has_share
 from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.constants import (
     ASKED_WITHIN,
     COMPILE_SECONDS,
     HOST_SECONDS_FIRST,
+    LEAST_SHARE,
     LONG_CALL,
     SHARE_OF_LONG_CALLS,
+    SHARED_BY,
 )
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
@@ -167,12 +170,28 @@ def test_a_caller_of_long_calls_alone_is_compiled_once_they_have_taken_ten_times
 def test_other_kinds_of_calls_wait_for_their_share(time: _Time) -> None:
     """The first code needs some seconds on the host; later code also a part of its expected cost."""
     clock.clock.host_seconds = 1000.0
+    assert not _budget(0.9 * HOST_SECONDS_FIRST).is_due(None)
     function = _budget(100.0)
-    assert not function.is_due(0.9 * HOST_SECONDS_FIRST, is_share=False)
-    assert function.is_due(HOST_SECONDS_FIRST, is_share=False)
+    assert function.is_due(None)
+    assert not function.is_due(Comparison(own_seconds=0.9 * HOST_SECONDS_FIRST))
+    assert function.is_due(Comparison(own_seconds=COMPILE_SECONDS / SHARED_BY))
     with function.count_trace():
         pass
     function.note_compiling(8.0)
-    assert not function.is_due(1.9, is_share=True)
-    assert function.is_due(2.1, is_share=True)
-    assert function.is_due(HOST_SECONDS_FIRST, is_share=False)
+    assert not function.is_due(Comparison(own_seconds=1.9))
+    assert function.is_due(Comparison(own_seconds=2.1))
+
+
+def test_what_takes_a_small_share_of_the_time_is_never_compiled(
+    time: _Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that runs for long would else compile everything, and its memory grow."""
+    clock.clock.host_seconds = 1e6
+    function, calls = _budget(1000.0), Comparison(own_seconds=1000.0)
+    start = process_time()
+    for share, is_worthwhile in ((1.01, True), (0.99, False)):
+        monkeypatch.setattr(clock, "process_time", lambda s=share: start + 1000.0 / (s * LEAST_SHARE))
+        assert function.is_due(None) is is_worthwhile
+        assert function.is_due(calls) is is_worthwhile
+    calls.since = start + 2000.0  # these calls began later
+    assert has_share(calls.own_seconds, calls.since)
