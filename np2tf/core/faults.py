@@ -8,11 +8,11 @@ program never runs in a block whose exceptions end here, so its own exceptions p
 from __future__ import annotations
 
 import os
-import signal
 import types
 
 from np2tf.core.late import TensorFlowMissingError, installation
 from np2tf.core.own_warnings import PACKAGE_FOLDER, program_place, warn_at
+from np2tf.core.signals import pass_on
 
 #: The code of a fault.
 CODE = "NP2TF905"
@@ -20,13 +20,6 @@ CODE = "NP2TF905"
 _MOST = 100
 _PACKAGE = PACKAGE_FOLDER + os.sep
 _reported: set[tuple[str, int]] = set()
-#: The signals for which programs set handlers of their own. Python's own handler of SIGINT raises
-#: KeyboardInterrupt; a program's own handler of SIGINT counts as one of these.
-SIGNALS = tuple(
-    int(getattr(signal, name))
-    for name in ("SIGINT", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
-    if hasattr(signal, name)
-)
 
 
 class FaultWarning(UserWarning):
@@ -63,22 +56,6 @@ def note_fault(error: Exception, code: types.CodeType | None = None, name: str =
         warn_at(f"{CODE} {path}:{line}: {consequence}: {reason}", FaultWarning, path, line)
     except Exception:  # there is nothing left to tell it to
         return
-
-
-def pass_on(error: BaseException) -> None:
-    """Raise an error again if a handler of a signal has raised it, in the middle of np2tf's own work.
-
-    It is no failure of that work, but the program's way out of it.
-    """
-    handlers = [handler for number in SIGNALS if callable(handler := signal.getsignal(number))]
-    codes = [getattr(getattr(handler, "func", handler), "__code__", None) for handler in handlers]
-    places = {(code.co_filename, code.co_firstlineno) for code in codes if code is not None}
-    traceback = error.__traceback__
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if (code.co_filename, code.co_firstlineno) in places:
-            raise error
-        traceback = traceback.tb_next
 
 
 def _place_in_np2tf(error: Exception) -> tuple[str, int]:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from np2tf.core.own_warnings import program_place, warn_at
+from np2tf.core.signals import handlers_deferred, pass_on
 
 __all__ = [
     "LazyModule",
@@ -80,6 +81,7 @@ class Installation:
 
     def note(self, error: Exception) -> None:
         """Record that importing TensorFlow, or the half of np2tf that needs it, has failed."""
+        pass_on(error)
         if not self.problem:
             lines = str(error).splitlines() or [""]
             self.problem = f"{type(error).__name__}: {lines[0]}"
@@ -99,7 +101,8 @@ class Installation:
             TensorFlowMissingError: if that fails because of TensorFlow.
         """
         try:
-            yield
+            with handlers_deferred():
+                yield
         except TensorFlowMissingError:
             raise
         except Exception as error:

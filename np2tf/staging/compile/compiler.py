@@ -35,9 +35,10 @@ from np2tf.core.errors import (
     TracingTimeError,
     UnrollingError,
 )
-from np2tf.core.faults import CODE, note_fault, pass_on
+from np2tf.core.faults import CODE, note_fault
 from np2tf.core.operators import check_bound
 from np2tf.core.settings import config
+from np2tf.core.signals import pass_on
 from np2tf.staging.callees.callees import check_class
 from np2tf.staging.callees.eager_callees import eager_version
 from np2tf.staging.compile.concrete_function import ConcreteFunction, DiscardedCall

@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from np2tf.core.counts import Fallback
 from np2tf.core.errors import LongCallError, TracingTimeError
-from np2tf.core.faults import note_fault, pass_on
+from np2tf.core.faults import note_fault
+from np2tf.core.signals import pass_on
 from np2tf.staging.compile.compiler import Compilation, Compiler
 from np2tf.staging.compile.concrete_function import DiscardedCall
 from np2tf.staging.compile.specializations import SpecializationCache

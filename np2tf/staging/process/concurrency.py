@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.core.faults import SIGNALS
+from np2tf.core.signals import SIGNALS
 
 _getsignal, _count_threads = _signal.getsignal, _thread._count
 

@@ -18,6 +18,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf.core.errors import VariableChangeError
+from np2tf.core.late import installation
 from np2tf.staging.host.replacement import LoopRun
 from np2tf.staging.objects.places import entry
 from np2tf.staging.process import concurrency
@@ -290,6 +291,25 @@ def test_a_handler_ends_a_replaced_loop(taken: Taken, monkeypatch: pytest.Monkey
     assert taken.over
     assert len(parts) == 3
     assert out[0] > sum(parts)
+
+
+def test_a_handler_waits_until_tensorflow_is_imported() -> None:
+    """An import that ends in the middle leaves half a TensorFlow, which no later import completes."""
+    steps = []
+    with alarm(60.0, out_of_time), pytest.raises(OutOfTime), installation.needed():
+        steps.append(signal.raise_signal(signal.SIGALRM))
+    assert steps == [None], "the block was left in the middle"
+    assert not installation.problem
+
+
+def test_what_a_handler_raises_is_no_problem_of_tensorflows() -> None:
+    with alarm(60.0, out_of_time):
+        try:
+            signal.raise_signal(signal.SIGALRM)
+        except OutOfTime as error:
+            with pytest.raises(OutOfTime):
+                installation.note(error)
+    assert not installation.problem
 
 
 def test_keyboard_interrupt_stops_a_long_call(monkeypatch: pytest.MonkeyPatch) -> None:
