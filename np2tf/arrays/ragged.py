@@ -412,7 +412,7 @@ def from_numpy(x: Any, dtype: Any = None) -> tf.RaggedTensor:
     """
     if not _is_level(x):
         raise RaggedRowsError(
-            f"from_numpy takes an object array or a list of arrays, and got a {_kind_of(x)}"
+            f"from_numpy takes an object array or a list of arrays, but got a {_kind_of(x)}"
         )
     lengths: list[list[int]] = []
     rows: list[Any] = [x]
@@ -483,7 +483,7 @@ def _leaf(item: Any) -> np.ndarray:
             return item
     elif _is_level(item):
         return np.array(list(item)) if len(item) else np.empty(0, object)
-    raise RaggedRowsError(f"an item is a {_kind_of(item)}, and not an array of one axis or more")
+    raise RaggedRowsError(f"an item is a {_kind_of(item)}, not an array of one axis or more")
 
 
 def _join(leaves: Sequence[np.ndarray], dtype: Any) -> np.ndarray:

@@ -185,7 +185,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
                 pair = fwd(*call.all_arguments(call.primals(tensors)))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise CustomRuleError(
-                    f"the function fwd of {_name(fun)} must return a pair (result, residuals), and returns a "
+                    f"the function fwd of {_name(fun)} must return a pair (result, residuals), but returns a "
                     f"{type(pair).__name__}"
                 )
             result, residuals = _Result(pair[0]), pair[1]
@@ -258,7 +258,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
                 pair = rule(*call.nondiff, primals, call.tangents(directions))
                 if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                     raise CustomRuleError(
-                        f"the rule of {_name(fun)} must return a pair (result, tangent), and returns a "
+                        f"the rule of {_name(fun)} must return a pair (result, tangent), but returns a "
                         f"{type(pair).__name__}"
                     )
                 result = _Result(pair[0])
@@ -332,7 +332,7 @@ def _cotangents(returned_value: Any, call: _Call, name: str) -> list[Any]:
     if not isinstance(returned_value, (tuple, list)) or len(returned_value) != len(primals):
         raise CustomRuleError(
             f"the function bwd of {name} must return a tuple with a cotangent for each of {len(primals)} "
-            f"differentiated arguments, and returns {type(returned_value).__name__}"
+            f"differentiated arguments, but returns {type(returned_value).__name__}"
             + (f" of length {len(returned_value)}" if isinstance(returned_value, (tuple, list)) else "")
         )
     leaves: list[Any] = []

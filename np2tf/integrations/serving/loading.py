@@ -56,7 +56,7 @@ class LoadedFunction:
             f"{np.asarray(argument).dtype}{list(np.shape(argument))}"
             for argument in (*args, *kwargs.values())
         ]
-        raise TypeError(f"the function takes {' or '.join(self.signatures)}, and not {', '.join(kinds)}")
+        raise TypeError(f"the function takes {' or '.join(self.signatures)}, not {', '.join(kinds)}")
 
     def __repr__(self) -> str:
         return f"<function loaded by np2tf: {'; '.join(self.signatures)}>"

@@ -172,7 +172,7 @@ class OpenGraph:
         concrete_function = self._jitted_function._compiler.trace_apart(args, trace)
         callbacks = sorted(_CALLBACKS & ops_of(concrete_function.graph))
         if callbacks:
-            raise ExportError(f"the graph calls functions of Python ({', '.join(callbacks)})")
+            raise ExportError(f"the graph calls Python functions ({', '.join(callbacks)})")
         self._concrete_functions[_kinds(specs)] = concrete_function
         return concrete_function
 
@@ -244,9 +244,9 @@ def save(
     See https://www.tensorflow.org/guide/saved_model.
     """
     if isinstance(signatures, (str, tf.TensorSpec)) or not signatures:
-        raise InputError(f"signatures is a list of lists of inputs, and not {signatures!r}")
+        raise InputError(f"signatures must be a list of lists of inputs, not {signatures!r}")
     if not overwrite and os.path.isdir(folder) and any(Path(folder).iterdir()):
-        raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes there")
+        raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes to it")
     graph = OpenGraph(function)
     concrete_functions = [graph.add(signature_of(function, signature)) for signature in signatures]
     module = tf.Module()
@@ -326,10 +326,10 @@ def stablehlo(function: Callable[..., Any], signature: Any, *, device: str | Non
     See https://openxla.org/stablehlo.
     """
     if device not in (None, "cpu", *ACCELERATORS):
-        raise ValueError(f"device is cpu, {' or '.join(ACCELERATORS)}, and not {device!r}")
+        raise ValueError(f"device must be cpu, {' or '.join(ACCELERATORS)}, not {device!r}")
     specs = signature_of(function, signature)
     if any(not spec.shape.is_fully_defined() for spec in specs):
-        raise InputError(f"XLA needs to know all lengths, and `{signature_text(specs)}` has open ones")
+        raise InputError(f"XLA needs to know all lengths, but `{signature_text(specs)}` leaves some open")
     graph = OpenGraph(function, device or device_kind())
     concrete = graph.add(specs)
     text = graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo")

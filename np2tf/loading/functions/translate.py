@@ -102,7 +102,7 @@ def _rebuild(target: Any, make: Make) -> Any:
         return functools.lru_cache(**target.cache_parameters())(_rebuild(inner, make))
     if inner is not None and type(target).__module__.startswith("np2tf."):
         return target
-    raise UntranslatableError(f"it is a {type(target).__name__} and not a function or class")
+    raise UntranslatableError(f"it is a {type(target).__name__}, not a function or class")
 
 
 def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionType:
@@ -110,7 +110,7 @@ def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionTyp
     inner: Any = wrapper.__wrapped__  # type: ignore[attr-defined]
     cells = [cell for cell in wrapper.__closure__ or () if content_of(cell) is inner]
     if not cells:
-        raise UntranslatableError("a decorator below has put something else in its place")
+        raise UntranslatableError("a decorator below has replaced it")
     new = _rebuild(inner, make)
     for cell in cells:
         cell.cell_contents = new

@@ -159,7 +159,7 @@ class NamedAxis:
             result, stop = self.results[self.met_count - 1]
             if stop.depth != len(inner):
                 raise NotStagedError(
-                    f"{name} is met by lanes together, and by single lanes when they run again"
+                    f"{name} is reached by all lanes together, and then by single lanes that run again"
                 )
             return _own_part(result, stop, inner)
         refuse_inner_derivative(name, x, self.name, self.recordings)
@@ -232,7 +232,7 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
                 return results
             if results or len({(stop.name, *stop.stacks) for stop in stops}) > 1:
                 raise TransformArgumentError(
-                    f"a collective over the axis {name!r} is met in some lanes only: "
+                    f"a collective over the axis {name!r} is reached in some lanes only:  "
                     f"{sorted({stop.name for stop in stops})}; call it in every lane, outside of branches"
                 )
             axis.results.append((_combine(stops), stops[0]))

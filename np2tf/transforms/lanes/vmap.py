@@ -103,9 +103,7 @@ def along_first_axis(rows: Any, axis: Any) -> Any:
         RaggedRowsError: the caller wants them along another axis than the first.
     """
     if axis != 0:
-        raise RaggedRowsError(
-            f"results of different lengths are stacked along axis 0, and not along axis {axis}"
-        )
+        raise RaggedRowsError(f"results of different lengths are stacked along axis 0, not along axis {axis}")
     return rows
 
 

@@ -292,7 +292,7 @@ def _check_effects(function: ConcreteFunction) -> None:
     if function.is_plain and not function.written_places:
         return
     raise ReplicaError(
-        "a replica changes an array, list, dict or object that is no argument, and the replicas would "
+        "a replica changes an array, list, dict or object that is not an argument, and the replicas would "
         "disagree about its value; return the new value"
     )
 
@@ -462,7 +462,7 @@ class _ShardedFunction:
         finally:
             trace.draws = draws
         if len(counts) > 1:
-            raise NotStagedError("the replicas meet different numbers of collectives")
+            raise NotStagedError("the replicas reach different numbers of collectives")
         self._agree_on_violations(trace)
         return self._join_replicas(results, axis)
 

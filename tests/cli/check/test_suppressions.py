@@ -398,7 +398,7 @@ def test_a_file_that_changes_meanwhile(tmp_path: Path) -> None:
     """
     path = tmp_path / "a.py"
     path.write_text("import numpy as np\nnp.wrong  # mine\n")
-    with pytest.raises(ValueError, match="it has changed meanwhile"):
+    with pytest.raises(ValueError, match="it has changed in the meantime"):
         rewrite(path, "import numpy as np\nnp.wrong\n", "import numpy as np\nnp.wrong  # np2tf: ignore\n")
     with pytest.raises(ValueError, match="no place for a comment"):
         rewrite(path, path.read_text(), "import numpy as np  # np.wrong\n")
