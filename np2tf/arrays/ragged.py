@@ -396,16 +396,16 @@ def from_numpy(x: Any, dtype: Any = None) -> tf.RaggedTensor:
     """Return the ragged tensor of an object array of arrays.
 
     Args:
-        x: an object array whose items are arrays of different lengths, of one dtype and of equal shapes but
-            for the first axis; or nested object arrays, lists and tuples of such arrays. A list of numbers is
-            an array.
+        x: an object array whose items are arrays of different lengths, of one dtype and of equal shapes
+            except for the first axis; or nested object arrays, lists and tuples of such arrays. A list of
+            numbers is an array.
         dtype: the dtype of the result; without it, the dtype of the rows.
 
     Returns:
         A tf.RaggedTensor with a ragged axis for each level of `x`.
 
     Raises:
-        RaggedRowsError: the rows differ in dtype, depth, or shape behind the first axis, or TensorFlow has no
+        RaggedRowsError: the rows differ in dtype, depth, or shape after the first axis, or TensorFlow has no
             such dtype.
 
     See https://www.tensorflow.org/guide/ragged_tensor.

@@ -41,7 +41,7 @@ def check_grads(
         eps: the step of the differences; None for a value that fits the dtypes.
 
     Raises:
-        CheckGradsError: a derivative differs, or `jvp` and `vjp` compute another value than `f`.
+        CheckGradsError: a derivative differs, or `jvp` or `vjp` computes a different value from `f`.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.test_util.check_grads.html.
     """

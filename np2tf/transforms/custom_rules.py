@@ -146,7 +146,7 @@ class _Result:
 
 
 def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> Any:
-    """Return `fun` with a rule of the user's for its products with cotangents.
+    """Return `fun` with your own rule for its reverse-mode derivative.
 
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
@@ -159,7 +159,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
         differentiated argument; None stands for zeros.
 
     Raises:
-        CustomRuleError: on a call, if there is no rule, or it returns another structure.
+        CustomRuleError: on a call, if there is no rule, or it returns the wrong structure.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html.
     """
@@ -214,7 +214,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
 
 def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> Any:
-    """Return `fun` with a rule of the user's for its products with tangents.
+    """Return `fun` with your own rule for its forward-mode derivative.
 
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
@@ -228,7 +228,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
         stands for zeros.
 
     Raises:
-        CustomRuleError: on a call, if there is no rule, or it returns another structure.
+        CustomRuleError: on a call, if there is no rule, or it returns the wrong structure.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html.
     """

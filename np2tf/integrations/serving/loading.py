@@ -63,7 +63,7 @@ class LoadedFunction:
 
 
 def load(folder: str | os.PathLike[str]) -> LoadedFunction:
-    """Load a function that `np2tf.save` has written.
+    """Load a function saved by `np2tf.save`.
 
     Args:
         folder: the folder.
@@ -73,7 +73,7 @@ def load(folder: str | os.PathLike[str]) -> LoadedFunction:
 
     Raises:
         OSError: if there is no saved model in the folder.
-        ValueError: if the model has not been written by `np2tf.save` and cannot be called.
+        ValueError: if the model was not saved by `np2tf.save` and cannot be called.
 
     See https://www.tensorflow.org/api_docs/python/tf/saved_model/load.
     """

@@ -218,14 +218,14 @@ def save(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Save a NumPy function as a SavedModel, which TensorFlow loads where np2tf is absent.
+    """Save a NumPy function as a SavedModel, which TensorFlow loads without np2tf.
 
-    ``tf.saved_model.load(folder)`` gives an object that is called like the function, with tensors, and has
-    the signatures "serving_default", "signature_1" and so on for serving programs. `np2tf.load` gives a
-    function of NumPy's arrays. The model holds the values that arrays and numbers that the function reads by
-    name have now. Writes to arguments in place do not reach the caller of the model. Where NumPy raises an
-    error because of values (an index out of bounds, a `raise` under a test on data), the model raises
-    tf.errors.InvalidArgumentError.
+    ``tf.saved_model.load(folder)`` returns an object that you call like the function, with tensors; it has
+    the signatures "serving_default", "signature_1" and so on for serving programs. `np2tf.load` returns a
+    function of NumPy arrays. The model contains the arrays and numbers that the function reads by name, with
+    their present values. In-place writes to arguments do not reach the caller of the model. If NumPy would
+    raise an error because of values (an index out of bounds, a `raise` under a test on data), the model
+    raises tf.errors.InvalidArgumentError.
 
     Args:
         function: a jitted, translated or plain NumPy function of arrays and numbers; np2tf translates it as
@@ -233,12 +233,13 @@ def save(
         folder: the folder to write.
         signatures: the calls that the model accepts. Each is a list with an input for each parameter, as a
             text such as ``"x: f64[?, 3]"`` (`?` for a length that is known only when the model runs), as a
-            tf.TensorSpec, or as an array of this shape and dtype. A text alone stands for a list of one text.
-        overwrite: whether a folder that is not empty is written to.
+            tf.TensorSpec, or as an array of this shape and dtype. A single text stands for a list of one
+            text.
+        overwrite: whether to write to a folder that is not empty.
 
     Raises:
-        InputError: if a signature is not understood, or the function has no such parameters.
-        StagingError: if the function cannot be staged, or needs this process when the model runs.
+        InputError: if a signature is malformed, or the function has no such parameters.
+        StagingError: if the function cannot be compiled, or needs this process when the model runs.
         FileExistsError: if the folder is not empty, unless `overwrite` is set.
 
     See https://www.tensorflow.org/guide/saved_model.
@@ -282,7 +283,7 @@ class StableHLO(str):
         arrays: the large arrays that the function reads by name.
         results: the shapes and dtypes of the results of `main`, as tf.TensorSpec.
         has_check: whether `main` has a last result, a boolean, that is true if NumPy would have raised an
-            error for these arguments; the other results mean nothing then.
+            error for these arguments; then ignore the other results.
     """
 
     arrays: list[np.ndarray]
@@ -312,15 +313,15 @@ def stablehlo(function: Callable[..., Any], signature: Any, *, device: str | Non
         function: a function as for `np2tf.save`.
         signature: the inputs, as for `np2tf.save`, all lengths known.
         device: the kind of device that the program is for: "cpu", "gpu" or "tpu". This machine need not have
-            one. None stands for the kind on which TensorFlow runs work here.
+            one. None stands for the kind that TensorFlow uses here.
 
     Returns:
         The text of an MLIR module with one function `main`; it also has the program as a portable artifact,
         and the large arrays that are further inputs.
 
     Raises:
-        InputError: if a length is not known, or the signature is not understood.
-        StagingError: if the function cannot be staged, or needs this process when the program runs.
+        InputError: if a length is not known, or the signature is malformed.
+        StagingError: if the function cannot be compiled, or needs this process when the program runs.
         ValueError: if there is no such kind of device.
 
     See https://openxla.org/stablehlo.

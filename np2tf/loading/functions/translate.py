@@ -24,9 +24,9 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
     """Translate a function, or the methods of a class, in files, notebooks and wherever the source is
     available.
 
-    Closures, defaults, annotations and the decorators around the target stay as they are. A target that
-    cannot be translated is returned unchanged, with a `TranslationWarning` that says why. Control flow that
-    is fit for staging is compiled as by `np2tf.jit`.
+    Closures, defaults, annotations and the decorators around the target stay unchanged. A target that cannot
+    be translated is returned unchanged, with a `TranslationWarning` that says why. Control flow that can be
+    compiled is compiled as with `np2tf.jit`.
 
     Args:
         target: a function, method, property, cached function or class; None to use the result as a decorator.
@@ -55,7 +55,9 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
     except UntranslatableError as reason:
         path, line = _place(target, functions)
         name = getattr(target, "__qualname__", type(target).__name__)
-        tell([Finding.create("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
+        tell(
+            [Finding.create("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs untranslated"
+        )
         return target
 
 

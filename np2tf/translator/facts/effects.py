@@ -480,7 +480,9 @@ class Effects:
             if context_name not in CONTEXTS:
                 self._contexts[function].append(call)
             elif context_name == "numpy.errstate" and not is_quiet(cst.ensure_type(call, cst.Call)):
-                yield Problem(node, "makes np.errstate raise or call, which graphs do not support")
+                yield Problem(
+                    node, "makes np.errstate raise or call on floating-point errors, as no graph can"
+                )
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
         """Return why a call cannot be staged; UNKNOWN if the text does not show it; None if it can."""

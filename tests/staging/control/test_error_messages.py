@@ -269,7 +269,7 @@ CASES = {
         return y, z
         """,
         "`y` is an array of int32 and shape (3,) on one side of a branch {one} and an array of float32 and "
-        "shape (3,) on the other {other}, and of neither dtype behind it",
+        "shape (3,) on the other {other}, and has another dtype after the branch",
     ),
     "a conditional expression": Case(
         BranchTypeError,
