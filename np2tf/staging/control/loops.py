@@ -396,7 +396,7 @@ class StagedLoop:
             if form is not None and (is_widened(entry, form) or is_widened(end, form)):
                 sides = describe(self.leaves[k], entry), describe(None, end)
                 text = self.variables.in_loop(self._label(k), *sides)
-                return LoopTypeError(f"{text}, and of {form.dtype} in the loop: its dtypes do not settle")
+                return LoopTypeError(f"{text}, and of {form.dtype} in the loop: its dtype keeps changing")
         return LoopTypeError("the dtypes of a loop's arrays keep changing")
 
     # -- hazards ---------------------------------------------------------------------------------------------

@@ -452,7 +452,7 @@ class Draws:
         scope = current_scope()
         assert scope is not None
         if config.floats != "float64":
-            raise RandomUseError("32-bit random numbers are drawn by NumPy")
+            raise RandomUseError("NumPy draws 32-bit random numbers")
         if scope.trace.at_once:
             raise RandomUseError("it draws from a stream, one iteration after another")
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
