@@ -164,13 +164,13 @@ def test_linked_findings(tmp_path: Path) -> None:
             "np.wrong  # np2tf: ignore[np2tf002]\n",
             [
                 "2:1: NP2TF002 NumPy has no public name `np.wrong`; it stays on NumPy",
-                "2:11: NP2TF912 there is no such code to ignore: `np2tf002`; did you mean NP2TF002?",
+                "2:11: NP2TF912 cannot ignore an unknown code: `np2tf002`; did you mean NP2TF002?",
             ],
         ),
-        ("x  # np2tf: ignore[E501]\n", ["2:4: NP2TF912 there is no such code to ignore: `E501`"]),
+        ("x  # np2tf: ignore[E501]\n", ["2:4: NP2TF912 cannot ignore an unknown code: `E501`"]),
         (
             "x  # np2tf: ignore[NP2TF4]\n",
-            ["2:4: NP2TF912 there is no such code to ignore: `NP2TF4`; did you mean NP2TF4?"],
+            ["2:4: NP2TF912 cannot ignore an unknown code: `NP2TF4`; did you mean NP2TF4?"],
         ),
         (
             "x  # np2tf: ignore NP2TF002\n",
