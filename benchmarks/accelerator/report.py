@@ -59,7 +59,7 @@ def table(rows: Rows, size: str, dtype: str) -> Iterator[str]:
     """Yield the table of the cases of one size and dtype, and the means behind it."""
     chosen = {key.split("-")[0]: row for key, row in rows.items() if key.endswith(f"-{size}-{dtype}")}
     chosen = {name: row for name, row in chosen.items() if {"warm", "error"} & row.get("np2tf", {}).keys()}
-    yield f"| {' | '.join(['', *SYSTEMS.values()])} | with copies | rounds × kernels | by hand |"
+    yield f"| {' | '.join(['', *SYSTEMS.values()])} | with copies | iterations × kernels | by hand |"
     yield "|---" * (len(SYSTEMS) + 4) + "|"
     for name, row in chosen.items():
         ours = row["np2tf"]

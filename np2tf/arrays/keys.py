@@ -137,7 +137,7 @@ def words(key: Any, shape: Sequence[int]) -> tuple[Any, Any]:
     """
     size = math.prod(shape)
     if size > _MAX_ELEMENTS:
-        raise ValueError(f"a key has numbers for {_MAX_ELEMENTS} elements at most, and not for {size}")
+        raise ValueError(f"a key has numbers for {_MAX_ELEMENTS} elements at most, not for {size}")
     low = tnp.arange(size, dtype=np.uint32)
     high, low = _threefry(key, tnp.zeros_like(low), low)
     return high.reshape(tuple(shape)), low.reshape(tuple(shape))

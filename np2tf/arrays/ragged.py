@@ -396,23 +396,23 @@ def from_numpy(x: Any, dtype: Any = None) -> tf.RaggedTensor:
     """Return the ragged tensor of an object array of arrays.
 
     Args:
-        x: an object array whose items are arrays of different lengths, of one dtype and of equal shapes but
-            for the first axis; or nested object arrays, lists and tuples of such arrays. A list of numbers is
-            an array.
+        x: an object array whose items are arrays of different lengths, of one dtype and of equal shapes
+            except for the first axis; or nested object arrays, lists and tuples of such arrays. A list of
+            numbers is an array.
         dtype: the dtype of the result; without it, the dtype of the rows.
 
     Returns:
         A tf.RaggedTensor with a ragged axis for each level of `x`.
 
     Raises:
-        RaggedRowsError: the rows differ in dtype, depth, or shape behind the first axis, or TensorFlow has no
+        RaggedRowsError: the rows differ in dtype, depth, or shape after the first axis, or TensorFlow has no
             such dtype.
 
     See https://www.tensorflow.org/guide/ragged_tensor.
     """
     if not _is_level(x):
         raise RaggedRowsError(
-            f"from_numpy takes an object array or a list of arrays, and got a {_kind_of(x)}"
+            f"from_numpy takes an object array or a list of arrays, but got a {_kind_of(x)}"
         )
     lengths: list[list[int]] = []
     rows: list[Any] = [x]
@@ -483,7 +483,7 @@ def _leaf(item: Any) -> np.ndarray:
             return item
     elif _is_level(item):
         return np.array(list(item)) if len(item) else np.empty(0, object)
-    raise RaggedRowsError(f"an item is a {_kind_of(item)}, and not an array of one axis or more")
+    raise RaggedRowsError(f"an item is a {_kind_of(item)}, not an array of one axis or more")
 
 
 def _join(leaves: Sequence[np.ndarray], dtype: Any) -> np.ndarray:

@@ -147,7 +147,7 @@ def _make_method(function: Any, items: Sequence[Any]) -> types.MethodType:
 
 
 def _refuse_to_build(value: Any) -> Builder:
-    raise TypeError(f"a {type(value).__name__} cannot be made of its items alone")
+    raise TypeError(f"a {type(value).__name__} cannot be rebuilt from its items alone")
 
 
 #: Lists and dicts, also of derived classes, for searches only: it is unknown how to make them.

@@ -243,7 +243,7 @@ class RaggedError(StagingError, TypeError):
 
 
 #: The message of a RaggedError about a function of dense arrays.
-OF_ROWS = "a function of dense arrays gets a ragged array; apply it to each row: np2tf.vmap(f)(ragged)"
+OF_ROWS = "a function for dense arrays got a ragged array; apply it to each row: np2tf.vmap(f)(ragged)"
 
 
 # -- what comes in and goes out ------------------------------------------------------------------------------

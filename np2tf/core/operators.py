@@ -276,13 +276,13 @@ numpy_functions: tuple[type, ...] = ()
 
 
 def numpy_function(value: Any) -> Any:
-    """``np2tf.numpy_function(f) is np.add`` asks if f is NumPy's function, or np2tf's function for it.
+    """``np2tf.numpy_function(f) is np.add`` asks whether f is NumPy's function, or np2tf's version of it.
 
     Args:
         value: a function, or any other value.
 
     Returns:
-        NumPy's function in the place of np2tf's; every other value unchanged.
+        NumPy's function instead of np2tf's; any other value unchanged.
     """
     return value.numpy if issubclass(type(value), numpy_functions) else value
 

@@ -86,9 +86,9 @@ class Config:
             value comes from ``NP2TF_FREED_MEMORY``.
 
     Raises:
-        ValueError: if a setting is assigned a value that is not listed above, or if a setting is read whose
-            environment variable has such a value.
-        AttributeError: if an attribute is assigned that is no setting.
+        ValueError: if a setting gets a value that is not listed above, from the program or from its
+            environment variable.
+        AttributeError: if there is no such setting.
     """
 
     eager: str

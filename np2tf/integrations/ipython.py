@@ -37,7 +37,7 @@ class _Cells(ast.NodeTransformer):
             tree = self._translate(node, path)
         except Exception as error:  # the cell runs even if np2tf has an error
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-            tell([Finding.create("NP2TF905", path, 1, reason=reason)], "; the cell runs as it is")
+            tell([Finding.create("NP2TF905", path, 1, reason=reason)], "; the cell runs untranslated")
             return node
         return node if tree is None else tree
 

@@ -192,15 +192,15 @@ def _reason(package: str, modules: dict[str, bool], early: bool) -> str:
     """Return why nothing of a package was translated, and the remedy."""
     if early:
         return (
-            "it was imported before np2tf could translate it, by a plugin or at the start of Python; "
+            "it was imported before np2tf could translate it, by a plugin or when Python started; "
             "leave the plugin out with `-p no:NAME`"
         )
     if modules:
         return (
-            f"of its {len(modules)} imported modules none uses NumPy or could be translated; "
+            f"none of its {len(modules)} imported modules uses NumPy or could be translated; "
             "name a package that uses NumPy"
         )
-    return "the tests imported no module of it; give the name that it is imported by, or the folder it is in"
+    return "the tests imported none of its modules; give the name it is imported by, or its folder"
 
 
 def summary(processes: list[dict[str, Any]]) -> list[str]:

@@ -276,8 +276,8 @@ def install(
 ) -> TranslatingFinder:
     """Translate matching modules when they are imported from now on.
 
-    Modules that are already imported stay as they are. Test modules are translated only if they are named in
-    full.
+    Modules that are already imported do not change. Test modules are translated only if you give their full
+    name.
 
     Args:
         include: names of modules and packages (with all modules in them), or patterns such as "pkg.*".
@@ -302,7 +302,7 @@ def install(
 def uninstall() -> None:
     """Undo every `np2tf.install`.
 
-    Translated modules stay imported; if they are reloaded, they are loaded untranslated. See
+    Translated modules stay imported; reloading one loads it untranslated. See
     https://docs.python.org/3/library/sys.html#sys.meta_path for the finders that `np2tf.install` adds.
     """
     while _active_finders:

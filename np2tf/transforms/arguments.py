@@ -47,9 +47,7 @@ def check_argnums(argnums: Any) -> Argnums:
             return tuple(map(operator.index, argnums))
         return operator.index(argnums)
     except TypeError:
-        raise TransformArgumentError(
-            f"argnums must be an int or a tuple of ints, and is {argnums!r}"
-        ) from None
+        raise TransformArgumentError(f"argnums must be an int or a tuple of ints, not {argnums!r}") from None
 
 
 class Arguments:
@@ -247,7 +245,7 @@ def _axis_of(entry: Any, leaf: Any, transform: str) -> int:
     try:
         axis = operator.index(entry)
     except TypeError:
-        raise TransformArgumentError(f"an entry of in_axes is an int or None, and not {entry!r}") from None
+        raise TransformArgumentError(f"an entry of in_axes must be an int or None, not {entry!r}") from None
     rank = len(shape_of(leaf))
     if dtype_of(leaf) is None and type(leaf) is not RaggedArray and not hasattr(leaf, "shape"):
         raise TransformArgumentError(

@@ -41,14 +41,14 @@ def check_grads(
         eps: the step of the differences; None for a value that fits the dtypes.
 
     Raises:
-        CheckGradsError: a derivative differs, or `jvp` and `vjp` compute another value than `f`.
+        CheckGradsError: a derivative differs, or `jvp` or `vjp` computes a different value from `f`.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.test_util.check_grads.html.
     """
     check_callable(f, "check_grads")
     modes = (modes,) if isinstance(modes, str) else tuple(modes)
     if not set(modes) <= {"fwd", "rev"}:
-        raise TransformArgumentError(f'modes are "fwd" and "rev", and not {modes}')
+        raise TransformArgumentError(f'modes must be "fwd" and "rev", not {modes}')
     values = tuple(map_leaves(_host, arg) for arg in args)
     names = [str(dtype_of(leaf)) for leaf in Structure(values).leaves]
     step = eps if eps is not None else max((_STEPS.get(name, 1e-6) for name in names), default=1e-6)
@@ -100,7 +100,7 @@ class _Check:
         dtype = dtype_of(leaf)
         if dtype is None or dtype.kind not in "fc":
             raise TransformArgumentError(
-                f"check_grads takes floating-point and complex values, and got {dtype}"
+                f"check_grads takes floating-point and complex values, but got {dtype}"
             )
         direction = np.asarray(self._random.standard_normal(np.shape(leaf)))
         if dtype.kind == "c":

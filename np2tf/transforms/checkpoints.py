@@ -19,14 +19,14 @@ from np2tf.transforms.values import Form, Structure, as_array, is_inexact, wrapp
 def checkpoint(
     fun: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None
 ) -> Callable[..., Any]:
-    """Return `fun` as a function whose derivatives keep only its arguments, and compute `fun` again.
+    """Return `fun` with derivatives that keep only its arguments, and compute `fun` again.
 
     That saves memory and costs one more call of `fun` for each derivative.
 
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
             same. It must compute the same each time.
-        prevent_cse, policy: accepted for JAX's sake; nothing is saved but the arguments.
+        prevent_cse, policy: accepted for compatibility with JAX; only the arguments are kept.
 
     Returns:
         A function with the arguments and the results of `fun`.

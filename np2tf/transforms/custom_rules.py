@@ -146,7 +146,7 @@ class _Result:
 
 
 def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> Any:
-    """Return `fun` with a rule of the user's for its products with cotangents.
+    """Return `fun` with your own rule for its reverse-mode derivative.
 
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
@@ -159,7 +159,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
         differentiated argument; None stands for zeros.
 
     Raises:
-        CustomRuleError: on a call, if there is no rule, or it returns another structure.
+        CustomRuleError: on a call, if there is no rule, or it returns the wrong structure.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html.
     """
@@ -185,7 +185,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
                 pair = fwd(*call.all_arguments(call.primals(tensors)))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise CustomRuleError(
-                    f"the function fwd of {_name(fun)} must return a pair (result, residuals), and returns a "
+                    f"the function fwd of {_name(fun)} must return a pair (result, residuals), but returns a "
                     f"{type(pair).__name__}"
                 )
             result, residuals = _Result(pair[0]), pair[1]
@@ -214,7 +214,7 @@ def custom_vjp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
 
 
 def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> Any:
-    """Return `fun` with a rule of the user's for its products with tangents.
+    """Return `fun` with your own rule for its forward-mode derivative.
 
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
@@ -228,7 +228,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
         stands for zeros.
 
     Raises:
-        CustomRuleError: on a call, if there is no rule, or it returns another structure.
+        CustomRuleError: on a call, if there is no rule, or it returns the wrong structure.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html.
     """
@@ -258,7 +258,7 @@ def custom_jvp(fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> 
                 pair = rule(*call.nondiff, primals, call.tangents(directions))
                 if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                     raise CustomRuleError(
-                        f"the rule of {_name(fun)} must return a pair (result, tangent), and returns a "
+                        f"the rule of {_name(fun)} must return a pair (result, tangent), but returns a "
                         f"{type(pair).__name__}"
                     )
                 result = _Result(pair[0])
@@ -332,7 +332,7 @@ def _cotangents(returned_value: Any, call: _Call, name: str) -> list[Any]:
     if not isinstance(returned_value, (tuple, list)) or len(returned_value) != len(primals):
         raise CustomRuleError(
             f"the function bwd of {name} must return a tuple with a cotangent for each of {len(primals)} "
-            f"differentiated arguments, and returns {type(returned_value).__name__}"
+            f"differentiated arguments, but returns {type(returned_value).__name__}"
             + (f" of length {len(returned_value)}" if isinstance(returned_value, (tuple, list)) else "")
         )
     leaves: list[Any] = []

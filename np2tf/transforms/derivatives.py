@@ -38,7 +38,7 @@ from np2tf.transforms.values import (
 
 
 def stop_gradient(x: Any) -> Any:
-    """Return `x`, taken as a constant by every derivative.
+    """Return `x`, which every derivative treats as a constant.
 
     Args:
         x: an array of any shape and dtype, a number, or a nested value of these.
@@ -328,10 +328,9 @@ def jacrev(
         allow_int: whether integers may be among the arguments.
 
     Returns:
-        A function with the arguments of `fun`. It returns a value of the structure of the result, with a
-        value
-        of the structure of the argument in the place of each array: arrays of shape ``result.shape +
-        argument.shape``. With `has_aux`, it returns a pair of that and the auxiliary data.
+        A function with the arguments of `fun`. It returns the structure of the result, in which the structure
+        of the argument replaces each array: arrays of shape ``result.shape + argument.shape``. With
+        `has_aux`, it returns a pair of that and the auxiliary data.
 
     Raises:
         TransformError: on a call, if an input or result has no derivative.
@@ -379,7 +378,7 @@ def jacfwd(
         holomorphic: whether `fun` is holomorphic: its arguments and its result are complex.
 
     Returns:
-        A function as `jacrev` returns it, with the same values.
+        A function like that of `jacrev`, with the same values.
 
     Raises:
         TransformError: on a call, if an input has no derivative.
@@ -433,9 +432,9 @@ def hessian(
         holomorphic: whether `fun` is holomorphic: its arguments and its result are complex.
 
     Returns:
-        A function with the arguments of `fun`. It returns a value of the structure of the result, with values
-        of the structure of the argument twice inside one another: arrays of shape ``result.shape +
-        argument.shape + argument.shape``.
+        A function with the arguments of `fun`. It returns the structure of the result, in which the structure
+        of the argument, nested twice, replaces each array: arrays of shape ``result.shape + argument.shape +
+        argument.shape``.
 
     Raises:
         TransformError: on a call, if an input or result has no derivative.

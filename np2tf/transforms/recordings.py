@@ -185,7 +185,7 @@ def split_aux(result: Any) -> tuple[Any, Any]:
     """
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise OutputKindError(
-            f"with has_aux=True the function returns a pair, and not a {type(result).__name__}"
+            f"with has_aux=True the function must return a pair, not a {type(result).__name__}"
         )
     return result[0], result[1]
 

@@ -75,7 +75,7 @@ def check_callable(function: Any, transform: str) -> None:
         TransformArgumentError: the value is no function.
     """
     if not callable(function):
-        raise TransformArgumentError(f"{transform} takes a function, and got a {type(function).__name__}")
+        raise TransformArgumentError(f"{transform} takes a function, but got a {type(function).__name__}")
 
 
 def bind_arguments(

@@ -87,7 +87,7 @@ class _Body:
         pair = self._run(carry, x)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TransformArgumentError(
-                f"the function of scan must return a pair (carry, y), and returns a {type(pair).__name__}"
+                f"the function of scan must return a pair (carry, y), but returns a {type(pair).__name__}"
             )
         _check_carry(carry, pair[0])
         return pair[0], pair[1]

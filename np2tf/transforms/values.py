@@ -133,7 +133,7 @@ class Structure:
             if structure.text == self.text:
                 raise RaggedRowsError(f"{subject} must have rows of the same lengths")
             raise TransformArgumentError(
-                f"{subject} must have the structure {self.text}, and has {structure.text}: give the same "
+                f"{subject} must have the structure {self.text}, but has {structure.text}: give the same "
                 "nesting of lists, tuples and dicts, with the same keys"
             )
         return structure.leaves

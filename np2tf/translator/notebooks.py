@@ -228,14 +228,14 @@ class Notebook:
         """Read a file.
 
         Raises:
-            SourceError: it is not a notebook of Jupyter's format 4.
+            SourceError: it is not a notebook in Jupyter's format 4.
         """
         try:
             text = data.decode("utf-8")
             top = whole(text.removeprefix(_BOM))
             content = json.loads(text.removeprefix(_BOM))
             if not isinstance(content, dict) or content.get("nbformat") != 4:
-                raise ValueError("it is not a notebook of Jupyter's format 4")
+                raise ValueError("it is not a notebook in Jupyter's format 4")
             code_cells = list(_code_cells(text.removeprefix(_BOM), top, content))
         except (ValueError, RecursionError) as error:
             reason = (("reason", str(error) or "it is nested too deeply"),)
@@ -317,6 +317,6 @@ def _code_cells(text: str, top: Place, content: dict[str, Any]) -> list[tuple[in
         if isinstance(value, list) and all(isinstance(line, str) for line in value):
             value = "".join(value)
         if not isinstance(value, str):
-            raise ValueError(f"the source of cell {number} is no text")
+            raise ValueError(f"the source of cell {number} is not text")
         code_cells.append((number, value, source))
     return code_cells

@@ -131,7 +131,7 @@ def test_kinds_of_registries() -> None:
     assert STRUCTURES.find(Point(1, 2)) is containers.TUPLE
     assert STRUCTURES.find(OrderedDict(a=1)) is None
     assert list(SEARCHED_CONTAINERS.items(OrderedDict(a=1))) == [1]
-    with pytest.raises(TypeError, match="OrderedDict cannot be made"):
+    with pytest.raises(TypeError, match="OrderedDict cannot be rebuilt"):
         SEARCHED_CONTAINERS.map_items(str, OrderedDict(a=1))
     for leaf in (None, 1, "text", object(), {1, 2}, print, Point):
         assert STRUCTURES.find(leaf) is None

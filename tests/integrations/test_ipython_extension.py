@@ -179,7 +179,7 @@ def test_a_failure_of_np2tf_is_no_failure_of_the_cell(
         raise ValueError("ours")
 
     monkeypatch.setattr("np2tf.loading.functions.cells.translated_cell", fails)
-    with pytest.warns(UserWarning, match="NP2TF905 .*ValueError: ours.*the cell runs as it is"):
+    with pytest.warns(UserWarning, match="NP2TF905 .*ValueError: ours.*the cell runs untranslated"):
         assert run(shell, "import numpy as np\nnp.ones(2)").tolist() == [1, 1]
     assert len(shell.ast_transformers) == 1
 

@@ -196,7 +196,7 @@ def test_where_nothing_can_be_written_it_works_without(
 ):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "file" / "below"))
-    with pytest.warns(TranslationWarning, match="translations cannot be kept: .*Not a directory"):
+    with pytest.warns(TranslationWarning, match="translations cannot be cached: .*Not a directory"):
         assert get().code is not None
     # It is said once.
     assert get().code is not None

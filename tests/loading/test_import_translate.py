@@ -248,7 +248,7 @@ def test_cells_of_a_notebook():
 
 
 def refused(target, reason: str):
-    with pytest.warns(TranslationWarning, match=f"NP2TF942 .*{reason}.*runs as it is"):
+    with pytest.warns(TranslationWarning, match=f"NP2TF942 .*{reason}.*runs untranslated"):
         assert np2tf.translate(target) is target
 
 
@@ -256,7 +256,7 @@ def test_what_has_no_source_is_told_and_works():
     space: dict[str, object] = {"np": np}
     # (Python 3.13 keeps the text of `python -c`, which starts the processes of tests, as that of "<string>".)
     exec(compile("def q(x): return np.sum(x)", "<no text>", "exec"), space)
-    refused(space["q"], "its source cannot be had")
+    refused(space["q"], "its source is not available")
     assert space["q"]([1, 2]) == 3
     refused(len, "it is a builtin_function_or_method")
     refused(3, "it is a int")
@@ -266,7 +266,7 @@ def test_what_has_no_source_is_told_and_works():
 def test_another_text_than_that_of_the_code():
     space = cell("def f(x):\n    return np.sum(x)\n", "<cell 3>")
     linecache.cache["<cell 3>"] = (1, None, ["\n", "\n", "y = 3\n"], "<cell 3>")
-    refused(space["f"], "not the source that it was made from")
+    refused(space["f"], "not the source it was made from")
 
 
 def test_two_in_one_line():

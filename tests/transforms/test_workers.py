@@ -114,7 +114,7 @@ def test_killed_worker(tmp_path: Path) -> None:
     assert process.returncode == 128 + signal.SIGKILL
     assert process.stderr.count("NP2TF713 worker 1 of 2 was ended by SIGKILL; all workers were stopped") == 2
     assert process.stderr.count("LostWorkerError: worker 1 of 2 has ended or cannot be reached") == 2
-    assert process.stderr.count("all workers start again (1 left)") == 1
+    assert process.stderr.count("restarting all workers (1 left)") == 1
     assert "tensorflow" not in process.stderr
     first, second = re.findall(r"^begins at (\d)", process.stdout, re.MULTILINE)
     assert first == "0"

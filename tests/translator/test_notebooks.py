@@ -216,7 +216,7 @@ def test_suppressions_and_baselines(path: Path) -> None:
         (b'{"nbformat": 3, "worksheets": []}', "n.ipynb:1:1: NP2TF902"),
         (
             b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": 1}]}',
-            "the source of cell 1 is no text",
+            "the source of cell 1 is not text",
         ),
         (b'{"nbformat": 4, "cells": [1]}', ""),
         (b'{"nbformat": 4}', ""),

@@ -183,7 +183,7 @@ def check_shape(out: Any, result: Any) -> None:
     """
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if target is Ellipsis:
-        raise ValueError("an array in any case, by NumPy")
+        raise ValueError("out=..., which NumPy handles")
     if isinstance(target, tuple) or target is None:
         return
     result_shape, have = tf.TensorShape(result.shape), tf.TensorShape(target.shape)

@@ -149,10 +149,10 @@ def local_devices() -> list[str]:
 
 
 def device(name: str) -> Any:
-    """Return a context manager in which TensorFlow's part runs on a device.
+    """Return a context manager that makes TensorFlow run everything on one device.
 
-    In a block on an accelerator new arrays are on TensorFlow. Jitted functions that are called in the block
-    are compiled for the device.
+    In a block on an accelerator, new arrays are on TensorFlow, and jitted functions that you call are
+    compiled for the device.
 
     Args:
         name: the device: "cpu", "gpu", "gpu:1", "tpu:0" …; without a number, the first of its kind.
@@ -185,7 +185,7 @@ def device_get(x: Any) -> Any:
         A np.ndarray of the shape and dtype of `x`; containers of the same types as in `x`.
 
     Raises:
-        StagingError: the value is not known while staging.
+        StagingError: the value is not known during compilation.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.device_get.html.
     """

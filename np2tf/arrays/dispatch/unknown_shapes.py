@@ -362,7 +362,7 @@ class _Cases:
         if changes := [pair for pair in before if pair[0].value is not pair[1]]:
             for storage, value in changes:
                 storage.rebase(value)
-            raise ShapeNeededError("an array is written, and how depends on the rank of another")
+            raise ShapeNeededError("how an array is written to depends on the rank of another")
         outline = tf.nest.map_structure(lambda _: 0, result)
         changed = is_array(operand) and operand.tensor is not tensor
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)

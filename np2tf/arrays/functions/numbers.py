@@ -51,7 +51,7 @@ def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
     decimals = 0 if decimals is None else int(decimals)
     if a.dtype == tf.bool:
         if decimals != 0:
-            raise NoGraphFormError("rounding truth values to decimals")
+            raise NoGraphFormError("rounding booleans to decimals")
         return cast(a, np.float16)
     if a.dtype in COMPLEX:
         return apply_to_parts(lambda part: _round_tensor(part, decimals))(a)

@@ -145,7 +145,7 @@ def _trial(name: str, draw: Callable[..., Any], call: Callable[[Callable[..., An
         raise _refusal(name, f"({error})") from error
     if isinstance(result, (np.ndarray, np.generic, int, float)) and has_tf_dtype(np.asarray(result).dtype):
         return np.asarray(result)
-    raise _refusal(name, "whose result is no array of numbers")
+    raise _refusal(name, "whose result is not an array of numbers")
 
 
 def _example(tensor: tf.Tensor) -> np.ndarray | np.generic:

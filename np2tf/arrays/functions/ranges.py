@@ -295,7 +295,7 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
     rank = len(dimensions)
     target_dtype = tf_dtype(dtype or float)
     if target_dtype == tf.bool:
-        raise NoGraphFormError("indices as truth values")
+        raise NoGraphFormError("indices as booleans")
     grids = [
         tf.reshape(tf.cast(tf.range(n), target_dtype), [-1 if k == j else 1 for k in range(rank)])
         for j, n in enumerate(dimensions)

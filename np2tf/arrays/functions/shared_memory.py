@@ -80,7 +80,7 @@ def view_of_buffer(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any
     if not has_tf_dtype(array.dtype):
         return array
     if start % size or array.nbytes % size or not (in_c or in_f):
-        raise MemoryLayoutError("memory seen otherwise than in whole elements, one after the other")
+        raise MemoryLayoutError("a view of memory that is not made of whole elements in order")
     source = memory.source
     if memory.flags.fnc:
         source = permute_view(source, reversed(range(memory.ndim)))

@@ -197,7 +197,7 @@ def argpartition(
     length = a.shape[axis]
     _check_partition(kth, kind, a, axis)
     if length is None or length > _IN_ORDER:
-        raise NoGraphFormError("argpartition, whose order on both sides is NumPy's to choose")
+        raise NoGraphFormError("argpartition, where NumPy chooses the order on both sides")
     return tensor_array(order_along(a, axis))
 
 

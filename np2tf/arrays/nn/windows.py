@@ -165,7 +165,7 @@ def conv_general_dilated(
     lhs, rhs = tnp.asarray(lhs), tnp.asarray(rhs)
     rank = lhs.ndim - 2
     if lhs.ndim != rhs.ndim or len(window_strides) != rank:
-        raise ValueError(f"{lhs.ndim} and {rhs.ndim} axes do not fit to {len(window_strides)} strides")
+        raise ValueError(f"{lhs.ndim} and {rhs.ndim} axes do not fit {len(window_strides)} strides")
     layout = dimension_numbers or _default_layout(rank)
     spatial = "".join(axis for axis in layout[1] if axis not in "IO")
     if rank and any(len(names) != rank + 2 for names in layout):
@@ -174,7 +174,7 @@ def conv_general_dilated(
     w = tnp.transpose(rhs, [layout[1].index(axis) for axis in f"{spatial}IO"])
     if x.shape[-1] != w.shape[-2] * feature_group_count or w.shape[-1] % feature_group_count:
         raise ValueError(
-            f"{x.shape[-1]} channels do not fit to a kernel of {w.shape[-2]} input and {w.shape[-1]} output "
+            f"{x.shape[-1]} channels do not fit a kernel of {w.shape[-2]} input and {w.shape[-1]} output "
             f"channels in {feature_group_count} groups"
         )
     unit_steps = (1,) * rank

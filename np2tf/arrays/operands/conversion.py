@@ -109,7 +109,7 @@ def _ragged(tensor: tf.RaggedTensor) -> Any:
 
 def _sparse(tensor: tf.SparseTensor) -> Any:
     raise TypeError(
-        "a tf.SparseTensor is no array: use the functions of tf.sparse, or make it dense with "
+        "a tf.SparseTensor is not an array: use the functions of tf.sparse, or make it dense with "
         "tf.sparse.to_dense(x)"
     )
 

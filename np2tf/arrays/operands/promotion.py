@@ -403,7 +403,7 @@ def ufunc_loop(
     if loop is None:
         if casting == "equiv" and not _WEAK_SAMPLE.keys().isdisjoint(kinds):
             # Asked for the dtypes of such a call, NumPy 2 dereferences a null pointer.
-            raise NoGraphFormError("casting='equiv' of a number of Python's")
+            raise NoGraphFormError("casting='equiv' of a Python number")
         if any(isinstance(kind, PathDependentKind) for kind in kinds):
             return _agree_on_paths(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)

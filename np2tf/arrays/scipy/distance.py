@@ -135,7 +135,7 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
         symmetric = reduce_all(tf.equal(X, tf.transpose(X)))
         diagonal = tf.linalg.diag_part(X)
         empty = reduce_all(tf.equal(diagonal, tf.zeros_like(diagonal)))
-        discard_unless(symmetric & empty, "squareform of what is no matrix of distances")
+        discard_unless(symmetric & empty, "squareform of something other than a distance matrix")
     rows, columns = np.triu_indices(size, 1)
     return gather_parts(tf.reshape(X, [-1]), rows * size + columns, 0)
 

@@ -462,7 +462,7 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
         raise refusal("lstsq of fewer equations than unknowns")
     relative = epsilon(first) if cond is None else cond
     solution, _, rank, values = least_squares(first, columns, relative)
-    discard_unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
+    discard_unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix without full rank")
     misfit = reduce_sum(tf.square(tf.abs(columns - tf.matmul(first, solution))), axis=0)
     if first.shape[0] == first.shape[1]:
         return as_given(solution, b), tf.zeros([0], misfit.dtype), tf.cast(rank, tf.int64), values

@@ -201,7 +201,7 @@ def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.
         StagingError: the coefficients are not vectors of known lengths, or the denominator begins with 0.
     """
     if rank_of(b) > 1 or rank_of(a) > 1:
-        raise refusal(f"{name} with coefficients that are no vectors")
+        raise refusal(f"{name} with coefficients that are not vectors")
     b, a = tf.reshape(b, [-1]), tf.reshape(a, [-1])
     if not a.shape[0] or not b.shape[0]:
         raise refusal(f"{name} with no coefficients, or an unknown number of them")

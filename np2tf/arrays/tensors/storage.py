@@ -69,8 +69,8 @@ def warn(code: str) -> None:
     from tensorflow.python.util import tf_stack
 
     messages = {
-        "NP2TF537": "an array from outside of a tf.function is written to in it: only its graph sees that",
-        "NP2TF538": "a tf.function has read this array while it was traced, and will not see what is written",
+        "NP2TF537": "a tf.function writes to an array from outside: only its graph sees the new value",
+        "NP2TF538": "a tf.function read this array during tracing, and will not see this write",
     }
     frames = [frame for frame in tf_stack.extract_stack() if not frame.filename.startswith(PACKAGE_FOLDER)]
     text = f"{code} {messages[code]}; np2tf.jit follows writes"
@@ -168,7 +168,7 @@ def _refuse_open_shape(value: tf.Tensor | None) -> None:
         StagingError: the shape of the array depends on data.
     """
     if value is None or not value.shape.is_fully_defined():
-        message = "exceptions are handled, and an array whose shape depends on data may raise one unseen"
+        message = "an array whose shape depends on data may hide an exception that the code handles"
         raise MissedExceptionError(message)
 
 

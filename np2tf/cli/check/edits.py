@@ -92,7 +92,7 @@ def rewrite(path: Path, before: str, after: str) -> None:
     except SourceError as error:
         raise ValueError(error.diagnostic.message) from None
     if source.original != before:
-        raise ValueError("it has changed meanwhile")
+        raise ValueError("it has changed in the meantime")
     if _syntax_of(before) != _syntax_of(after):
         raise ValueError("there is no place for a comment")
     write(path, source.bytes_of(after))

@@ -111,7 +111,7 @@ class InPlace:
         if not result.changed:
             return
         if task.path.read_bytes() != task.data:
-            raise OSError(None, "it was changed while it was translated")
+            raise OSError(None, "it changed while np2tf was translating it")
         write(task.path, result.data)
 
     def finish(self) -> None:

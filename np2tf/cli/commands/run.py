@@ -138,8 +138,8 @@ def run(
     main_program = Program(target, module is not None, tuple(arguments), include, exclude)
     if in_the_way := modules_in_the_way(main_program):
         click.echo(
-            f"np2tf run: the program's folder has modules with names of Python's own that np2tf needs, too "
-            f"({', '.join(in_the_way)}): the program runs with `python`, untranslated",
+            f"np2tf run: files in the program's folder hide modules that np2tf needs "
+            f"({', '.join(in_the_way)}), so the program runs untranslated, with `python`",
             err=True,
         )
         words = ["-m", target] if module is not None else [target]

@@ -193,7 +193,7 @@ def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
         # The report may go to standard output, so the program's own output goes elsewhere.
         process = subprocess.run([sys.executable, "-c", start, *words], check=False, stdout=2)
         if not file.is_file():
-            raise CommandError(f"`{command}` has left no report; it ended with status {process.returncode}")
+            raise CommandError(f"`{command}` wrote no report; it exited with status {process.returncode}")
         return run_of(
             command, process.returncode, json.loads(file.read_text(encoding="utf-8")), os.path.abspath(folder)
         )

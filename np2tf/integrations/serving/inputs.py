@@ -77,7 +77,7 @@ def signature_of(function: Callable[..., Any], inputs: Any) -> list[Any]:
             these names, other inputs to the parameters in order.
 
     Raises:
-        InputError: if an input is not understood, or the function has no such parameters.
+        InputError: if an input is malformed, or the function has no such parameters.
     """
     items = [inputs] if isinstance(inputs, (str, tf.TensorSpec, np.ndarray)) else list(inputs)
     specs = [spec_of(spec) for spec in items]

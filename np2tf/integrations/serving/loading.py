@@ -56,14 +56,14 @@ class LoadedFunction:
             f"{np.asarray(argument).dtype}{list(np.shape(argument))}"
             for argument in (*args, *kwargs.values())
         ]
-        raise TypeError(f"the function takes {' or '.join(self.signatures)}, and not {', '.join(kinds)}")
+        raise TypeError(f"the function takes {' or '.join(self.signatures)}, not {', '.join(kinds)}")
 
     def __repr__(self) -> str:
         return f"<function loaded by np2tf: {'; '.join(self.signatures)}>"
 
 
 def load(folder: str | os.PathLike[str]) -> LoadedFunction:
-    """Load a function that `np2tf.save` has written.
+    """Load a function saved by `np2tf.save`.
 
     Args:
         folder: the folder.
@@ -73,7 +73,7 @@ def load(folder: str | os.PathLike[str]) -> LoadedFunction:
 
     Raises:
         OSError: if there is no saved model in the folder.
-        ValueError: if the model has not been written by `np2tf.save` and cannot be called.
+        ValueError: if the model was not saved by `np2tf.save` and cannot be called.
 
     See https://www.tensorflow.org/api_docs/python/tf/saved_model/load.
     """

@@ -172,7 +172,7 @@ class OpenGraph:
         concrete_function = self._jitted_function._compiler.trace_apart(args, trace)
         callbacks = sorted(_CALLBACKS & ops_of(concrete_function.graph))
         if callbacks:
-            raise ExportError(f"the graph calls functions of Python ({', '.join(callbacks)})")
+            raise ExportError(f"the graph calls Python functions ({', '.join(callbacks)})")
         self._concrete_functions[_kinds(specs)] = concrete_function
         return concrete_function
 
@@ -218,14 +218,14 @@ def save(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Save a NumPy function as a SavedModel, which TensorFlow loads where np2tf is absent.
+    """Save a NumPy function as a SavedModel, which TensorFlow loads without np2tf.
 
-    ``tf.saved_model.load(folder)`` gives an object that is called like the function, with tensors, and has
-    the signatures "serving_default", "signature_1" and so on for serving programs. `np2tf.load` gives a
-    function of NumPy's arrays. The model holds the values that arrays and numbers that the function reads by
-    name have now. Writes to arguments in place do not reach the caller of the model. Where NumPy raises an
-    error because of values (an index out of bounds, a `raise` under a test on data), the model raises
-    tf.errors.InvalidArgumentError.
+    ``tf.saved_model.load(folder)`` returns an object that you call like the function, with tensors; it has
+    the signatures "serving_default", "signature_1" and so on for serving programs. `np2tf.load` returns a
+    function of NumPy arrays. The model contains the arrays and numbers that the function reads by name, with
+    their present values. In-place writes to arguments do not reach the caller of the model. If NumPy would
+    raise an error because of values (an index out of bounds, a `raise` under a test on data), the model
+    raises tf.errors.InvalidArgumentError.
 
     Args:
         function: a jitted, translated or plain NumPy function of arrays and numbers; np2tf translates it as
@@ -233,20 +233,21 @@ def save(
         folder: the folder to write.
         signatures: the calls that the model accepts. Each is a list with an input for each parameter, as a
             text such as ``"x: f64[?, 3]"`` (`?` for a length that is known only when the model runs), as a
-            tf.TensorSpec, or as an array of this shape and dtype. A text alone stands for a list of one text.
-        overwrite: whether a folder that is not empty is written to.
+            tf.TensorSpec, or as an array of this shape and dtype. A single text stands for a list of one
+            text.
+        overwrite: whether to write to a folder that is not empty.
 
     Raises:
-        InputError: if a signature is not understood, or the function has no such parameters.
-        StagingError: if the function cannot be staged, or needs this process when the model runs.
+        InputError: if a signature is malformed, or the function has no such parameters.
+        StagingError: if the function cannot be compiled, or needs this process when the model runs.
         FileExistsError: if the folder is not empty, unless `overwrite` is set.
 
     See https://www.tensorflow.org/guide/saved_model.
     """
     if isinstance(signatures, (str, tf.TensorSpec)) or not signatures:
-        raise InputError(f"signatures is a list of lists of inputs, and not {signatures!r}")
+        raise InputError(f"signatures must be a list of lists of inputs, not {signatures!r}")
     if not overwrite and os.path.isdir(folder) and any(Path(folder).iterdir()):
-        raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes there")
+        raise FileExistsError(f"the folder {os.fspath(folder)!r} is not empty; overwrite=True writes to it")
     graph = OpenGraph(function)
     concrete_functions = [graph.add(signature_of(function, signature)) for signature in signatures]
     module = tf.Module()
@@ -282,7 +283,7 @@ class StableHLO(str):
         arrays: the large arrays that the function reads by name.
         results: the shapes and dtypes of the results of `main`, as tf.TensorSpec.
         has_check: whether `main` has a last result, a boolean, that is true if NumPy would have raised an
-            error for these arguments; the other results mean nothing then.
+            error for these arguments; then ignore the other results.
     """
 
     arrays: list[np.ndarray]
@@ -312,24 +313,24 @@ def stablehlo(function: Callable[..., Any], signature: Any, *, device: str | Non
         function: a function as for `np2tf.save`.
         signature: the inputs, as for `np2tf.save`, all lengths known.
         device: the kind of device that the program is for: "cpu", "gpu" or "tpu". This machine need not have
-            one. None stands for the kind on which TensorFlow runs work here.
+            one. None stands for the kind that TensorFlow uses here.
 
     Returns:
         The text of an MLIR module with one function `main`; it also has the program as a portable artifact,
         and the large arrays that are further inputs.
 
     Raises:
-        InputError: if a length is not known, or the signature is not understood.
-        StagingError: if the function cannot be staged, or needs this process when the program runs.
+        InputError: if a length is not known, or the signature is malformed.
+        StagingError: if the function cannot be compiled, or needs this process when the program runs.
         ValueError: if there is no such kind of device.
 
     See https://openxla.org/stablehlo.
     """
     if device not in (None, "cpu", *ACCELERATORS):
-        raise ValueError(f"device is cpu, {' or '.join(ACCELERATORS)}, and not {device!r}")
+        raise ValueError(f"device must be cpu, {' or '.join(ACCELERATORS)}, not {device!r}")
     specs = signature_of(function, signature)
     if any(not spec.shape.is_fully_defined() for spec in specs):
-        raise InputError(f"XLA needs to know all lengths, and `{signature_text(specs)}` has open ones")
+        raise InputError(f"XLA needs to know all lengths, but `{signature_text(specs)}` leaves some open")
     graph = OpenGraph(function, device or device_kind())
     concrete = graph.add(specs)
     text = graph.tf_function.experimental_get_compiler_ir(*specs)(stage="stablehlo")

@@ -153,11 +153,11 @@ def block_of(functions: Sequence[types.FunctionType], may_share_line: bool = Fal
         raise UntranslatableError(f"{path} has changed since it was imported")
     lines = linecache.getlines(path, first.__globals__)
     if not lines:
-        raise UntranslatableError("its source cannot be had (it was made by exec, or typed at a prompt)")
+        raise UntranslatableError("its source is not available (it was made by exec, or typed at a prompt)")
     try:
         tree = ast.parse("".join(lines))
     except (SyntaxError, ValueError):
-        raise UntranslatableError(f"{path} is not the source that it was made from") from None
+        raise UntranslatableError(f"{path} is not the source it was made from") from None
     definitions = {}
     nodes = []
     for function in functions:
@@ -166,7 +166,7 @@ def block_of(functions: Sequence[types.FunctionType], may_share_line: bool = Fal
             definitions[function] = (node.name if isinstance(node, _DEFS) else "<lambda>", node.lineno)
             nodes.append(node)
     if not nodes:
-        raise UntranslatableError(f"{path} is not the source that it was made from")
+        raise UntranslatableError(f"{path} is not the source it was made from")
     names = {**_numpys(tree), **_names(functions)}
     outer = _smallest_around(tree, nodes)
     first_line = min(

@@ -188,7 +188,7 @@ def _make_function(
     for name in code.co_freevars:
         if name not in cells:
             if name not in libraries:
-                raise UntranslatableError(f"`{name}` means something else in another function beside it")
+                raise UntranslatableError(f"`{name}` means something else in another function there")
             cells[name] = types.CellType(libraries[name])
         closure.append(cells[name])
     if sys.version_info >= (3, 11):  # tracebacks show the qualified name

@@ -144,7 +144,7 @@ def jitted_of(function: Callable[..., Any]) -> tuple[JittedFunction, tuple[Any, 
         return _translate(behind), function._args  # type: ignore[attr-defined]
     name = getattr(function, "__qualname__", type(function).__name__)
     if type(function) is not types.FunctionType:
-        raise CalleeError(f"`{name}` is no function of Python, and cannot be translated")
+        raise CalleeError(f"`{name}` is not a Python function, so it cannot be translated")
     reason, staged_function = staged_version(function)
     if staged_function is None:
         place = function.__code__.co_filename, function.__code__.co_firstlineno

@@ -24,9 +24,9 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
     """Translate a function, or the methods of a class, in files, notebooks and wherever the source is
     available.
 
-    Closures, defaults, annotations and the decorators around the target stay as they are. A target that
-    cannot be translated is returned unchanged, with a `TranslationWarning` that says why. Control flow that
-    is fit for staging is compiled as by `np2tf.jit`.
+    Closures, defaults, annotations and the decorators around the target stay unchanged. A target that cannot
+    be translated is returned unchanged, with a `TranslationWarning` that says why. Control flow that can be
+    compiled is compiled as with `np2tf.jit`.
 
     Args:
         target: a function, method, property, cached function or class; None to use the result as a decorator.
@@ -55,7 +55,9 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
     except UntranslatableError as reason:
         path, line = _place(target, functions)
         name = getattr(target, "__qualname__", type(target).__name__)
-        tell([Finding.create("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
+        tell(
+            [Finding.create("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs untranslated"
+        )
         return target
 
 
@@ -102,7 +104,7 @@ def _rebuild(target: Any, make: Make) -> Any:
         return functools.lru_cache(**target.cache_parameters())(_rebuild(inner, make))
     if inner is not None and type(target).__module__.startswith("np2tf."):
         return target
-    raise UntranslatableError(f"it is a {type(target).__name__} and not a function or class")
+    raise UntranslatableError(f"it is a {type(target).__name__}, not a function or class")
 
 
 def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionType:
@@ -110,7 +112,7 @@ def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionTyp
     inner: Any = wrapper.__wrapped__  # type: ignore[attr-defined]
     cells = [cell for cell in wrapper.__closure__ or () if content_of(cell) is inner]
     if not cells:
-        raise UntranslatableError("a decorator below has put something else in its place")
+        raise UntranslatableError("a decorator below has replaced it")
     new = _rebuild(inner, make)
     for cell in cells:
         cell.cell_contents = new

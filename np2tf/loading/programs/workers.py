@@ -53,7 +53,7 @@ def run_workers(count: int, restarts: int) -> int:
         print(f"np2tf run: {failure.text}", file=sys.stderr, flush=True)
         if failure.is_interrupt or not restarts_left:
             return failure.status
-        print(f"np2tf run: all workers start again ({restarts_left} left)", file=sys.stderr, flush=True)
+        print(f"np2tf run: restarting all workers ({restarts_left} left)", file=sys.stderr, flush=True)
     return 1
 
 

@@ -151,10 +151,10 @@ def _hold(x: Any, y: Any, compare: Callable[[Any, Any], Any]) -> None:
     if not all(
         is_array(operand) or isinstance(operand, (np.ndarray, np.generic, int, float)) for operand in (x, y)
     ):
-        raise CalleeError("asserts something of what is no array")
+        raise CalleeError("asserts something about a value that is not an array")
     x, y = tnp.asarray(x), tnp.asarray(y)
     if x.shape != y.shape and x.ndim and y.ndim:
-        raise CalleeError("asserts something of arrays of two shapes")
+        raise CalleeError("asserts something about arrays of different shapes")
     holds = tnp.all(compare(x, y))
     if is_array(holds):
         record_violation(~holds.tensor)

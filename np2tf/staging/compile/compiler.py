@@ -716,7 +716,7 @@ class Compiler(CompiledCode):
         is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
         if current_mode() not in self._warned_modes and not is_quiet:
             self._warned_modes.add(current_mode())
-            more = "" if uses_numpy_rules() else "; its NumPy arrays are promoted by NumPy's rules"
+            more = "" if uses_numpy_rules() else "; NumPy's promotion rules apply to its NumPy arrays"
             tell_unjitted(fallback, more)
 
     def _note_fallback(self, error: Exception) -> Fallback:

@@ -61,7 +61,7 @@ class DiscardedCall(Exception):
     """
 
     def __init__(self) -> None:
-        super().__init__("a call was repeated, in which NumPy raises an error or an array has another dtype")
+        super().__init__("a call was repeated: NumPy raises an error, or an array has another dtype")
 
 
 class ConcreteFunction:

@@ -67,7 +67,7 @@ def stage_open(
     trace.is_compiled_later = True
     trace.handles = handles
     if signature.generators:
-        raise ExportError("the function draws from a stream of random numbers, which belongs to this process")
+        raise ExportError("the function draws from a random stream, which exists only in this process")
     arguments, captures = [], []
     for array in signature.arrays:
         tensor = argument_tensors.get(id(array))
@@ -90,7 +90,7 @@ def stage_open(
             raise ExportError("the function writes to an array that it reads by name")
         outputs = _tensors_of(result)
         if trace.log is not None:
-            raise ExportError("the function prints, warns or logs, which belongs to this process")
+            raise ExportError("the function prints, warns or logs, which only this process can do")
     violation = trace.violations.value
     if trace.xla:
         # XLA has no operation that fails, so that a last result has to tell.
@@ -122,7 +122,7 @@ def _tensor_of(leaf: Any) -> tf.Tensor:
     if isinstance(leaf, _NUMBERS):
         return tf.constant(np.asarray(leaf))  # Python's numbers have NumPy's default dtypes
     kind = "text of values" if isinstance(leaf, DeferredText) else f"{type(leaf).__name__} object"
-    raise ExportError(f"a {kind} is returned, and a saved model returns arrays and numbers only")
+    raise ExportError(f"a {kind} is returned, but a saved model returns only arrays and numbers")
 
 
 __all__ = ["EXAMPLE_LENGTH", "example", "stage_open"]

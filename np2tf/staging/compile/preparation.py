@@ -254,7 +254,7 @@ class CallPreparation:
             if dependencies.compares_classes:
                 raise ValueNeededError("type(x) is compared; isinstance(x, …) can be compiled")
             if dependencies.hidden_setter:
-                message = f"setting the attribute {dependencies.hidden_setter} does more than that"
+                message = f"setting the attribute {dependencies.hidden_setter} also does something else"
                 raise ArgumentError(message)
             if rebound.words and not rebound.words.isdisjoint(dependencies.names):
                 names = ", ".join(sorted(rebound.words & dependencies.names))

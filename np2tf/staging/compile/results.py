@@ -97,7 +97,7 @@ def describe_result(
         if shared:
             check_host_view(chain_of(leaf))
         if shared and storage_of(leaf).identity is not None:
-            raise AliasingError("an array that data choose is returned with a view of it")
+            raise AliasingError("the function returns an array that data choose, together with a view of it")
         # XLA returns the whole of an array that is cut at a run-time length.
         is_part = staging_for_xla() and _is_dynamic_slice(leaf)
         key = storage_of(leaf) if shared or is_part else object()

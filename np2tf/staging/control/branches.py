@@ -478,7 +478,7 @@ def _widened_arrays(
         then, otherwise = is_widened(first_form, form), is_widened(second_form, form)
         if then and otherwise:
             message = _in_branch(k, variables, sides[0], sides[1])
-            raise BranchDtypeError(f"{message}, and of neither dtype behind it")
+            raise BranchDtypeError(f"{message}, and has another dtype after the branch")
         narrow, condition = (first_form, test) if then else (second_form, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:

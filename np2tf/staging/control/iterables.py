@@ -65,7 +65,7 @@ class StagedRange(StagedIterable, NumberSequence):
             StagingError: if the dtype could refuse some of the numbers.
         """
         if dtype is not None:
-            raise ShapeNeededError("an array of a range that is known only at run time, and of a dtype")
+            raise ShapeNeededError("an array of a given dtype from a range that is known only at run time")
         record_violation(self.length < 1)
         return self.make_index()
 

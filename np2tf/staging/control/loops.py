@@ -252,7 +252,7 @@ class StagedLoop:
         k = next((k for k, form in enumerate(forms) if form != before[k]), 0)
         sides = describe(self.leaves[k], before[k]), describe(None, forms[k])
         text = self.variables.in_loop(self._label(k), *sides)
-        raise LoopTypeError(f"{text}, and of yet another type after each further one")
+        raise LoopTypeError(f"{text}, and its type changes again after each further one")
 
     def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
         """Trace one step into a throw-away graph; everything it writes is undone.
@@ -396,8 +396,8 @@ class StagedLoop:
             if form is not None and (is_widened(entry, form) or is_widened(end, form)):
                 sides = describe(self.leaves[k], entry), describe(None, end)
                 text = self.variables.in_loop(self._label(k), *sides)
-                return LoopTypeError(f"{text}, and of {form.dtype} in the loop: its dtypes do not settle")
-        return LoopTypeError("the dtypes of a loop's arrays do not settle")
+                return LoopTypeError(f"{text}, and of {form.dtype} in the loop: its dtype keeps changing")
+        return LoopTypeError("the dtypes of a loop's arrays keep changing")
 
     # -- hazards ---------------------------------------------------------------------------------------------
 

@@ -100,8 +100,8 @@ class LoopSize:
             return
         if self._shapes(count) - self._shapes(count - 1):
             raise UnrollingError(
-                f"the arrays of a loop change their shapes in every iteration, and it would become {total} "
-                "operations of a graph"
+                f"a loop's arrays change shape in every iteration, and the loop would become {total} "
+                "graph operations"
             )
         if self._why is not None:
             raise self._why
@@ -260,7 +260,7 @@ def while_loop(
         if not test:
             return state
         if rounds == MAX_UNROLL and size.is_staging and reads_no_variable(keep_going):
-            raise PollingError("the loop ends when its test changes, which the loop itself does not change")
+            raise PollingError("nothing in the loop changes its test, so it waits for something outside")
         state = step(*state)
         size.note_iteration()
 

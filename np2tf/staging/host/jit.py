@@ -112,11 +112,11 @@ _modules = sys.modules
 
 @without_tensors
 class JittedFunction:
-    """A function to which `jit` has been applied. It is called like the function.
+    """A function wrapped by `jit`; call it like the original.
 
     Attributes:
         trace_count: how often the function has been traced.
-        inline_count: how often a call has become a part of another function's code.
+        inline_count: how often a call was inlined into another function's compiled code.
         compiled_count, graph_count: the number of calls that ran as one XLA program, and as a graph.
         tier: "auto", "compile" or "host"; None if the function follows `np2tf.config.tier`.
         promotion: the function's own promotion rules; None if it follows `np2tf.config.promotion`.
@@ -412,7 +412,7 @@ def jit(
     Raises:
         ValueError: if there is no such tier or promotion, or if tier "host" is combined with other rules than
             NumPy's.
-        StagingError: on a call, under ``NP2TF_JIT=strict`` or with a promotion of its own.
+        StagingError: on a call that cannot be compiled, with ``NP2TF_JIT=strict`` or with `promotion`.
 
     See https://www.tensorflow.org/api_docs/python/tf/function, and https://www.tensorflow.org/xla for XLA.
     """

@@ -282,5 +282,5 @@ def new_instance_of(value: Any, depth: int) -> type:
         StagingError: if objects hold each other.
     """
     if depth > DEEPEST:
-        raise ReturnedValueError("objects that hold each other are returned")
+        raise ReturnedValueError("the function returns objects that refer to each other")
     return type(value)

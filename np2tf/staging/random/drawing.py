@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # -- arguments -----------------------------------------------------------------------------------------------
 # The arguments of a draw, and the form of its result: dtype, shape, and Python's, NumPy's or array type.
 
-_UNKNOWN = "a draw gives what no tensor can be"
+_UNKNOWN = "a draw gives something that no tensor can hold"
 #: Name of a method that draws floats -> the parameters that are broadcast.
 _FLOATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("uniform",), ("low", "high")),
@@ -122,10 +122,10 @@ def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     """
     params = _FLOATS.get(name) or _INTEGERS.get(name)
     if params is None:
-        raise RandomUseError(f"`{name}` is given what is known at run time only")
+        raise RandomUseError(f"`{name}` gets an argument that is known only at run time")
     order = (*params, *_LAST_PARAMETERS.get(name, ("size",)))
     if len(args) > len(order) or not set(kwargs) <= set(order):
-        raise RandomUseError(f"`{name}` is given other arguments than NumPy's")
+        raise RandomUseError(f"`{name}` gets arguments that NumPy's method does not have")
     return {**dict(zip(order, args, strict=False)), **kwargs}
 
 
@@ -517,7 +517,7 @@ def _draw_on_host(
     scope = current_scope()
     assert scope is not None
     if scope.trace.xla:
-        raise RandomUseError(f"it draws by `{name}`, which only a graph can")
+        raise RandomUseError(f"it draws with `{name}`, which only a graph can do")
     captures = CapturedValues((args, kwargs), depth=2)
     state = stream.numpys_state()
     names, dtype = list(state), form.dtype

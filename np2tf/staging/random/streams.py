@@ -271,7 +271,7 @@ class GeneratorStandIn:
         if scope is None:
             return attribute
         if name in _NO_DRAWS or name.startswith("_") or not callable(attribute):
-            raise RandomUseError(f"a generator is asked for its `{name}`")
+            raise RandomUseError(f"the code reads a generator's `{name}`")
         assert scope.trace.draws is not None
         return partial(scope.trace.draws.draw, generator, name)
 
@@ -452,9 +452,9 @@ class Draws:
         scope = current_scope()
         assert scope is not None
         if config.floats != "float64":
-            raise RandomUseError("32-bit random numbers are drawn by NumPy")
+            raise RandomUseError("NumPy draws 32-bit random numbers")
         if scope.trace.at_once:
-            raise RandomUseError("it draws from a stream, one iteration after the other")
+            raise RandomUseError("it draws from a stream, one iteration after another")
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
 
     def draw_globally(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -478,7 +478,7 @@ class Draws:
         if args and type(args[0]) is GeneratorStandIn and kind is np.random.default_rng:
             return args[0]
         if not is_known(args):
-            raise RandomUseError("a generator is made from a seed that is known at run time only")
+            raise RandomUseError("a generator is made from a seed that is known only at run time")
 
         def make() -> Any:
             return kind(*args)
@@ -507,7 +507,7 @@ class Draws:
                 return self._add(generator, itemgetter(place), lasts=True)
         if generator is states.global_state():
             return self._add(generator, lambda _: states.global_state(), lasts=True)
-        raise RandomUseError("a generator is met that is no argument, global or closure variable")
+        raise RandomUseError("the code uses a generator that is not an argument, global or closure variable")
 
     def _add(self, generator: Any, find: Callable[[Sequence[Any]], Any], lasts: bool) -> Stream:
         birth = self._root if lasts else current_scope()

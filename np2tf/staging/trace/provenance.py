@@ -42,7 +42,7 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         is_refused = hidden or not other_storages.isdisjoint(suspects)
     if is_refused:
         raise AliasingError(
-            "an array is returned that may or may not be the same memory as an argument or another result",
+            "the function returns an array that may be the same as an argument or another result",
         )
 
 

@@ -53,7 +53,7 @@ class _ConstantStorage(Storage):
         Raises:
             HiddenInputError: always, because the graph cannot change an array on the host.
         """
-        raise HiddenInputError("an array is written that is neither an argument nor made by the function")
+        raise HiddenInputError("the code writes to an array that it neither received nor made")
 
 
 class Trace:

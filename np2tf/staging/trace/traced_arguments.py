@@ -105,7 +105,7 @@ class TracedArguments:
             if same_contents(now, before):
                 continue
             if self._by_name[place]:
-                raise AliasingError("an argument is changed that is a global or closure variable too")
+                raise AliasingError("the function changes an argument that is also a global or closure name")
             if kind_of(twin) == "instance":
                 missing_names = before.keys() - now.keys()
                 if missing_names:

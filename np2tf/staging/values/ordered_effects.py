@@ -150,7 +150,7 @@ def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any =
         StagingError: if the warning needs more than its text and its place.
     """
     if source is not None or stacklevel < 1:
-        raise CalleeError("warns of more than a text and a line")
+        raise CalleeError("calls warnings.warn with `source` or a stacklevel below 1")
     kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
     inside = callers(_trace().depth)
     if stacklevel > len(inside):

@@ -238,7 +238,7 @@ def put_in_order(
     """
     trace = cast("Trace", context)  # traces lie above effects
     if trace.at_once or trace.output is None:
-        raise EffectError("it prints or has other effects in an order, which only a graph can")
+        raise EffectError("it prints or has other ordered effects, which only a graph can do")
     output = trace.output
     if captures.tensors and is_text:
         trace.shown_text.make_text()

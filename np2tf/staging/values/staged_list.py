@@ -681,7 +681,7 @@ def fit_structure(value: Any, pattern: Any) -> Any:
         if target.room is None:
             result = result.without_bound()
         elif result.capacity is None or result.capacity > target.capacity:
-            raise ListGrowthError("a list grows in another way from one iteration to the next")
+            raise ListGrowthError("a list grows differently from one iteration to the next")
         else:
             result = result.extend_rows(target.capacity - result.capacity)
         result = result.copy()

@@ -116,7 +116,7 @@ class CapturedValues:
             return lambda values: build([make(values) for make in items])
         if kind in PLAIN or isinstance(value, _CONSTANT):
             return lambda values: value
-        raise TextNeededError(f"text is made of a {kind.__name__}, which may change")
+        raise TextNeededError(f"the text contains a {kind.__name__}, which may change")
 
     def _take_all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
         self._inside += 1
@@ -280,7 +280,7 @@ class ShownText:
             raise TextNeededError(message, self.descriptions[0])
         if self.text and (self.has_widened or self.exact & self.mixed_kinds):
             raise TextTypeError(
-                "text is made of numbers in a function where a variable is of one type on one path and of "
-                "another on another",
+                "the function turns numbers into text, and one of its variables has different types on "
+                "different paths",
                 self.text,
             )

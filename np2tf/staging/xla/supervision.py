@@ -195,7 +195,7 @@ class Supervision:
         if others_wait and not has_alternative:
             return self._in_a_thread(inputs) if is_main else self._call(inputs)
         if self.is_long and others_wait:
-            raise LongCallError("the call takes long, and others may wait for it")
+            raise LongCallError("the call takes long, and other code may be waiting for it")
         if self.is_long:
             return self._in_a_thread(inputs)
         if not self._is_compiled and self._runs_ahead:

@@ -159,7 +159,7 @@ class NamedAxis:
             result, stop = self.results[self.met_count - 1]
             if stop.depth != len(inner):
                 raise NotStagedError(
-                    f"{name} is met by lanes together, and by single lanes when they run again"
+                    f"{name} is reached by all lanes together, and then by single lanes that run again"
                 )
             return _own_part(result, stop, inner)
         refuse_inner_derivative(name, x, self.name, self.recordings)
@@ -232,7 +232,7 @@ def run_lanes(lane: Callable[[int], Any], size: int, name: Any) -> list[Any]:
                 return results
             if results or len({(stop.name, *stop.stacks) for stop in stops}) > 1:
                 raise TransformArgumentError(
-                    f"a collective over the axis {name!r} is met in some lanes only: "
+                    f"a collective over the axis {name!r} is reached in some lanes only:  "
                     f"{sorted({stop.name for stop in stops})}; call it in every lane, outside of branches"
                 )
             axis.results.append((_combine(stops), stops[0]))
@@ -335,7 +335,7 @@ def psum(x: Any, axis_name: Any) -> Any:
 
     Args:
         x: an array of any shape and numeric dtype, or a nested value of these.
-        axis_name: the name that `vmap` or `pmap` has got, or a tuple of names.
+        axis_name: the `axis_name` of a `vmap` or `pmap`, or a tuple of names.
 
     Returns:
         A value of the structure and shapes of `x`, the same in all lanes.
@@ -353,7 +353,7 @@ def pmean(x: Any, axis_name: Any) -> Any:
 
     Args:
         x: an array of any shape and numeric dtype, or a nested value of these.
-        axis_name: the name that `vmap` or `pmap` has got, or a tuple of names.
+        axis_name: the `axis_name` of a `vmap` or `pmap`, or a tuple of names.
 
     Returns:
         A value of the structure and shapes of `x`, the same in all lanes.
@@ -371,7 +371,7 @@ def pmax(x: Any, axis_name: Any) -> Any:
 
     Args:
         x: an array of any shape and numeric dtype, or a nested value of these.
-        axis_name: the name that `vmap` or `pmap` has got, or a tuple of names.
+        axis_name: the `axis_name` of a `vmap` or `pmap`, or a tuple of names.
 
     Returns:
         A value of the structure, shapes and dtypes of `x`, the same in all lanes.
@@ -389,12 +389,12 @@ def all_gather(x: Any, axis_name: Any, *, axis: int = 0, tiled: bool = False) ->
 
     Args:
         x: an array of any shape and dtype, or a nested value of these.
-        axis_name: the name that `vmap` or `pmap` has got, or a tuple of names.
+        axis_name: the `axis_name` of a `vmap` or `pmap`, or a tuple of names.
         axis: the place of the new axis.
         tiled: whether the values are joined along the existing axis `axis` instead.
 
     Returns:
-        A value of the structure of `x`, the same in all lanes: arrays with one axis more, whose length is the
+        A value of the structure of `x`, the same in all lanes: arrays with one more axis, as long as the
         number of lanes.
 
     Raises:
@@ -409,7 +409,7 @@ def axis_index(axis_name: Any) -> Any:
     """Return the number of the lane along a named axis.
 
     Args:
-        axis_name: the name that `vmap` or `pmap` has got.
+        axis_name: the `axis_name` of a `vmap` or `pmap`.
 
     Returns:
         An int from 0 to the number of lanes - 1; a staged int where all lanes are staged together.

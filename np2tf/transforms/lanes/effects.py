@@ -79,7 +79,7 @@ def _functions_of(operation: tf.Operation) -> list[Any]:
             function = operation.graph._get_function(reference.name)
             graph = getattr(function, "graph", None)
             if graph is None:
-                raise NotImplementedError(f"the function {reference.name} cannot be looked into")
+                raise NotImplementedError(f"the function {reference.name} cannot be inspected")
             graphs.append(graph)
     return graphs
 

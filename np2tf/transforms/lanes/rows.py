@@ -248,7 +248,7 @@ class _RowStaging:
             operations_within(operations), _CHECKS if self._trace is None else frozenset()
         )
         if effects:
-            raise NotStagedError(f"a function that vmap applies to rows does more than compute: {effects}")
+            raise NotStagedError(f"a function that vmap applies to rows has side effects:  {effects}")
         dependents = dependents_of(operations, [k])
         equal = [all(tensor.ref() not in dependents for tensor in parts) for parts in outcome.tensors]
         return outcome, outcome.forms, equal

@@ -134,7 +134,7 @@ class _Outcome:
             TypeError: a leaf is no number.
         """
         if any(dtype_of(leaf) is None for leaf in self.structure.leaves):
-            raise TypeError("a result is no number")
+            raise TypeError("a result is not a number")
         return [as_tensor(tnp.asarray(leaf)) for leaf in self.structure.leaves]
 
 

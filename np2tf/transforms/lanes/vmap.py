@@ -103,9 +103,7 @@ def along_first_axis(rows: Any, axis: Any) -> Any:
         RaggedRowsError: the caller wants them along another axis than the first.
     """
     if axis != 0:
-        raise RaggedRowsError(
-            f"results of different lengths are stacked along axis 0, and not along axis {axis}"
-        )
+        raise RaggedRowsError(f"results of different lengths are stacked along axis 0, not along axis {axis}")
     return rows
 
 
@@ -287,17 +285,17 @@ def vmap(
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
             same.
-        in_axes: for each positional argument the axis to slice, or None for an argument that all lanes get
-            whole; an entry may be nested like its argument. One int is for all. Arguments given by name are
-            sliced along axis 0.
-        out_axes: the axis of the results along which they are stacked, nested like the result; None for a
-            result that is equal in all lanes, which is returned once.
+        in_axes: for each positional argument the axis to slice, or None for an argument that every lane gets
+            whole; an entry may be nested like its argument. One int applies to all arguments. Keyword
+            arguments are sliced along axis 0.
+        out_axes: the axis along which to stack the results, nested like the result; None for a result that is
+            equal in all lanes, which is returned once.
         axis_name: a name by which `psum`, `pmean`, `pmax` and `all_gather` refer to the lanes.
         axis_size: the number of lanes; it is needed if no argument is sliced.
 
     Returns:
-        A function with the arguments of `fun`, whose arrays have one axis more. It returns what a Python loop
-        over the lanes and ``np.stack`` would return.
+        A function with the arguments of `fun`, with one more axis for each array. It returns what a Python
+        loop over the lanes and ``np.stack`` would return.
 
     Raises:
         TransformError: on a call, if axes and arguments do not fit together.
@@ -336,7 +334,7 @@ def pmap(
         fun, axis_name, in_axes, out_axes, axis_size: as for `vmap`.
 
     Returns:
-        A function as `vmap` returns it, with the same values.
+        A function like that of `vmap`, with the same values.
 
     Raises:
         TransformError: on a call, as for `vmap`.

@@ -40,7 +40,7 @@ def initialize(
 ) -> None:
     """Join this process with the other processes of a distributed program.
 
-    The call comes before any other use of TensorFlow. `np2tf run --workers` makes it for the programs that it
+    Call it before any other use of TensorFlow; `np2tf run --workers` does that for the programs that it
     starts. A second call does nothing.
 
     Args:
@@ -109,7 +109,7 @@ def process_count() -> int:
 
 
 def set_cpu_devices(count: int) -> None:
-    """Divide the processor into devices, so that a program for several devices runs on a machine with none.
+    """Split the CPU into devices, so that you can try a program for several devices without having them.
 
     Args:
         count: the number of devices "cpu:0", "cpu:1" …; the call comes before any other use of TensorFlow.

@@ -188,7 +188,7 @@ def replicas_of(strategy: Any = None) -> Replicas:
         return _replicas[key]
     if not isinstance(strategy, _KINDS):
         kinds = ", ".join(kind.__name__ for kind in _KINDS)
-        raise TransformArgumentError(f"shard_map takes a {kinds}, and not a {type(strategy).__name__}")
+        raise TransformArgumentError(f"shard_map takes a {kinds}, not a {type(strategy).__name__}")
     if strategy not in _replicas:
         _replicas[strategy] = Replicas(strategy)
     return _replicas[strategy]

@@ -244,7 +244,7 @@ class ReplicaAxis:
 
     def _combine_leaf(self, name: str, leaf: Any, combine: Combine) -> Any:
         if dtype_of(leaf) is None:
-            raise NotStagedError(f"{name} takes arrays and numbers, and got a {type(leaf).__name__}")
+            raise NotStagedError(f"{name} takes arrays and numbers, but got a {type(leaf).__name__}")
         tensor = as_tensor(leaf)
         group, key = self._replicas.group, self._key(name, tensor)
         if combine.of_sum is not None:

@@ -292,7 +292,7 @@ def _check_effects(function: ConcreteFunction) -> None:
     if function.is_plain and not function.written_places:
         return
     raise ReplicaError(
-        "a replica changes an array, list, dict or object that is no argument, and the replicas would "
+        "a replica changes an array, list, dict or object that is not an argument, and the replicas would "
         "disagree about its value; return the new value"
     )
 
@@ -323,7 +323,7 @@ def shard_map(
     axis_name: Hashable = "replicas",
     strategy: Any = None,
 ) -> Callable[..., Any]:
-    """Return a function that applies `fun` to blocks of its arguments, a block on each device.
+    """Return a function that applies `fun` to blocks of its arguments, one block per device.
 
     Every process of the program calls the function with the same arguments and gets the same result. There is
     one replica of `fun` for each device; replica k gets the k-th block of equal length. `psum`, `pmean`,
@@ -332,12 +332,12 @@ def shard_map(
     Args:
         fun: a function of arrays of any shapes and dtypes, or of nested values of these, that returns the
             same.
-        in_axes: for each positional argument the axis that is cut into blocks, or None for an argument that
-            all replicas get whole; an entry may be nested like its argument. One int or None is for all.
-            Arguments given by name are cut along axis 0. The length of the axis is a multiple of the number
-            of replicas.
-        out_axes: the axis of the results along which the blocks are joined, nested like the result; None for
-            a result that is the same in all replicas, such as a `psum`.
+        in_axes: for each positional argument the axis to cut into blocks, or None for an argument that every
+            replica gets whole; an entry may be nested like its argument. One int or None applies to all.
+            Keyword arguments are cut along axis 0. The length of the axis must be a multiple of the number of
+            replicas.
+        out_axes: the axis along which to join the blocks of the results, nested like the result; None for a
+            result that is the same in all replicas, such as a `psum`.
         axis_name: the name of the axis.
         strategy: a MirroredStrategy, MultiWorkerMirroredStrategy or OneDeviceStrategy of TensorFlow. None:
             the strategy in scope, else all devices of all processes.
@@ -462,7 +462,7 @@ class _ShardedFunction:
         finally:
             trace.draws = draws
         if len(counts) > 1:
-            raise NotStagedError("the replicas meet different numbers of collectives")
+            raise NotStagedError("the replicas reach different numbers of collectives")
         self._agree_on_violations(trace)
         return self._join_replicas(results, axis)
 

@@ -480,7 +480,9 @@ class Effects:
             if context_name not in CONTEXTS:
                 self._contexts[function].append(call)
             elif context_name == "numpy.errstate" and not is_quiet(cst.ensure_type(call, cst.Call)):
-                yield Problem(node, "asks for floating-point errors or calls, which graphs do not support")
+                yield Problem(
+                    node, "makes np.errstate raise or call on floating-point errors, as no graph can"
+                )
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
         """Return why a call cannot be staged; UNKNOWN if the text does not show it; None if it can."""
@@ -536,7 +538,7 @@ class Effects:
             params = parameters(function.params)
             return None if is_own_object and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
         if method in _NEEDS_VALUE:
-            return f"needs the value of `{self.facts.code(node)}` while it runs"
+            return f"needs the value of `{self.facts.code(node)}` while it is traced"
         rule = rules.find(f"numpy.ndarray.{method}")
         if method in READS or (rule is not None and rule.kind == "native"):
             return None

@@ -15,11 +15,11 @@ class Options:
     """Options of `np2tf.convert`.
 
     Attributes:
-        jit: decorate functions that are fit for staging with `@np2tf.jit`, and lower their control flow.
-        everything: stage every function that is fit for staging, even if staging it does not seem to pay;
-            used for files that staged code calls.
-        eager: also prepare the functions that are not fit for staging, for a transform that runs them
-            operation by operation: their calls reach translated functions.
+        jit: decorate functions that can be compiled with `@np2tf.jit`, and lower their control flow.
+        everything: compile every function that can be compiled, even if that does not seem to pay off; used
+            for files that compiled code calls.
+        eager: also prepare functions that cannot be compiled, for a transform that runs them operation by
+            operation: their calls reach translated functions.
         line_length: the length from which calls of operators (`np2tf.cond(…)`) are broken into several lines.
             Other lines keep the source's length.
     """

@@ -119,7 +119,7 @@ def _assignment(target: cst.CSTNode, value: cst.BaseExpression, helper: str) -> 
 # That is right only if no other name, object or container shows the write.
 
 #: The holder of memory that comes from outside of a function.
-OUTSIDE = "memory of others"
+OUTSIDE = "an array from elsewhere"
 #: The expressions that make new objects.
 _NEW = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
 
@@ -140,12 +140,12 @@ def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) 
     if name not in frame.env or (frame.function, name) in frame.world.shared_owners:
         return OUTSIDE
     if frame.is_returned:
-        return "the result that is returned"
+        return "the returned value"
     live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
     for other_name, other_value in frame.env.items():
         is_needed = frame.function is None or other_name in live or other_name.startswith("<")
         if other_name != name and is_needed and not other_value.memory.isdisjoint(value.memory):
-            return f"`{other_name}`" if not other_name.startswith("<") else "what a loop goes over"
+            return f"`{other_name}`" if not other_name.startswith("<") else "the iterable of a loop"
     outside = [root for root in value.memory if isinstance(root, tuple)]
     if not outside:
         return None
@@ -428,7 +428,7 @@ def store(
     alone = len(targets) == 1 and targets[0].target is target
     if name is None or not (alone or is_part):
         world.refuse(
-            target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
+            target, "NP2TF604", name=world.facts.code(target.value), other="another part of the statement"
         )
         return
     if not place_can_be_set(target.value, base, frame):
@@ -442,7 +442,7 @@ def store(
     if not may_swap(world.facts, [target.value, *target.slice], statement.value) or (
         is_part and not _is_pure(target, frame)
     ):
-        world.refuse(target, "NP2TF604", name=name, other="the statement's other parts")
+        world.refuse(target, "NP2TF604", name=name, other="another part of the statement")
         return
     if base.may("any"):
         _keep(value, base, frame)
@@ -461,7 +461,7 @@ def _keep(value: Value, container: Value, frame: Frame) -> None:
 
 def _unwritable(base: Value, value: Value) -> str | None:
     if value.may("str", "dict", "none", "function") and not value.may("any"):
-        return "the value is no array"
+        return "the value is not an array"
     if value.dtype == "complex128" and base.dtype not in (None, "complex128"):
         return "a complex value is written to a real array"
     return None
@@ -480,7 +480,7 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
     elif isinstance(target, cst.Subscript):
         _augmented_item(node, target, right, frame)
     else:
-        world.refuse(target, "NP2TF603", what="an attribute that is written")
+        world.refuse(target, "NP2TF603", what="an attribute that is written to")
 
 
 def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: Frame) -> None:
@@ -587,7 +587,7 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     name = place_name(target.value, frame)
     if name is None or not _is_pure(target, frame):
         world.refuse(
-            target, "NP2TF604", name=world.facts.code(target.value), other="the statement's other parts"
+            target, "NP2TF604", name=world.facts.code(target.value), other="another part of the statement"
         )
         return
     if not place_can_be_set(target.value, base, frame):
@@ -645,7 +645,7 @@ def _record_write(
         frame.evaluate(arg.value)
     base, text = frame.evaluate(place), place_name(place, frame)
     if text is None:
-        world.refuse(call, "NP2TF604", name=world.facts.code(place), other="the statement's other parts")
+        world.refuse(call, "NP2TF604", name=world.facts.code(place), other="another part of the statement")
     elif not base.only("array"):
         world.refuse(call, "NP2TF605", name=text)
     elif any(arg.keyword is not None or arg.star for arg in call.args):

@@ -252,7 +252,7 @@ def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
     if type(node.operator) is cst.Not:
         return plain("bool")
     if type(node.operator) in (cst.Minus, cst.Plus) and value.dtype == "bool" and not value.only("bool"):
-        return frame.world.refuse(node, "NP2TF602", name="a sign", why="truth values have none")
+        return frame.world.refuse(node, "NP2TF602", name="a sign", why="booleans have none")
     if value.only("bool"):
         return plain("int")
     return arithmetic([value], node).doubtful(value)
@@ -287,12 +287,10 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
     if membership or not on_arrays or any(side.only("dtype") for side in sides):
         return plain("bool")
     if any(side.only("none", "str", "dict", "function") for side in sides):
-        return world.refuse(node, "NP2TF606", what="a comparison with what is no number")
+        return world.refuse(node, "NP2TF606", what="a comparison with something other than a number")
     orders = not all(isinstance(t.operator, (cst.Equal, cst.NotEqual)) for t in node.comparisons)
     if orders and promote(sides) == "bool":
-        return world.refuse(
-            node, "NP2TF602", name="a comparison", why="TensorFlow does not order truth values"
-        )
+        return world.refuse(node, "NP2TF602", name="a comparison", why="TensorFlow does not order booleans")
     if any(side.only("list", "tuple") for side in sides) and any(side.may("array") for side in sides):
         return world.refuse(node, "NP2TF602", name="a comparison", why="an array is combined with a list")
     result = array("bool", broadcast_rank(sides), scalar=True)
@@ -434,7 +432,7 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     frame.take_back(inner, parameter_names(node))
     inner_nodes = set(walk(node.body))
     if any(root not in inner_nodes for root in result.memory):
-        return frame.world.refuse(node, "NP2TF603", what="a lambda that returns memory of others")
+        return frame.world.refuse(node, "NP2TF603", what="a lambda that returns an array from elsewhere")
     return plain("function", "lambda")
 
 

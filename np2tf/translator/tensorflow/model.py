@@ -560,7 +560,7 @@ def refuse_shared(node: cst.CSTNode, name: str, value: Value, frame: Frame) -> N
         and not value.is_undetermined
         and not value.kinds <= _IMMUTABLE
     ):
-        frame.world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
+        frame.world.refuse(node, "NP2TF603", what="`global` or `nonlocal` for something other than a number")
 
 
 # -- turns ---------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def follow(program: Program) -> None:
             break
     else:
         for world in program.worlds.values():
-            world.refuse(world.facts.module, "NP2TF603", what="a module whose values do not settle")
+            world.refuse(world.facts.module, "NP2TF603", what="a module whose values keep changing")
     cycle = program.import_in_cycle()
     if cycle is not None:
         file, node = cycle
@@ -137,7 +137,7 @@ def _finish_writer(summary: Summary, function: cst.FunctionDef, reached: bool, f
     for name in summary.writes:
         value = frame.env.get(name)
         if value is None or value.memory != {("param", function, name)}:
-            world.refuse(function.body, "NP2TF604", name=name, other="memory of others")
+            world.refuse(function.body, "NP2TF604", name=name, other="an array from elsewhere")
     end_with_return(summary, frame)
 
 
@@ -211,7 +211,7 @@ def refused(world: World, report: Report) -> bool:
     """Report the reasons to refuse a module that has been followed, and return whether there is one."""
     facts = world.facts
     for alias in passed_on(facts):
-        report.add("NP2TF603", *facts.place(alias), what="a name of NumPy's that others may import from here")
+        report.add("NP2TF603", *facts.place(alias), what="a NumPy name that other files may import from here")
     for string, _ in quoted_annotations(facts, ""):
         report.add("NP2TF603", *facts.place(string), what="an annotation in quotes that names NumPy")
     if facts.compiler_nodes:

@@ -63,7 +63,7 @@ def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it takes one argument")
     value = frame.evaluate(node.args[0].value)
     if value.may("str") and not value.may("any"):
-        return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it reads a text")
+        return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it parses a string")
     helper, dtype_name = world.helper("_cast"), name_node(world.dtype_name(dtype))
 
     def edit(updated_node: cst.Call) -> cst.Call:
@@ -95,9 +95,9 @@ def arguments(
             )
             continue
         if not is_dtype and not value.may("any") and value.may(*_NO_ARGUMENTS) and name != "indexing":
-            wrong = wrong or "an argument is no array"
+            wrong = wrong or "an argument is not an array"
         if value.may("shape") and not value.may("any") and name not in ("shape", "newshape", "size"):
-            wrong = wrong or "a shape is no array"
+            wrong = wrong or "a shape is not an array"
         argument_values[name] = (value, arg.value)
         if value.only("list", "tuple") and value.may_be_array and not _takes_several(function):
             # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
@@ -136,13 +136,13 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
     """Return why the dtypes and kinds do not guarantee NumPy's result; None if they do."""
     values = [value for name, (value, _) in arguments.items() if name != "dtype"]
     if function.result == "float" and any(value.dtype == "bool" for value in values):
-        return "of truth values NumPy makes half precision"
+        return "NumPy returns half precision for booleans"
     arrays = [value for value in values if value.may("array", "scalar") and not value.may("any")]
     together = function.result in ("elementwise", "float", "bool", "where", "product") and arrays
     if together and any(value.only("list", "tuple") for value in values):
         return "an array is combined with a list"
     if function.name == "power" and any(value.dtype == "bool" for value in values):
-        return "powers of truth values have another dtype"
+        return "powers of booleans have another dtype"
     return None
 
 
@@ -239,7 +239,7 @@ def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None
     dtype = _dtype(node, values, draw)
     if dtype is None:
         return world.refuse(
-            node, "NP2TF602", name=world.facts.code(node.func), why="it may draw what is no number"
+            node, "NP2TF602", name=world.facts.code(node.func), why="it may draw something other than numbers"
         )
     world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
     return _result(node, values, draw, dtype)

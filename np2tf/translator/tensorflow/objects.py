@@ -78,7 +78,7 @@ def may_write_attribute(target: cst.Attribute, base: Value, statement: cst.CSTNo
     world = frame.world
     key = key_of(base, target.attr.value, frame)
     if key is None or world.program.classes.is_shared(key):
-        world.refuse(target, "NP2TF604", name=world.facts.code(target), other="memory of others")
+        world.refuse(target, "NP2TF604", name=world.facts.code(target), other="an array from elsewhere")
         return False
     holder = holder_of(key, statement, frame)
     if holder is not None:
@@ -96,7 +96,7 @@ def holder_of(key: AttributeKey, statement: cst.CSTNode | None, frame: Frame) ->
         live = frame.live[statement] | frame.always_live
     for name, value in frame.env.items():
         if not roots.isdisjoint(value.memory) and (live is None or name in live or name.startswith("<")):
-            return name if not name.startswith("<") else "what a loop goes over"
+            return name if not name.startswith("<") else "the iterable of a loop"
     return None
 
 
@@ -127,7 +127,7 @@ def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> No
     outside = [root for root in roots if isinstance(root, tuple) and root[0] != "attribute"]
     put_into_attributes(base, element, frame)
     if outside and (element.may_be_array or element.memory):
-        frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container of others")
+        frame.world.refuse(node, "NP2TF604", name=frame.world.facts.code(node), other="a container elsewhere")
     for name, value in list(frame.env.items()):
         if value.may(*CONTAINERS) and not value.memory.isdisjoint(roots):
             new_value = replace(
@@ -159,7 +159,7 @@ def follow_effects(node: cst.CSTNode, summary: Summary, arguments: Mapping[str, 
         statement, expression = _surroundings(node, frame)
         shown = any(root in value.memory for value in arguments.values())
         if statement is None or shown or _is_read_beside(node, expression, key, frame):
-            world.refuse(node, "NP2TF604", name=key[1], other="the statement's other parts")
+            world.refuse(node, "NP2TF604", name=key[1], other="another part of the statement")
             continue
         is_simple = isinstance(statement, cst.BaseSmallStatement)
         holder = holder_of(key, statement if is_simple else None, frame)
@@ -285,7 +285,7 @@ def _follow_head(node: cst.ClassDef, facts: ClassFacts, frame: Frame) -> None:
             or arg.keyword is not None
         ):
             if not base.is_undetermined:
-                world.refuse(arg, "NP2TF603", what="a class with such bases")
+                world.refuse(arg, "NP2TF603", what="a class with these bases")
             continue
         facts.base = world.program.classes.facts(next(iter(base.classes)))
 
@@ -300,7 +300,7 @@ def _follow_method(node: cst.FunctionDef, facts: ClassFacts, frame: Frame) -> No
     world.forget(node)
     names = decorator_names(node)
     if not _OF_METHODS.issuperset(names) or node.asynchronous is not None or name in facts.methods:
-        world.refuse(node, "NP2TF603", what="a decorated or asynchronous method, or one of several of a name")
+        world.refuse(node, "NP2TF603", what="a decorated, asynchronous or repeated method")
     if name.startswith("__") and name not in _SPECIAL:
         world.refuse(node, "NP2TF603", what=f"the special method `{name}`")
     facts.methods[name] = node
@@ -323,7 +323,7 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) 
     is_assignment = isinstance(node, cst.Assign) and len(node.targets) == 1
     target = node.targets[0].target if is_assignment else getattr(node, "target", None)  # type: ignore[attr-defined]
     if not isinstance(node, (cst.Assign, cst.AnnAssign)) or not isinstance(target, cst.Name):
-        world.refuse(node, "NP2TF603", what="such a statement in a class")
+        world.refuse(node, "NP2TF603", what="a statement of this kind in a class")
         return
     if isinstance(node, cst.AnnAssign) and facts.is_dataclass:
         facts.fields[target.value] = node.value
@@ -331,7 +331,7 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) 
         return
     own_names = world.facts.scopes.inside(facts.node).bindings
     if not reads(node.value).isdisjoint(own_names):
-        world.refuse(node, "NP2TF603", what="a class attribute that others are computed from")
+        world.refuse(node, "NP2TF603", what="a class attribute from which others are computed")
     value = frame.evaluate(node.value)
     if value.memory or value.may_be_array:
         world.program.classes.share((facts.root_class, target.value))

@@ -42,7 +42,7 @@ def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
     """
     classes = frame.world.program.classes
     if any(classes.shows_fields(class_node) for class_node in value.object_classes):
-        frame.world.refuse(node, "NP2TF606", what="the text of a dataclass")
+        frame.world.refuse(node, "NP2TF606", what="the text of a dataclass object")
     elif (not value.is_plain or holds_dtype(value)) and not value.only("object"):
         frame.world.edit(node, edits.wrap_in(frame.world.helper("_host")), "_host")
 
@@ -130,9 +130,9 @@ def unfit(operator: cst.CSTNode, left: Value, right: Value) -> str | None:
     if isinstance(operator, _SHIFTS) and not all(side.is_plain for side in sides):
         return "tensors have no shift operators"
     if isinstance(operator, (*_POWERS, *HELPERS)) and arrays and any(side.dtype == "bool" for side in sides):
-        return "of truth values the result has another dtype"
+        return "the result has another dtype for booleans"
     if isinstance(operator, (*_DIFFERENCES, *_DIVISIONS, *_PRODUCTS)) and arrays and promote(sides) == "bool":
-        return "TensorFlow does not compute it of truth values"
+        return "TensorFlow does not compute it for booleans"
     return None
 
 

@@ -302,7 +302,7 @@ def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Valu
     world = frame.world
     values = [frame.evaluate(arg.value) for arg in node.args]
     if any(arg.star or arg.keyword is not None for arg in node.args):
-        return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of its arguments one is a keyword")
+        return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="one of its arguments is a keyword")
 
     def edit(updated_node: cst.Call) -> cst.Call:
         elements = [cst.Element(arg.value, comma=arg.comma) for arg in updated_node.args]
@@ -389,14 +389,14 @@ def _set_fields(node: cst.Call, facts: ClassFacts, frame: Frame) -> None:
             arg.keyword.value if arg.keyword is not None else names[position] if position < len(names) else ""
         )
         if arg.star or name not in fields:
-            frame.world.refuse(node, "NP2TF603", what="such arguments of a dataclass")
+            frame.world.refuse(node, "NP2TF603", what="these arguments of a dataclass")
             return
         values[name] = frame.evaluate(arg.value)
     for name, default in fields.items():
         if name in values:
             set_attribute((facts.root_class, name), values[name], frame)
         elif default is None or not frame.evaluate(default).is_plain:
-            frame.world.refuse(node, "NP2TF603", what="such a field of a dataclass")
+            frame.world.refuse(node, "NP2TF603", what="this kind of dataclass field")
 
 
 def _object_method(node: cst.Call, base: Value, name: str, frame: Frame) -> Value:

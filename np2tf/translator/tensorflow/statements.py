@@ -167,7 +167,7 @@ def _finally(
     body = block(node.finalbody)
     leaves = (cst.Return, cst.Break, cst.Continue)
     if any(isinstance(inner_node, leaves) for statement in body for inner_node in walk(statement)):
-        frame.world.refuse(node, "NP2TF603", what="`finally` that drops an exception")
+        frame.world.refuse(node, "NP2TF603", what="a `finally` that drops an exception")
         return True
     returns = any(type(inner_node) is cst.Return for inner_node in walk(node))
     after, state_of_all_ways = states
@@ -298,7 +298,7 @@ def _match(node: cst.Match, frame: Frame) -> bool:
     """Follow a `match` of a value that contains no array."""
     subject = frame.evaluate(node.subject)
     if not subject.is_plain:
-        frame.world.refuse(node.subject, "NP2TF603", what="`match` of what may be an array")
+        frame.world.refuse(node.subject, "NP2TF603", what="`match` on something that may be an array")
     before, ends, is_complete = dict(frame.env), [], False
     for case in node.cases:
         frame.env = dict(before)
@@ -442,7 +442,7 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
         is_shared = (frame.function, target.value) in frame.world.shared_owners
         is_own = owner is None or frame.function is None or owner.node is frame.function
         if not is_own and not is_shared:
-            frame.world.refuse(target, "NP2TF603", what="a name of an outer scope that is bound")
+            frame.world.refuse(target, "NP2TF603", what="an assignment to a name of an outer scope")
         refuse_shared(target, target.value, value, frame)
         frame.bind(target.value, value)
     elif isinstance(target, (cst.Tuple, cst.List)):
@@ -463,7 +463,7 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
         elif base.is_undetermined:
             return
         elif base.modules or not base.is_plain or not value.is_plain:
-            frame.world.refuse(target, "NP2TF603", what="an attribute that is written")
+            frame.world.refuse(target, "NP2TF603", what="an attribute that is written to")
     else:
         frame.world.refuse(target, "NP2TF603", what="such a target")
 
@@ -525,7 +525,7 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
             break
         head = back
     else:
-        frame.world.refuse(node, "NP2TF603", what="a loop whose values do not settle")
+        frame.world.refuse(node, "NP2TF603", what="a loop whose values keep changing")
     frame.world.passages[node] = Passage(frame, head, iterable if iterable is not None else test_value)
     frame.env = dict(head)
     is_reachable = not endless
@@ -573,7 +573,7 @@ def _function(node: cst.FunctionDef, frame: Frame) -> None:
         world.refuse(node, "NP2TF603", what="a decorated or asynchronous function")
     learn_defaults(node, frame)
     if (frame.function, node.name.value) in world.shared_owners:
-        world.refuse(node, "NP2TF603", what="`global` and `nonlocal` of what is no number")
+        world.refuse(node, "NP2TF603", what="`global` or `nonlocal` for something other than a number")
     frame.bind(node.name.value, Value(frozenset(["function"]), functions=frozenset([node])))
 
 

@@ -27,18 +27,18 @@ def unsafe(source: Source, translation: str, touched_nodes: Set[cst.CSTNode], da
     if translation == source.original:
         return None
     if not touched_nodes:
-        return "the text is another, and nothing was translated"
+        return "the text has changed, although nothing was translated"
     text = translation.removeprefix("\ufeff")
     program = _parse(text)
     error = program if isinstance(program, str) else _does_not_compile(program)
     if error is not None and _does_not_compile(source.program or _parse(source.text)) is None:
-        return f"it is no program: {error}"
+        return f"it is not valid Python: {error}"
     try:
         is_same = source.says(data) == translation
     except SourceError:
         is_same = False
     if not is_same:
-        return "its bytes say something else than its text"
+        return "its bytes do not decode to its text"
     return _lost_statement(source, touched_nodes, text, program) if isinstance(program, ast.Module) else None
 
 
@@ -81,7 +81,7 @@ def _lost_statement(
     after = _statements(text, spans(program))
     for lines, statement in zip(before, statements):
         if statement not in touched_nodes and not any(lines == other_lines for other_lines in after):
-            return f"a statement is not what it was: {lines[0][:80]}"
+            return f"a statement has changed: {lines[0][:80]}"
     return None
 
 

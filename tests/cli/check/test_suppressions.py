@@ -164,13 +164,13 @@ def test_linked_findings(tmp_path: Path) -> None:
             "np.wrong  # np2tf: ignore[np2tf002]\n",
             [
                 "2:1: NP2TF002 NumPy has no public name `np.wrong`; it stays on NumPy",
-                "2:11: NP2TF912 there is no such code to ignore: `np2tf002`; did you mean NP2TF002?",
+                "2:11: NP2TF912 cannot ignore an unknown code: `np2tf002`; did you mean NP2TF002?",
             ],
         ),
-        ("x  # np2tf: ignore[E501]\n", ["2:4: NP2TF912 there is no such code to ignore: `E501`"]),
+        ("x  # np2tf: ignore[E501]\n", ["2:4: NP2TF912 cannot ignore an unknown code: `E501`"]),
         (
             "x  # np2tf: ignore[NP2TF4]\n",
-            ["2:4: NP2TF912 there is no such code to ignore: `NP2TF4`; did you mean NP2TF4?"],
+            ["2:4: NP2TF912 cannot ignore an unknown code: `NP2TF4`; did you mean NP2TF4?"],
         ),
         (
             "x  # np2tf: ignore NP2TF002\n",
@@ -398,7 +398,7 @@ def test_a_file_that_changes_meanwhile(tmp_path: Path) -> None:
     """
     path = tmp_path / "a.py"
     path.write_text("import numpy as np\nnp.wrong  # mine\n")
-    with pytest.raises(ValueError, match="it has changed meanwhile"):
+    with pytest.raises(ValueError, match="it has changed in the meantime"):
         rewrite(path, "import numpy as np\nnp.wrong\n", "import numpy as np\nnp.wrong  # np2tf: ignore\n")
     with pytest.raises(ValueError, match="no place for a comment"):
         rewrite(path, path.read_text(), "import numpy as np  # np.wrong\n")

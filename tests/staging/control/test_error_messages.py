@@ -269,7 +269,7 @@ CASES = {
         return y, z
         """,
         "`y` is an array of int32 and shape (3,) on one side of a branch {one} and an array of float32 and "
-        "shape (3,) on the other {other}, and of neither dtype behind it",
+        "shape (3,) on the other {other}, and has another dtype after the branch",
     ),
     "a conditional expression": Case(
         BranchTypeError,
@@ -379,7 +379,7 @@ def test_dtypes_that_never_settle() -> None:
     assert told.code == LoopTypeError.code
     assert "`y` is an array of float32 and shape (3,) before the loop (line " in told.reason
     assert "an array of float32 and shape (3,) after an iteration (line " in told.reason
-    assert "and of float64 in the loop: its dtypes do not settle" in told.reason
+    assert "and of float64 in the loop: its dtype keeps changing" in told.reason
 
 
 def test_containers_that_data_choose() -> None:

@@ -197,7 +197,7 @@ REFUSED = {
         main_of("x = np.zeros((2, 2))\nfor row in x:\n    row[0] = 1\nreturn x"),
         "NP2TF604",
     ),
-    "what a loop goes over": (
+    "the iterable of a loop": (
         main_of("x = np.zeros(3)\nt = 0\nfor v in x:\n    x[1] = 5\n    t += v\nreturn t"),
         "NP2TF604",
     ),

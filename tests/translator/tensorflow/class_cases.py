@@ -185,7 +185,7 @@ REFUSED = {
         program("G.step(1)\nreturn A.sum()", GRID, "G = Grid(3)\nA = G.u\n"),
         _OTHERS,
     ),
-    "the text of a dataclass": (program("print(Point(np.ones(2)))", POINT), "NP2TF606"),
+    "the text of a dataclass object": (program("print(Point(np.ones(2)))", POINT), "NP2TF606"),
     "the text of dataclasses in a list": (program("return f'{[Point(np.ones(2))]}'", POINT), "NP2TF606"),
     "a library that may return an object": (
         program("import random\ng = random.choice([Grid(3), Grid(4)])\nreturn g.u // 2", GRID),

@@ -42,14 +42,14 @@ y = 'a', \\
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        (lambda text: text.replace("tnp.sin(x)", "tnp.sin(x"), "it is no program: "),
-        (lambda text: text.replace("    return tnp", "return tnp"), "it is no program: "),
-        (lambda text: text.replace("def f(x):", "nonlocal q"), "it is no program: "),
-        (lambda text: text.replace("LIMIT = 3", "LIMIT = 4"), "a statement is not what it was: LIMIT = 3"),
-        (lambda text: text.replace("  # of rounds", ""), "a statement is not what it was: LIMIT = 3"),
+        (lambda text: text.replace("tnp.sin(x)", "tnp.sin(x"), "it is not valid Python: "),
+        (lambda text: text.replace("    return tnp", "return tnp"), "it is not valid Python: "),
+        (lambda text: text.replace("def f(x):", "nonlocal q"), "it is not valid Python: "),
+        (lambda text: text.replace("LIMIT = 3", "LIMIT = 4"), "a statement has changed: LIMIT = 3"),
+        (lambda text: text.replace("  # of rounds", ""), "a statement has changed: LIMIT = 3"),
         (lambda text: text.replace("    size = 1\n", "    size = 1\n    more = 2\n"), "class Plain:"),
-        (lambda text: text.replace('"b"', "'b'"), "a statement is not what it was: y = 'a'"),
-        (lambda text: text.replace('"""Text."""\n', ""), "a statement is not what it was: "),
+        (lambda text: text.replace('"b"', "'b'"), "a statement has changed: y = 'a'"),
+        (lambda text: text.replace('"""Text."""\n', ""), "a statement has changed: "),
         (
             lambda text: text.replace("LIMIT = 3  # of rounds\n", "") + "LIMIT = 3  # of rounds\n",
             "class Plain:",
@@ -84,7 +84,7 @@ def test_bytes_that_say_something_else() -> None:
     made = translate(source, Options())
     assert unsafe(source, made.text, made.touched_nodes, source.bytes_of(made.text)) is None
     told = unsafe(source, made.text, made.touched_nodes, made.text.encode("utf-8"))
-    assert told == "its bytes say something else than its text"
+    assert told == "its bytes do not decode to its text"
 
 
 def test_a_text_that_changed_and_was_not_translated() -> None:

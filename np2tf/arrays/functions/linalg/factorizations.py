@@ -70,12 +70,12 @@ def computed_by_numpy(
     if tf.executing_eagerly():
         if not a.device.endswith("CPU:0"):
             return None
-        raise NoGraphFormError("vectors with signs of NumPy's choice")
+        raise NoGraphFormError("vectors whose signs NumPy chooses")
     scope = current_scope()
     if scope is None or not scope.trace.may_call_numpy or scope.trace.at_once:
         return None
     if scope.trace.xla:
-        raise NoGraphFormError("vectors with signs of NumPy's choice in code for XLA")
+        raise NoGraphFormError("vectors whose signs NumPy chooses in code for XLA")
     scope.trace.has_gaps = True  # a gradient needs another trace
 
     types = [form.dtype for form in forms]
