@@ -117,12 +117,7 @@ def result_dtype(transform: Callable[..., Any], x: tf.Tensor) -> np.dtype[Any]:
 def scale(norm: Any, length: Any, dtype: tf.DType, inverse: bool, half: bool) -> tf.Tensor | None:
     """Return the factor for the result of TensorFlow's transform; None if it is 1.
 
-    Args:
-        norm: the normalisation that the caller names.
-        length: the length of the transform.
-        dtype: the dtype of the result.
-        inverse: whether the transform is inverse.
-        half: whether the input was float16, for which NumPy rounds the factor to float16.
+    `half` says that the input was float16, for which NumPy rounds the factor to float16.
 
     Raises:
         ValueError: NumPy has no such normalisation.
@@ -141,11 +136,7 @@ def scale(norm: Any, length: Any, dtype: tf.DType, inverse: bool, half: bool) ->
 
 
 def _half_scale(norm: str, length: Any, dtype: tf.DType, inverse: bool) -> tf.Tensor:
-    """Return the factor for a transform of float16.
-
-    Raises:
-        StagingError: the length is known only at run time.
-    """
+    """Return the factor for a transform of float16, whose length must be known while staging."""
     if not isinstance(length, int):
         raise ShapeNeededError.of(what="the length of a Fourier transform")
     count = np.float16(length)
@@ -159,11 +150,7 @@ def opposite(norm: Any) -> Any:
 
 
 def length_of(x: tf.Tensor, n: Any, axis: int) -> Any:
-    """Return the length of the transform.
-
-    Raises:
-        ValueError: the length is less than one.
-    """
+    """Return the length of the transform."""
     length = x.shape[axis] if n is None else n
     if length is None:
         length = tf.shape(x)[axis]
@@ -300,11 +287,7 @@ _TOGETHER: dict[bool, dict[int, Callable[[tf.Tensor], tf.Tensor]]] = {
 
 
 def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[int]]:
-    """Return the length (None keeps the array's length) and the axis of each transform.
-
-    Raises:
-        ValueError: the numbers of lengths and axes differ.
-    """
+    """Return the length (None keeps the array's length) and the axis of each transform."""
     rank = rank_of(x)
     if axes is None:
         warn_where(s is not None, _NO_AXES, DeprecationWarning)

@@ -150,19 +150,7 @@ def interpolate(
 def quantiles_of_rows(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
-    """Return the quantiles of an array over axes.
-
-    Args:
-        a: the array, of a real dtype and any shape.
-        fractions: the quantiles, numbers in [0, 1].
-        weak: whether the quantiles are Python numbers.
-        axis: the axes; None means all.
-        method: the name of NumPy's method.
-        keepdims: whether the axes stay, with length 1.
-
-    Raises:
-        TypeError: `a` is complex.
-    """
+    """Return the quantiles of an array over axes; `weak` says that the fractions are Python numbers."""
     if a.dtype in COMPLEX:
         raise TypeError("a must be an array of real numbers")
     rows, axes, n = rows_of(a, axis)
@@ -243,11 +231,7 @@ def _quantiles_at_run_time(
 
 
 def refuse_empty(n: Any) -> None:
-    """Check that there are numbers to take a quantile of.
-
-    Raises:
-        StagingError: the axis is empty.
-    """
+    """Check that there are numbers to take a quantile of."""
     if isinstance(n, int) and n == 0:
         raise NoGraphFormError("quantiles of nothing")
     if not isinstance(n, int):
@@ -255,11 +239,7 @@ def refuse_empty(n: Any) -> None:
 
 
 def refuse_weights(weights: Any) -> None:
-    """Refuse weights of quantiles.
-
-    Raises:
-        NoGraphFormError: there are weights.
-    """
+    """Refuse weights of quantiles."""
     if weights is not None:
         raise NoGraphFormError("quantiles with weights")
 

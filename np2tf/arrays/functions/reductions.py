@@ -92,11 +92,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
 
 
 def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
-    """Refuse to reduce an axis without elements.
-
-    Raises:
-        ValueError: the reduction has no element to start from.
-    """
+    """Refuse to reduce an axis without elements."""
     size = length(a, axes)
     if isinstance(size, tf.Tensor):
         record_violation(tf.equal(size, 0))
@@ -360,11 +356,7 @@ def prod(
 
 
 def refuse_extended(a: tf.Tensor) -> None:
-    """Leave bfloat16 and similar dtypes to NumPy, which takes them for neither floats nor integers.
-
-    Raises:
-        StagingError: `a` has a dtype that NumPy takes for neither.
-    """
+    """Leave bfloat16 and similar dtypes to NumPy, which takes them for neither floats nor integers."""
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
         raise NoGraphFormError(f"a mean of {a.dtype.name}")
 
@@ -464,11 +456,7 @@ def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
 
 
 def degrees(ddof: Any, correction: Any) -> Any:
-    """Return `ddof`, which may be given under its other name `correction`.
-
-    Raises:
-        ValueError: both are given.
-    """
+    """Return `ddof`, which may be given under its other name `correction`, but not under both."""
     if correction is None:
         return ddof
     if ddof != 0:

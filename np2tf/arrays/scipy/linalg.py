@@ -48,13 +48,7 @@ def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.
 
 
 def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = False) -> None:
-    """Check the shape of an operand.
-
-    Args:
-        name: the name of the function, for messages.
-        a: the operand.
-        square: whether the matrix must be square.
-        stacked: whether a stack of matrices is allowed.
+    """Check that an operand is a matrix, a square one if `square`, or with `stacked` a stack of matrices.
 
     Raises:
         StagingError: the operand is a stack of matrices, which only SciPy handles.
@@ -197,13 +191,9 @@ def _solve_by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) ->
 
 
 def solve_triangle(matrix: tf.Tensor, right: tf.Tensor, trans: int, lower: bool) -> tf.Tensor:
-    """Solve a system with a triangular matrix.
+    """Solve a system with a triangular matrix (n, n) for right-hand sides (n, k).
 
-    Args:
-        matrix: the triangular matrix, of shape (n, n).
-        right: the right-hand sides, of shape (n, k).
-        trans: 0 for the matrix itself, 1 for its transpose, 2 for its conjugate transpose.
-        lower: whether the lower triangle counts.
+    `trans` is 1 for the transpose of the matrix, and 2 for its conjugate transpose.
     """
     if trans == 1 and matrix.dtype.is_complex:
         matrix = tf.math.conj(matrix)
@@ -223,13 +213,7 @@ def cholesky_factor(name: str, a: tf.Tensor, lower: bool) -> tf.Tensor:
 
 
 def solve_by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
-    """Solve a system whose matrix has a Cholesky factor.
-
-    Args:
-        factor: the factor, of shape (n, n).
-        right: the right-hand sides, of shape (n, k).
-        lower: whether the factor is the lower triangle.
-    """
+    """Solve a system for right-hand sides (n, k), given the upper or lower Cholesky factor of its matrix."""
     half = tf.linalg.triangular_solve(factor, right, lower=bool(lower), adjoint=not lower)
     return tf.linalg.triangular_solve(factor, half, lower=bool(lower), adjoint=bool(lower))
 
