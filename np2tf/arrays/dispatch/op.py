@@ -566,8 +566,8 @@ def attach(name: str, function: Callable[..., Any]) -> None:
         except DOUBTFUL as error:
             return retry_for_each_rank(function, (self, *args), kwargs, error)
 
-    # `inspect.signature` shows the signature of NumPy's method.
+    # `inspect.signature` and `help` show the signature and the text of NumPy's method.
     method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]
     method.__name__ = name
-    method.__doc__ = function.__doc__
+    method.__doc__ = method.__wrapped__.__doc__  # type: ignore[attr-defined]
     setattr(ndarray, name, method)

@@ -238,44 +238,32 @@ def refuse_empty(n: Any) -> None:
         record_violation(n == 0)
 
 
-def refuse_weights(weights: Any) -> None:
-    """Refuse weights of quantiles."""
-    if weights is not None:
-        raise NoGraphFormError("quantiles with weights")
+def _quantile_op(
+    numpy: Callable[..., Any], compute: Callable[..., tf.Tensor], whole: int
+) -> Callable[..., Any]:
+    """Return the function for NumPy's, with the parameters of `np.quantile`; `whole` is the greatest `q`."""
+
+    def quantile(
+        a: Array,
+        q: Any,
+        axis: Axis = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+    ) -> tf.Tensor:
+        if weights is not None:
+            raise NoGraphFormError("quantiles with weights")
+        return compute(a, *quantile_fractions(q, whole), axis, method, keepdims)
+
+    quantile.__name__ = numpy.__name__
+    return op(numpy)(quantile)
 
 
-@op(np.quantile)
-def quantile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return quantiles over axes."""
-    refuse_weights(weights)
-    return quantiles_of_rows(a, *quantile_fractions(q, 1), axis, method, keepdims)
-
-
-@op(np.percentile)
-def percentile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return percentiles over axes."""
-    refuse_weights(weights)
-    return quantiles_of_rows(a, *quantile_fractions(q, 100), axis, method, keepdims)
+quantile = _quantile_op(np.quantile, quantiles_of_rows, 1)
+percentile = _quantile_op(np.percentile, quantiles_of_rows, 100)
 
 
 def _middle(sorted_values: tf.Tensor, dtype: np.dtype[Any], n: Any) -> tf.Tensor:
@@ -317,9 +305,6 @@ def median(
     if nan is not None:
         result = tf.where(reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
     return restore_axes(result, rank_of(a), axes, keepdims, 0)
-
-
-# -- without NaN ---------------------------------------------------------------------------------------------
 
 
 # -- nan quantiles -------------------------------------------------------------------------------------------
@@ -366,38 +351,8 @@ def _quantiles_without_nan(
     return restore_axes(result, rank_of(a), axes, keepdims, fractions.ndim)
 
 
-@op(np.nanquantile)
-def nanquantile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return quantiles over axes of the elements that are not NaN."""
-    refuse_weights(weights)
-    return _quantiles_without_nan(a, *quantile_fractions(q, 1), axis, method, keepdims)
-
-
-@op(np.nanpercentile)
-def nanpercentile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return percentiles over axes of the elements that are not NaN."""
-    refuse_weights(weights)
-    return _quantiles_without_nan(a, *quantile_fractions(q, 100), axis, method, keepdims)
+nanquantile = _quantile_op(np.nanquantile, _quantiles_without_nan, 1)
+nanpercentile = _quantile_op(np.nanpercentile, _quantiles_without_nan, 100)
 
 
 @op(np.nanmedian)
