@@ -48,14 +48,10 @@ def object_array(rows: Iterable[Any]) -> np.ndarray:
 
 
 def rows_on_host(flat: np.ndarray, splits: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the object array of rows.
+    """Return an object array with a new array for each row.
 
-    Args:
-        flat: the elements of all rows.
-        splits: for each level the places where rows end, the outermost level first.
-
-    Returns:
-        An object array with a new array for each row; nested object arrays for several levels.
+    For each level, the outermost first, `splits` has the places where rows end; several levels give nested
+    object arrays.
     """
     values = flat if len(splits) == 1 else rows_on_host(flat, splits[1:])
     return object_array(values[start:end].copy() for start, end in pairwise(splits[0]))
@@ -270,10 +266,6 @@ def _integer(value: Any) -> Any:
 
 def elementwise(function: Callable[..., Any], *operands: Any) -> RaggedArray:
     """Return the ragged array of the results of a function of elements.
-
-    Args:
-        function: a universal function of the op library.
-        *operands: ragged arrays with rows of equal lengths, and numbers.
 
     Raises:
         RaggedError: an operand is an array with axes.

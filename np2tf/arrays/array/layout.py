@@ -48,12 +48,8 @@ _SOME_LENGTH = 7
 def layout_probe(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
     """Return an np.ndarray with the shape and strides of NumPy's array, whose elements must not be read.
 
-    Args:
-        array: the array on TensorFlow.
-        memory: the probe of the array that owns the memory, so that several probes share it.
-
-    Returns:
-        None if the layout is not known.
+    `memory` is the probe of the array that owns the memory, so that several probes share it. The result is
+    None if the layout is not known.
     """
     chain = chain_of(array)
     probe = memory if memory is not None else memory_of(array)
@@ -239,10 +235,7 @@ def order_of_new(rank: int, letter: str | None) -> Order:
 def lay_out_copy(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
     """Return an array over a copy of `source`, in the memory order that NumPy's copy would have.
 
-    Args:
-        tensor: the contents of the copy, which may have more axes in front than the source.
-        source: an array of either kind, or any other object.
-        letter: the order, as for `order_of_copy`.
+    `tensor` has the contents of the copy, and may have more axes in front than `source`.
     """
     if letter != "F" and type(source) is ndarray and is_whole(source):
         return tensor_array(tensor)
@@ -255,12 +248,7 @@ def lay_out_copy(tensor: tf.Tensor, source: Any, letter: str | None = None) -> n
 
 
 def order_of_copy(source: Any, letter: str | None) -> Order:
-    """Return the memory order of a copy of an array of either kind; of any other object, that of a new array.
-
-    Args:
-        source: the object to copy.
-        letter: "C", "F", "A" or "K"; None stands for "K".
-    """
+    """Return the memory order of a copy of an array of either kind, and for other objects of a new array."""
     if letter == "C":
         return None
     layout = layout_of(source)
@@ -311,14 +299,7 @@ def lay_out_like_operands(
 ) -> Any:
     """Give the new arrays of an elementwise function the memory order that NumPy's arrays would have.
 
-    Args:
-        result: the result, or a tuple of results.
-        operands: the operands; only arrays of either kind matter.
-        letter: the order that was asked for; None stands for "K".
-        iterated: whether NumPy always uses its iterator, and never a plain loop.
-
-    Returns:
-        The same objects as `result`.
+    `iterated` says that NumPy always uses its iterator, and never a plain loop.
     """
     if letter in (None, "K", "C") and (letter == "C" or all(map(is_c_ordered, operands))):
         return result
@@ -363,12 +344,9 @@ def _or_in_c_order(operand: Any) -> np.ndarray | None:
 def _iterator_order(
     layouts: tuple[_Layout, ...], letter: str, kept_axes: tuple[int, ...] | None = None
 ) -> Order:
-    """Return the memory order of the array that NumPy's iterator allocates for operands.
+    """Return the memory order of the array that NumPy's iterator allocates for operands, which broadcast.
 
-    Args:
-        layouts: the shapes and strides of the operands, which broadcast.
-        letter: the order that is asked for.
-        kept_axes: the axes of the operands that the array has, in its order; None for all of them.
+    `kept_axes` are the axes that the array has, in its order; None stands for all.
     """
     memory = np.empty(1, np.int8)
     operands = [as_strided(memory, shape, strides) for shape, strides in layouts]
@@ -418,13 +396,9 @@ def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
 
 
 def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str, letter: str) -> Order:
-    """Return the memory order of a sum of products in Einstein's notation.
+    """Return the memory order of a sum of products in Einstein's notation, given the labels of the axes.
 
-    Args:
-        layouts: for each operand an object with its shape and strides; None if they are not known.
-        terms: the labels of the axes of each operand.
-        result: the labels of the result.
-        letter: the order that is asked for.
+    A layout is any object with a shape and strides; None if they are not known.
     """
     if any(layout is None for layout in layouts):
         return order_of_new(len(result), letter)
@@ -553,11 +527,7 @@ def _lay_out_reduction(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _rule_for_joining(join_layouts: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
-    """Return the rule for a function that joins arrays.
-
-    Args:
-        join_layouts: brings an array to the number of axes in which the arrays are joined.
-    """
+    """Return the rule for a function that joins arrays, after `join_layouts` has brought them to one rank."""
 
     def rule(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arrays = _first(args, kwargs)

@@ -35,10 +35,8 @@ class StackableSequence:
         raise NotImplementedError
 
     def stack(self, joins: bool = False) -> tf.Tensor:
-        """Return the rows as one array, stacked along a new first axis.
-
-        Args:
-            joins: whether the caller is a function that joins arrays, and not ``np.array``.
+        """Return the rows as one array, stacked along a new first axis; `joins` says that ``np.array`` is not
+        the caller.
         """
         raise NotImplementedError
 
@@ -50,9 +48,6 @@ class NumberSequence:
 
     def make_array(self, dtype: Any = None) -> ndarray:
         """Return the new array that NumPy makes of the sequence.
-
-        Args:
-            dtype: the dtype of the array; None for NumPy's choice.
 
         Raises:
             StagingError: if the dtype could refuse some of the numbers.

@@ -108,10 +108,8 @@ def axis_per_item(key: BasicKey, axes: Sequence[SliceSpec]) -> list[SliceSpec | 
 
 
 def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:
-    """Return the lengths of the axes of ``base[key]`` with their known bounds.
-
-    Returns:
-        None if a length of `base` is not known while staging.
+    """Return the lengths of the axes of ``base[key]`` with their known bounds; None if one of `base` is
+    unknown.
     """
     axes = axes_of(base, key)
     if axes is None:

@@ -24,12 +24,10 @@ from np2tf.arrays.tensors.violations import record_violation
 
 
 def pin_values(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Return `tensors`, each computed only once on a CPU. An accelerator would wait for the host at each
-    conditional, and its compiler weighs what it computes twice.
+    """Return `tensors` of a loop's body, each computed only once on a CPU.
 
-    Args:
-        counter: the counter of the loop, an integer tensor that is never negative.
-        tensors: tensors of the loop's body.
+    An accelerator would wait for the host at each conditional, and its compiler weighs what it computes
+    twice. The loop's `counter` is never negative.
     """
     if staged_device() != "cpu":
         return list(tensors)
@@ -96,13 +94,7 @@ def _order(axis: int, rank: int) -> list[int]:
 
 
 def read_plane(array: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]) -> tf.Tensor | None:
-    """Return a part of an array that was made of planes; None if the part is no plane.
-
-    Args:
-        array: the array.
-        starts: the place of the part.
-        sizes: its shape.
-    """
+    """Return a part of an array that was made of planes; None if the part is no plane."""
     origin = planes_of(array)
     if origin is None or sizes[origin[1]] != 1:
         return None
@@ -112,13 +104,7 @@ def read_plane(array: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]
 
 
 def write_plane(array: tf.Tensor, starts: tf.Tensor | list[Int], value: tf.Tensor) -> tf.Tensor | None:
-    """Return an array that was made of planes after a write; None if the written part is no plane.
-
-    Args:
-        array: the array.
-        starts: the place of the part.
-        value: the new part.
-    """
+    """Return an array that was made of planes after a write; None if the written part is no plane."""
     origin = planes_of(array)
     if origin is None or value.shape[origin[1]] != 1:
         return None

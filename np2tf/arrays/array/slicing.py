@@ -239,11 +239,7 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
 
 
 def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -> None:
-    """Check that a value of full rank broadcasts to the axes to which it is written.
-
-    Raises:
-        ValueError: the value does not broadcast.
-    """
+    """Check that a value of full rank broadcasts to the axes to which it is written."""
     have = value.shape.as_list()
     if any(m is not None and n not in (1, None, m) for n, m in zip(have, sizes, strict=True)):
         items = [item for item in key if item is not None]
@@ -312,14 +308,8 @@ _REVERSE_SLICE = slice(None, None, -1)
 
 
 def make_forward(items: list[Any], lengths: list[int | None]) -> tuple[list[Any], tuple[slice, ...]] | None:
-    """Return a key with its reversed slices turned round, and the key that reverses the result again.
-
-    Args:
-        items: the key, with one item per axis or new axis.
-        lengths: the lengths of the axes.
-
-    Returns:
-        None if no slice of the key is reversed.
+    """Return a key with its reversed slices turned round, and the key that reverses the result again; None if
+    no slice is reversed. The key has one item for each axis or new axis.
     """
     forward_items, order, has_reversal = [], [], False
     axes = iter(lengths)

@@ -174,13 +174,7 @@ class Windows:
         return self.put_where(base, value, tf.ones_like(value, tf.bool))
 
     def put_where(self, base: tf.Tensor, value: tf.Tensor, written: tf.Tensor) -> tf.Tensor:
-        """Return `base` with the elements of windows that are written; of several the last one counts.
-
-        Args:
-            base: the base.
-            value: the windows.
-            written: mask of the elements of the windows that are written.
-        """
+        """Return `base` with the elements of windows that are `written`; of several the last one counts."""
         if self.width == 0:
             return base
         last_axis = base.shape.rank
@@ -300,10 +294,8 @@ def read_chain(base: tf.Tensor, chain: Sequence[ViewTransform]) -> tf.Tensor:
 
 
 def lengths(base: tf.Tensor, chain: Sequence[ViewTransform]) -> list[Int] | None:
-    """Return the lengths of the view through `chain` with their known bounds.
-
-    Returns:
-        None if the shape of the value gives the same information.
+    """Return the lengths of the view through `chain` with their known bounds; None if its value's shape tells
+    them.
     """
     last = chain[-1] if chain else None
     return (
@@ -349,10 +341,8 @@ def _compose_steps(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
 
 
 def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
-    """Return a key that equals `first` followed by `second`.
-
-    Returns:
-        None if `first` has other items than integers and whole axes.
+    """Return a key that equals `first` followed by `second`; None if `first` has more than integers and whole
+    axes.
     """
     remaining_items, key = list(second), list[Any]()
     for item in first:
@@ -368,11 +358,7 @@ def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> sl
 
 
 def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarray:
-    """Return the NumPy view of `buffer` through `chain`.
-
-    Raises:
-        StagingError: the view depends on values that are not known.
-    """
+    """Return the NumPy view of `buffer` through `chain`, which must not depend on unknown values."""
     check_host_view(chain)
     for transform in chain:
         if isinstance(transform, BasicIndexing):

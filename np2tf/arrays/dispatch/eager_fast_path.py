@@ -134,9 +134,7 @@ def _number(value: Any, enum: int) -> Any:
 def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
     """Return the fast path of a function of two operands: two arrays of one dtype, or an array and a number.
 
-    Args:
-        kernel: TensorFlow's generated function.
-        enums: the dtypes for which the kernel gives NumPy's results.
+    For the dtypes `enums` TensorFlow's generated function gives NumPy's results.
     """
 
     def call(args: tuple[Any, ...]) -> Any:
@@ -159,12 +157,7 @@ def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
 
 
 def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
-    """Return the fast path of a function of one operand.
-
-    Args:
-        kernel: TensorFlow's generated function.
-        enums: the dtypes for which the kernel gives NumPy's results.
-    """
+    """Return the fast path of a function of one operand (see `binary`)."""
 
     def call(args: tuple[Any, ...]) -> Any:
         x = eager(args[0])
@@ -176,12 +169,7 @@ def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
 
 
 def reduction(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
-    """Return the fast path of a reduction of an array with elements, over all its axes or one of them.
-
-    Args:
-        kernel: TensorFlow's generated function.
-        enums: the dtypes for which the kernel gives NumPy's results.
-    """
+    """Return the fast path of a reduction of an array with elements, over all its axes or one of them."""
 
     def call(args: tuple[Any, ...]) -> Any:
         x = eager(args[0]) if args else None

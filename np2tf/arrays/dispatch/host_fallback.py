@@ -85,12 +85,7 @@ def intercept(qualified_name: str, function: Callable[..., Any]) -> Callable[...
 
 
 def fallback(function: Callable[..., Any], qualified_name: str) -> Callable[..., Any]:
-    """Return NumPy's `function` over arrays of every kind; if it writes to an array, it returns the array.
-
-    Args:
-        function: NumPy's function.
-        qualified_name: its name in the rules.
-    """
+    """Return NumPy's `function` over arrays of every kind; if it writes to an array, it returns the array."""
     target = WRITES.get(qualified_name)  # a parameter, the first one, that the function writes to
 
     @functools.wraps(function)
@@ -132,9 +127,5 @@ def host_arguments(
 
 
 def refuse(*operands: Any) -> Any:
-    """Refuse to compute a universal function that TensorFlow cannot compute.
-
-    Raises:
-        StagingError: always.
-    """
+    """Refuse to compute a universal function that TensorFlow cannot compute."""
     raise NoGraphFormError("this universal function runs only on NumPy")

@@ -137,11 +137,7 @@ def _bounded_length(value: Any) -> Any:
 
 
 def checked_device(value: Any) -> Any:
-    """Return the name of a device as `x.device` shows it.
-
-    Raises:
-        ValueError: the machine has no device of that name.
-    """
+    """Return the name of a device as `x.device` shows it."""
     if value not in (None, "cpu") and not (value == "gpu" and device_kind() != "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {value}')
     return value
@@ -171,11 +167,7 @@ _COPY_MODES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMod
 
 
 def copy_mode(value: Any) -> bool | None:
-    """Return the meaning of an argument `copy`: True, False, or None for a copy only if it is needed.
-
-    Raises:
-        ValueError: the argument is a string.
-    """
+    """Return the meaning of an argument `copy`: True, False, or None for a copy only if it is needed."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -407,12 +399,8 @@ def _answers_itself(out: Any) -> bool:
 
 
 def write_back(target: Any, new_value: Any) -> Any:
-    """Store in `target` what NumPy wrote into `new_value`, and return the object to continue with.
-
-    Args:
-        target: the object that the program gave: an array, a tensor or a variable, or a list or tuple of
-            these.
-        new_value: the np.ndarray that NumPy wrote to in its place.
+    """Store in an array, tensor or variable, or a list or tuple of these, what NumPy wrote into `new_value`
+    in its place, and return the object to continue with.
     """
     if type(target) in (tuple, list):
         return type(target)(map(write_back, target, new_value))
@@ -578,8 +566,8 @@ def attach(name: str, function: Callable[..., Any]) -> None:
         except DOUBTFUL as error:
             return retry_for_each_rank(function, (self, *args), kwargs, error)
 
-    # `inspect.signature` shows the signature of NumPy's method.
+    # `inspect.signature` and `help` show the signature and the text of NumPy's method.
     method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]
     method.__name__ = name
-    method.__doc__ = function.__doc__
+    method.__doc__ = method.__wrapped__.__doc__  # type: ignore[attr-defined]
     setattr(ndarray, name, method)

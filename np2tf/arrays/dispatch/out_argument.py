@@ -39,12 +39,7 @@ def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufun
 
 
 def check_output(out: Any) -> None:
-    """Check that an object can be written to.
-
-    Raises:
-        TypeError: the object is not an array.
-        ValueError: the array is read-only.
-    """
+    """Check that an object is an array that can be written to."""
     if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
         raise TypeError("return arrays must be of ArrayType")
     if is_array(out) and out.is_read_only:  # type: ignore[union-attr]
@@ -104,12 +99,7 @@ def take_dtype_of_output(
 def casting_into(numpy: Any, out: Any, operand: Any, result: Any, casting: Any) -> Any:
     """Return the rule by which a function casts its result to `out`.
 
-    Args:
-        numpy: NumPy's function.
-        out: the output.
-        operand: the first operand.
-        result: the result as the function gives it without an output, but in the dtype in which it computes.
-        casting: the argument `casting` of the call.
+    `result` is given in the dtype in which the function computes.
 
     Raises:
         StagingError: the function casts results in between as well, which NumPy does by its own steps.
@@ -176,11 +166,7 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
 
 
 def check_shape(out: Any, result: Any) -> None:
-    """Check that a result fits into `out` without broadcasting.
-
-    Raises:
-        ValueError: the result does not fit, or only NumPy can decide.
-    """
+    """Check that a result fits into `out` without broadcasting."""
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if target is Ellipsis:
         raise ValueError("out=..., which NumPy handles")
@@ -202,11 +188,6 @@ def _check_shapes(result: Any, out: Any) -> None:
 
 def compute_update(ufunc: Any, array: Any, operand: Any) -> Any:
     """Return the result that an in-place operation assigns to an array.
-
-    Args:
-        ufunc: the ufunc of the operator.
-        array: array of any shape, the first operand.
-        operand: array or number, the second operand.
 
     Raises:
         TypeError: the result cannot be cast to the array's dtype under the 'same_kind' rule.

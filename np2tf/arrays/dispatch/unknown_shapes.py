@@ -29,15 +29,8 @@ _OVER_ALL = frozenset(
 
 
 def flatten_unknown_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
-    """Flatten an array of unknown rank if the function works over all its elements; else change nothing.
-
-    Args:
-        name: the name of the function.
-        order: the names of its parameters.
-        values: its arguments by position.
-
-    Returns:
-        The arguments by position.
+    """Return the arguments, with an array of unknown rank flattened if the function works over all its
+    elements.
     """
     first = values[0] if values else None
     if name not in _OVER_ALL or not isinstance(first, tf.Tensor) or first.shape.rank is not None:
@@ -92,11 +85,7 @@ class LeafForm:
         return _NUMBERS.get(type(self.value)), type(self.value), False
 
     def common_form(self, other_form: LeafForm) -> LeafForm:
-        """Return the common form of two leaves.
-
-        Raises:
-            NoCommonForm: the leaves have no common form.
-        """
+        """Return the common form of two leaves; raise NoCommonForm if they have none."""
         if self.dtype is None and other_form.dtype is None and _have_one_form(self.value, other_form.value):
             return self
         dtype, weak, raw = self.kind

@@ -28,11 +28,7 @@ _ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
 
 
 def writer(name: str) -> Callable[..., Any]:
-    """Return the function for a write of `tnp.at(x)[key]`.
-
-    Args:
-        name: "set", the name of an update such as "add", or the name of an in-place method of arrays.
-    """
+    """Return the function for a write of `tnp.at(x)[key]`: "set", an update such as "add", or a method."""
     if name == "set":
         function: Callable[..., Any] = _set_item
     elif name in UPDATES:

@@ -196,12 +196,7 @@ _undo: list[Callable[[], None]] = []
 
 
 def apply(floats: str, names: dict[str, Any]) -> None:
-    """Apply the setting: wrap the entry points in narrowing functions, or unwrap them.
-
-    Args:
-        floats: the setting.
-        names: the namespace of `np2tf.tnp`.
-    """
+    """Apply the setting: wrap the entry points in the namespace of `np2tf.tnp`, or unwrap them."""
     while _undo:
         _undo.pop()()
     if floats == "float32":

@@ -121,12 +121,7 @@ class StandsForNumPys(_PickledByName):
 
 
 def watch(numpys: ModuleType, tnp_module: ModuleType) -> None:
-    """Let a module of np2tf follow the names that the program binds in NumPy's module.
-
-    Args:
-        numpys: the module of NumPy.
-        tnp_module: the module of np2tf that replaces NumPy's module.
-    """
+    """Let a module of np2tf follow the names that the program binds in NumPy's module."""
     modules = _replacements.setdefault(numpys.__name__, [])
     if tnp_module in modules:
         return
@@ -377,11 +372,7 @@ _ABSENT = object()
 
 
 def replacement(name: str, namespace: Any) -> Any:
-    """Return the object that replaces a name that NumPy removed.
-
-    Args:
-        name: the removed name.
-        namespace: the module `tnp`, which has the replacement.
+    """Return the object of `tnp`, whose namespace is given, that replaces a name that NumPy removed.
 
     Raises:
         AttributeError: NumPy never had the name, or nothing replaces it.

@@ -35,10 +35,6 @@ _default_types: Any = LazyModule("tensorflow.core.function.trace_type.default_ty
 def by_identity(self: Any, context: Any) -> Any:
     """Return the type of an argument that stands for one object (`__tf_tracing_type__`).
 
-    Args:
-        self: the object.
-        context: TensorFlow's context of the trace.
-
     See https://www.tensorflow.org/api_docs/python/tf/types/experimental/SupportsTracingProtocol.
     """
     return _default_types.Weakref(weakref.ref(self))

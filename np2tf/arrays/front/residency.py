@@ -88,11 +88,6 @@ def holds(values: Collection[Any], kinds: Kinds, seen: dict[int, Any] | None = N
 
     All items count, at any depth, so that the answer does not depend on the place of an item. A long list of
     numbers costs some nanoseconds an item.
-
-    Args:
-        values: the operands.
-        kinds: the classes.
-        seen: containers that have been searched; a container may hold itself.
     """
     others = kinds.others
     if others.issuperset(map(type, values)):

@@ -23,10 +23,7 @@ _functions: dict[str, Any] = {}
 
 
 def scipys(qualified_name: str) -> Any:
-    """Return SciPy's own object of a qualified name.
-
-    Args:
-        qualified_name: the name, such as "scipy.stats.norm.pdf".
+    """Return SciPy's own object of a qualified name, such as "scipy.stats.norm.pdf".
 
     Raises:
         ImportError: SciPy is not installed.
@@ -42,9 +39,6 @@ def scipys(qualified_name: str) -> Any:
 
 def implementation_of(qualified_name: str) -> Any:
     """Return the np2tf function that replaces a function of SciPy: it runs SciPy's own on host operands.
-
-    Args:
-        qualified_name: the name of SciPy's function, such as "scipy.special.erf".
 
     Raises:
         KeyError: the function has no TensorFlow version.
@@ -67,11 +61,7 @@ def _make(qualified_name: str) -> Any:
 
 
 def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` for the module of one chapter of rules/scipy/.
-
-    Args:
-        stem: the name of the chapter and of the module, such as "special".
-    """
+    """Return `__getattr__` and `__dir__` for the module of one chapter of rules/scipy/, such as "special"."""
     module = f"np2tf.scipy.{stem}"
 
     def native_names() -> dict[str, str]:
@@ -131,9 +121,6 @@ def native(scipy_object: Any) -> str | None:
 
     Methods of SciPy's own objects (`scipy.stats.norm.pdf`) are found too. Methods of a distribution that
     the program has frozen (`scipy.stats.norm(1, 2).pdf`) are not.
-
-    Args:
-        scipy_object: any object.
     """
     if "scipy" not in sys.modules:
         return None

@@ -28,12 +28,7 @@ __all__ = ["average", "corrcoef", "cov"]
 
 
 def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
-    """Return the weights broadcast against `a`: one for each element, or for each place along the axes.
-
-    Raises:
-        TypeError: the weights have another shape than `a`, and no axis is given.
-        ValueError: the shape of the weights does not fit the axes.
-    """
+    """Return the weights broadcast against `a`: one for each element, or for each place along the axes."""
     if a.shape.is_compatible_with(weights.shape) and rank_of(a) == rank_of(weights):
         for k in range(rank_of(a)):
             weights = assert_same_size(weights, k, a, k)

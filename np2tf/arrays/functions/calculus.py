@@ -68,11 +68,7 @@ def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any 
 
 
 def _spacings(f: tf.Tensor, axes: tuple[int, ...], spacings: tuple[Any, ...]) -> list[Any]:
-    """Return, for each axis, a step (a number or a tensor of no axes) or the steps between coordinates.
-
-    Raises:
-        TypeError, ValueError: NumPy's errors, for a wrong number or shape of the spacings.
-    """
+    """Return, for each axis, a step (a number or a tensor of no axes) or the steps between coordinates."""
     if not spacings:
         return [1.0] * len(axes)
     ranks = [rank_of(d) if isinstance(d, tf.Tensor) else 0 for d in spacings]

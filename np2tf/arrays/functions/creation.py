@@ -354,12 +354,9 @@ _FLOAT = np.dtype(float)
 
 
 def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> ndarray:
-    """Return a new array filled with one value.
+    """Return a new array filled with one value, a tensor without axes, whose dtype it has.
 
-    Args:
-        shape: the lengths of the axes; a length may be a tensor or a staged integer.
-        value: the value, a tensor of no axes, which has the dtype of the array.
-        order: the memory order: "C" or "F"; None stands for "C".
+    A length may be a tensor or a staged integer.
 
     Raises:
         ValueError: a length is negative.

@@ -36,11 +36,7 @@ def _parse_sublists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _letters(sublist: Any) -> str:
-    """Convert a list of numbers to letters.
-
-    Raises:
-        ValueError: a number is out of range.
-    """
+    """Convert a list of numbers, which must be in range, to letters."""
     for item in sublist:
         if item is not Ellipsis and not 0 <= item < len(_LETTERS):
             raise ValueError("subscript is not within the valid range [0, 52)")
@@ -91,11 +87,7 @@ def parse(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
 
 
 def _drop_unit_axes(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf.Tensor], list[str]]:
-    """Remove axes of length 1 that broadcast against longer axes of the same label.
-
-    Raises:
-        ValueError: axes of one label have different lengths other than 1.
-    """
+    """Remove axes of length 1 that broadcast against longer axes of the same label."""
     size: dict[str, int | None] = {}
     for operand, term in zip(operands, labels):
         for letter, length in zip(term, operand.shape):
@@ -134,12 +126,7 @@ def _guard_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tens
 
 
 def _check_square(x: tf.Tensor, letter: str) -> None:
-    """Check that the last two axes have equal lengths.
-
-    Raises:
-        ValueError: the lengths differ.
-        StagingError: a length is unknown.
-    """
+    """Check that the last two axes have equal lengths."""
     rows, columns = x.shape[-2:]
     if rows is None or columns is None:
         raise ShapeNeededError("einsum that makes a view of the diagonal of an array of unknown shape")
@@ -150,11 +137,7 @@ def _check_square(x: tf.Tensor, letter: str) -> None:
 
 
 def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
-    """Return an operand with its axes reordered or its diagonals taken, which is a view in NumPy.
-
-    Returns:
-        None if the result has other labels than the operand.
-    """
+    """Return an operand with axes reordered or diagonals taken, which is a view in NumPy; else None."""
     if set(labels) != set(result):
         return None
     view = as_view(operand)
@@ -184,11 +167,7 @@ def _compute_sums(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
 
 
 def _check_casting(array: Any, dtype: Any, casting: Any) -> None:
-    """Check that an operand may be converted to `dtype`.
-
-    Raises:
-        TypeError: the casting rule forbids it.
-    """
+    """Check that the casting rule lets an operand be converted to `dtype`."""
     kind = default_dtype(kind_of(array))
     if not np.can_cast(kind, kind if dtype is None else dtype, casting):
         raise TypeError(f"cannot cast an operand from {kind!r} to {dtype!r} under the rule {casting!r}")

@@ -117,12 +117,7 @@ def result_dtype(transform: Callable[..., Any], x: tf.Tensor) -> np.dtype[Any]:
 def scale(norm: Any, length: Any, dtype: tf.DType, inverse: bool, half: bool) -> tf.Tensor | None:
     """Return the factor for the result of TensorFlow's transform; None if it is 1.
 
-    Args:
-        norm: the normalisation that the caller names.
-        length: the length of the transform.
-        dtype: the dtype of the result.
-        inverse: whether the transform is inverse.
-        half: whether the input was float16, for which NumPy rounds the factor to float16.
+    `half` says that the input was float16, for which NumPy rounds the factor to float16.
 
     Raises:
         ValueError: NumPy has no such normalisation.
@@ -141,11 +136,7 @@ def scale(norm: Any, length: Any, dtype: tf.DType, inverse: bool, half: bool) ->
 
 
 def _half_scale(norm: str, length: Any, dtype: tf.DType, inverse: bool) -> tf.Tensor:
-    """Return the factor for a transform of float16.
-
-    Raises:
-        StagingError: the length is known only at run time.
-    """
+    """Return the factor for a transform of float16, whose length must be known while staging."""
     if not isinstance(length, int):
         raise ShapeNeededError.of(what="the length of a Fourier transform")
     count = np.float16(length)
@@ -159,11 +150,7 @@ def opposite(norm: Any) -> Any:
 
 
 def length_of(x: tf.Tensor, n: Any, axis: int) -> Any:
-    """Return the length of the transform.
-
-    Raises:
-        ValueError: the length is less than one.
-    """
+    """Return the length of the transform."""
     length = x.shape[axis] if n is None else n
     if length is None:
         length = tf.shape(x)[axis]
@@ -250,40 +237,25 @@ def real_inverse(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
     return move_last_axis(cast(result if factor is None else result * factor, dtype), axis)
 
 
-@op(np.fft.fft)
-def fft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform along an axis."""
-    return complex_transform(a, n, axis, norm, inverse=False)
+def _along_axis(numpy: Callable[..., Any], transform: Callable[..., tf.Tensor]) -> Callable[..., Any]:
+    """Return the function for NumPy's, a transform along one axis."""
+
+    def call(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+        return transform(a, n, axis, norm)
+
+    call.__name__ = numpy.__name__
+    return op(numpy)(call)
 
 
-@op(np.fft.ifft)
-def ifft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `fft`."""
-    return complex_transform(a, n, axis, norm, inverse=True)
-
-
-@op(np.fft.rfft)
-def rfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the first half of the transform of real numbers. The other half is its mirror image."""
-    return real_transform(a, n, axis, norm)
-
-
-@op(np.fft.irfft)
-def irfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `rfft`."""
-    return real_inverse(a, n, axis, norm)
-
-
-@op(np.fft.hfft)
-def hfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the transform of a signal whose spectrum is real."""
-    return real_inverse(conjugate(a), n, axis, opposite(norm))
-
-
-@op(np.fft.ihfft)
-def ihfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `hfft`."""
-    return tf.math.conj(real_transform(a, n, axis, opposite(norm)))
+fft = _along_axis(np.fft.fft, functools.partial(complex_transform, inverse=False))
+ifft = _along_axis(np.fft.ifft, functools.partial(complex_transform, inverse=True))
+rfft = _along_axis(np.fft.rfft, real_transform)
+irfft = _along_axis(np.fft.irfft, real_inverse)
+# The spectrum of the signal is real, and its other half the mirror image of the first.
+hfft = _along_axis(np.fft.hfft, lambda a, n, axis, norm: real_inverse(conjugate(a), n, axis, opposite(norm)))
+ihfft = _along_axis(
+    np.fft.ihfft, lambda a, n, axis, norm: tf.math.conj(real_transform(a, n, axis, opposite(norm)))
+)
 
 
 # -- transforms nd -------------------------------------------------------------------------------------------
@@ -300,11 +272,7 @@ _TOGETHER: dict[bool, dict[int, Callable[[tf.Tensor], tf.Tensor]]] = {
 
 
 def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[int]]:
-    """Return the length (None keeps the array's length) and the axis of each transform.
-
-    Raises:
-        ValueError: the numbers of lengths and axes differ.
-    """
+    """Return the length (None keeps the array's length) and the axis of each transform."""
     rank = rank_of(x)
     if axes is None:
         warn_where(s is not None, _NO_AXES, DeprecationWarning)
@@ -360,55 +328,23 @@ def _real_inverse(x: tf.Tensor, s: Any, axes: Any, norm: Any) -> tf.Tensor:
     return real_inverse(x, lengths[-1], where[-1], norm)
 
 
-@op(np.fft.fftn)
-def fftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform along several axes."""
-    return _complex(a, s, axes, norm, inverse=False)
+def _along_axes(
+    numpy: Callable[..., Any], transform: Callable[..., tf.Tensor], default: tuple[int, ...] | None
+) -> Callable[..., Any]:
+    """Return the function for NumPy's, a transform along several axes."""
+
+    def call(a: Array, s: Any = None, axes: Axis = default, norm: Any = None, out: Any = None) -> tf.Tensor:
+        return transform(a, s, axes, norm)
+
+    call.__name__ = numpy.__name__
+    return op(numpy)(call)
 
 
-@op(np.fft.ifftn)
-def ifftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `fftn`."""
-    return _complex(a, s, axes, norm, inverse=True)
-
-
-@op(np.fft.rfftn)
-def rfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform of real numbers along several axes.
-
-    The result has only the first half along the last of the axes: the other half is its mirror image.
-    """
-    return _real(a, s, axes, norm)
-
-
-@op(np.fft.irfftn)
-def irfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `rfftn`."""
-    return _real_inverse(a, s, axes, norm)
-
-
-@op(np.fft.fft2)
-def fft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform along two axes."""
-    return _complex(a, s, axes, norm, inverse=False)
-
-
-@op(np.fft.ifft2)
-def ifft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `fft2`."""
-    return _complex(a, s, axes, norm, inverse=True)
-
-
-@op(np.fft.rfft2)
-def rfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the discrete Fourier transform of real numbers along two axes.
-
-    The result has only the first half along the second axis: the other half is its mirror image.
-    """
-    return _real(a, s, axes, norm)
-
-
-@op(np.fft.irfft2)
-def irfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """Return the inverse of `rfft2`."""
-    return _real_inverse(a, s, axes, norm)
+fftn = _along_axes(np.fft.fftn, functools.partial(_complex, inverse=False), None)
+ifftn = _along_axes(np.fft.ifftn, functools.partial(_complex, inverse=True), None)
+rfftn = _along_axes(np.fft.rfftn, _real, None)
+irfftn = _along_axes(np.fft.irfftn, _real_inverse, None)
+fft2 = _along_axes(np.fft.fft2, functools.partial(_complex, inverse=False), _LAST)
+ifft2 = _along_axes(np.fft.ifft2, functools.partial(_complex, inverse=True), _LAST)
+rfft2 = _along_axes(np.fft.rfft2, _real, _LAST)
+irfft2 = _along_axes(np.fft.irfft2, _real_inverse, _LAST)

@@ -32,18 +32,11 @@ __all__ = [
 ]
 
 
-# -- histograms ----------------------------------------------------------------------------------------------
-
-
 # -- edges ---------------------------------------------------------------------------------------------------
 
 
 def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return the first and the last edge, in the dtype of the edges.
-
-    Raises:
-        ValueError: the range is empty or not finite.
-    """
+    """Return the first and the last edge, in the dtype of the edges."""
     if range is not None:
         ends = [to_numpy(end) for end in range]
         first, last = map(float, ends)
@@ -93,13 +86,7 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
 
 
 def _number_of(bins: Any) -> int | None:
-    """Return the number of bins of equal width; None if `bins` are the edges.
-
-    Raises:
-        StagingError: the number depends on the data.
-        TypeError: `bins` is neither a number, a rule nor edges.
-        ValueError: the number is less than 1.
-    """
+    """Return the number of bins of equal width; None if `bins` are the edges."""
     if isinstance(bins, str):
         raise ShapeNeededError("a number of bins that depends on the data")
     if rank_of(as_tensor(bins)) != 0:
@@ -114,11 +101,7 @@ def _number_of(bins: Any) -> int | None:
 
 
 def _given_edges(bins: Any) -> tf.Tensor:
-    """Return edges that the caller gives.
-
-    Raises:
-        ValueError: the edges do not have one axis, or do not increase.
-    """
+    """Return edges that the caller gives, after a check that they have one axis and increase."""
     edges = as_tensor(bins)
     if rank_of(edges) != 1:
         raise ValueError("`bins` must be 1d, when an array")
@@ -129,11 +112,7 @@ def _given_edges(bins: Any) -> tf.Tensor:
 
 
 def _flat(a: tf.Tensor) -> tf.Tensor:
-    """Return real numbers as a flat tensor.
-
-    Raises:
-        StagingError: the numbers are complex.
-    """
+    """Return real numbers as a flat tensor."""
     if a.dtype in COMPLEX:
         raise NoGraphFormError("a histogram of complex numbers")
     return tf.reshape(tf.cast(a, tf.uint8) if a.dtype == tf.bool else a, (-1,))

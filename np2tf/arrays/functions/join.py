@@ -58,11 +58,7 @@ def to_common_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "sa
 
 
 def join_tensors(tensors: list[tf.Tensor], axis: int) -> ndarray:
-    """Join tensors of one dtype along an axis.
-
-    Args:
-        tensors: tensors of one dtype, whose shapes agree except along `axis`.
-        axis: the axis; it may be negative.
+    """Join tensors of one dtype along an axis, which may be negative.
 
     Raises:
         ValueError: the tensors have no axes, or their shapes differ along another axis.
@@ -163,13 +159,7 @@ def expand_to_rank(rank: int, tensor: tf.Tensor) -> tf.Tensor:
 def _make_stack(
     numpy: Callable[..., Any], expand: Callable[[tf.Tensor], tf.Tensor], axis: int
 ) -> Callable[..., Any]:
-    """Return a function that gives arrays a common form and joins them.
-
-    Args:
-        numpy: NumPy's function.
-        expand: gives one array the form.
-        axis: the axis to join along; arrays of one axis are joined along axis 0.
-    """
+    """Return a function that joins arrays after `expand`; arrays of one axis are joined along axis 0."""
 
     @op(numpy)
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
@@ -205,12 +195,7 @@ def block(arrays: Any) -> ndarray:
 
 
 def _depth(arrays: Any) -> int:
-    """Return the depth of nested lists.
-
-    Raises:
-        TypeError: a sequence is a tuple.
-        ValueError: a list is empty, or the depths differ.
-    """
+    """Return the depth of nested lists, in which nothing is empty, a tuple, or of another depth."""
     if isinstance(arrays, tuple):
         raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks.")
     if not isinstance(arrays, list):

@@ -76,11 +76,7 @@ def _is_finite(tolerance: Any) -> bool:
 
 
 def _complain(rtol: Any, atol: Any) -> None:
-    """Warn of tolerances that are not finite, as NumPy does.
-
-    Raises:
-        StagingError: ``np.errstate`` asks for anything but a warning.
-    """
+    """Warn of tolerances that are not finite, as NumPy does."""
     if np.geterr()["invalid"] != "warn":
         raise NoGraphFormError("a tolerance that is not finite")
     tolerances = f"atol: {to_numpy(atol, may_leave=True)}, rtol: {to_numpy(rtol, may_leave=True)}"

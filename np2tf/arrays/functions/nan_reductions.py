@@ -10,19 +10,18 @@ import tensorflow as tf
 from np2tf.arrays.dispatch.op import Array, Axis, DType, op
 from np2tf.arrays.functions.reduction_kernels import count, isnan, raw_all, raw_prod, raw_sum
 from np2tf.arrays.functions.reductions import (
-    _result_of_variance,
-    _total,
     complex_extreme,
-    degrees,
     extreme_of,
+    extreme_op,
     half_mean,
     mean_of,
     position_of,
     require_elements,
+    spread_op,
+    total_op,
     variance_of,
 )
 from np2tf.arrays.operands.axes import flatten_for_axis, normalize_axes, rank_of
-from np2tf.arrays.operands.conversion import cast
 from np2tf.arrays.operands.numpy_warnings import ALL_NAN, warn_where
 from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_any
 from np2tf.arrays.tensors.dtype_dispatch import COMPLEX
@@ -49,32 +48,8 @@ def _mask(a: tf.Tensor, where: Any) -> Any:
     return ~nan if where is True else ~nan & tf.convert_to_tensor(where)
 
 
-@op(np.nansum)
-def nansum(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the sum over axes, with NaN counted as 0."""
-    return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, _mask(a, where))
-
-
-@op(np.nanprod)
-def nanprod(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the product over axes, with NaN counted as 1."""
-    return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, _mask(a, where))
+nansum = total_op(np.nansum, raw_sum, 0, _mask)
+nanprod = total_op(np.nanprod, raw_prod, 1, _mask)
 
 
 @op(np.nanmean)
@@ -108,40 +83,8 @@ def _variance(
     return tf.where(left <= 0, tf.constant(np.nan, variance.dtype), variance)
 
 
-@op(np.nanvar)
-def nanvar(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> tf.Tensor:
-    """Return the variance over axes of the elements that are not NaN."""
-    variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(variance, _result_of_variance(a, dtype))
-
-
-@op(np.nanstd)
-def nanstd(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> tf.Tensor:
-    """Return the standard deviation over axes of the elements that are not NaN."""
-    variance = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(tf.sqrt(variance), _result_of_variance(a, dtype))
+nanvar = spread_op(np.nanvar, _variance, is_root=False)
+nanstd = spread_op(np.nanstd, _variance, is_root=True)
 
 
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
@@ -162,30 +105,8 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
     return tf.where(is_all_nan, tf.constant(np.nan, a.dtype), extremes)
 
 
-@op(np.nanmax)
-def nanmax(
-    a: Array,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the maximum over axes of the elements that are not NaN."""
-    return _extreme("maximum", a, axis, keepdims, initial, where)
-
-
-@op(np.nanmin)
-def nanmin(
-    a: Array,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the minimum over axes of the elements that are not NaN."""
-    return _extreme("minimum", a, axis, keepdims, initial, where)
+nanmax = extreme_op(np.nanmax, _extreme, "maximum")
+nanmin = extreme_op(np.nanmin, _extreme, "minimum")
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:

@@ -18,11 +18,7 @@ _BYTE = 8
 
 
 def _shifts(bitorder: Any) -> tf.Tensor:
-    """Return the number of places by which each bit of a byte is shifted, for an order of bits.
-
-    Raises:
-        ValueError: NumPy has no such order.
-    """
+    """Return the number of places by which each bit of a byte is shifted, for an order of bits."""
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
     shifts = range(_BYTE) if bitorder == "little" else range(_BYTE - 1, -1, -1)

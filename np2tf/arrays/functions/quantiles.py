@@ -150,19 +150,7 @@ def interpolate(
 def quantiles_of_rows(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
-    """Return the quantiles of an array over axes.
-
-    Args:
-        a: the array, of a real dtype and any shape.
-        fractions: the quantiles, numbers in [0, 1].
-        weak: whether the quantiles are Python numbers.
-        axis: the axes; None means all.
-        method: the name of NumPy's method.
-        keepdims: whether the axes stay, with length 1.
-
-    Raises:
-        TypeError: `a` is complex.
-    """
+    """Return the quantiles of an array over axes; `weak` says that the fractions are Python numbers."""
     if a.dtype in COMPLEX:
         raise TypeError("a must be an array of real numbers")
     rows, axes, n = rows_of(a, axis)
@@ -243,59 +231,39 @@ def _quantiles_at_run_time(
 
 
 def refuse_empty(n: Any) -> None:
-    """Check that there are numbers to take a quantile of.
-
-    Raises:
-        StagingError: the axis is empty.
-    """
+    """Check that there are numbers to take a quantile of."""
     if isinstance(n, int) and n == 0:
         raise NoGraphFormError("quantiles of nothing")
     if not isinstance(n, int):
         record_violation(n == 0)
 
 
-def refuse_weights(weights: Any) -> None:
-    """Refuse weights of quantiles.
+def _quantile_op(
+    numpy: Callable[..., Any], compute: Callable[..., tf.Tensor], whole: int
+) -> Callable[..., Any]:
+    """Return the function for NumPy's, with the parameters of `np.quantile`; `whole` is the greatest `q`."""
 
-    Raises:
-        NoGraphFormError: there are weights.
-    """
-    if weights is not None:
-        raise NoGraphFormError("quantiles with weights")
+    def quantile(
+        a: Array,
+        q: Any,
+        axis: Axis = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+    ) -> tf.Tensor:
+        if weights is not None:
+            raise NoGraphFormError("quantiles with weights")
+        return compute(a, *quantile_fractions(q, whole), axis, method, keepdims)
 
-
-@op(np.quantile)
-def quantile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return quantiles over axes."""
-    refuse_weights(weights)
-    return quantiles_of_rows(a, *quantile_fractions(q, 1), axis, method, keepdims)
+    quantile.__name__ = numpy.__name__
+    return op(numpy)(quantile)
 
 
-@op(np.percentile)
-def percentile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return percentiles over axes."""
-    refuse_weights(weights)
-    return quantiles_of_rows(a, *quantile_fractions(q, 100), axis, method, keepdims)
+quantile = _quantile_op(np.quantile, quantiles_of_rows, 1)
+percentile = _quantile_op(np.percentile, quantiles_of_rows, 100)
 
 
 def _middle(sorted_values: tf.Tensor, dtype: np.dtype[Any], n: Any) -> tf.Tensor:
@@ -337,9 +305,6 @@ def median(
     if nan is not None:
         result = tf.where(reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
     return restore_axes(result, rank_of(a), axes, keepdims, 0)
-
-
-# -- without NaN ---------------------------------------------------------------------------------------------
 
 
 # -- nan quantiles -------------------------------------------------------------------------------------------
@@ -386,38 +351,8 @@ def _quantiles_without_nan(
     return restore_axes(result, rank_of(a), axes, keepdims, fractions.ndim)
 
 
-@op(np.nanquantile)
-def nanquantile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return quantiles over axes of the elements that are not NaN."""
-    refuse_weights(weights)
-    return _quantiles_without_nan(a, *quantile_fractions(q, 1), axis, method, keepdims)
-
-
-@op(np.nanpercentile)
-def nanpercentile(
-    a: Array,
-    q: Any,
-    axis: Axis = None,
-    out: Any = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> tf.Tensor:
-    """Return percentiles over axes of the elements that are not NaN."""
-    refuse_weights(weights)
-    return _quantiles_without_nan(a, *quantile_fractions(q, 100), axis, method, keepdims)
+nanquantile = _quantile_op(np.nanquantile, _quantiles_without_nan, 1)
+nanpercentile = _quantile_op(np.nanpercentile, _quantiles_without_nan, 100)
 
 
 @op(np.nanmedian)

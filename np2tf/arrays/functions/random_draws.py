@@ -100,16 +100,9 @@ def _shuffle(draw: Draw, places: np.ndarray) -> np.ndarray:
 
 
 def draw_in_graph(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Add a draw to the graph.
+    """Add a draw to the graph: by NumPy's function of the global state, or by a bound method of a generator.
 
-    Args:
-        name: the name of the function or method.
-        draw: NumPy's function of the global state, or a bound method of a generator.
-        args: the arguments, in which tensors and arrays hold integers.
-        kwargs: the arguments by name.
-
-    Returns:
-        An array of the dtype that NumPy draws, and of its shape where that is known.
+    The arguments may hold tensors and arrays of integers.
 
     Raises:
         RandomUseError: the draw cannot be made in a graph.
@@ -165,11 +158,7 @@ def _refusal(name: str, reason: str) -> RandomUseError:
 
 
 def require_eager(name: str) -> None:
-    """Check that no code is being staged: a draw must happen in every call, and not once while staging.
-
-    Raises:
-        StagingError: code is being staged.
-    """
+    """Check that no code is being staged: a draw must happen in every call, and not once while staging."""
     if current_scope() is not None or not tf.executing_eagerly():
         raise RandomUseError(f"numpy.random.{name} draws from a stream of random numbers")
 

@@ -187,13 +187,7 @@ def _is_place(obj: Any) -> bool:
 
 
 def _staged_place(place: tf.Tensor, length: Any, last: Any) -> tf.Tensor:
-    """Return a place of an axis counted from the front. A place out of bounds records a violation.
-
-    Args:
-        place: the place, which may be negative.
-        length: the length of the axis.
-        last: the last place.
-    """
+    """Return a place of an axis counted from the front. A place out of bounds records a violation."""
     record_violation((place < -length) | (place > last))
     return tf.where(place < 0, place + length, place)
 

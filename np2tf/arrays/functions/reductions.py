@@ -92,11 +92,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
 
 
 def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
-    """Refuse to reduce an axis without elements.
-
-    Raises:
-        ValueError: the reduction has no element to start from.
-    """
+    """Refuse to reduce an axis without elements."""
     size = length(a, axes)
     if isinstance(size, tf.Tensor):
         record_violation(tf.equal(size, 0))
@@ -126,35 +122,28 @@ def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) ->
     return reduce_extreme(name, a, axes, keepdims)
 
 
-@op(np.max, method=True)
-def max(
-    a: Array,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the maximum over axes; NaN if an element is NaN."""
-    return _extreme("maximum", a, axis, keepdims, initial, where)
+def extreme_op(
+    numpy: Callable[..., Any], reduce: Callable[..., tf.Tensor], name: str, method: bool = False
+) -> Callable[..., Any]:
+    """Return the function for NumPy's, with the parameters of `np.max`; `reduce` takes the ufunc's name."""
+
+    def extreme(
+        a: Array,
+        axis: Axis = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> tf.Tensor:
+        return reduce(name, a, axis, keepdims, initial, where)
+
+    extreme.__name__ = numpy.__name__
+    return op(numpy, method=method)(extreme)
 
 
-@op(np.min, method=True)
-def min(
-    a: Array,
-    axis: Axis = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the minimum over axes; NaN if an element is NaN."""
-    return _extreme("minimum", a, axis, keepdims, initial, where)
-
-
+max = extreme_op(np.max, _extreme, "maximum", method=True)
+min = extreme_op(np.min, _extreme, "minimum", method=True)
 amax = op(np.amax)(max.__wrapped__)  # type: ignore[attr-defined]
-
-
 amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 
 
@@ -328,43 +317,39 @@ def _total(
     return cast(result, result_dtype)
 
 
-@op(np.sum, method=True)
-def sum(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the sum over axes."""
-    return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, where)
+def total_op(
+    numpy: Callable[..., Any],
+    reducer: Reducer,
+    identity: int,
+    mask: Callable[[tf.Tensor, Any], Any] = lambda a, where: where,
+    method: bool = False,
+) -> Callable[..., Any]:
+    """Return the function for NumPy's, with the parameters of `np.sum`; `mask` gives the elements to use."""
+
+    def total(
+        a: Array,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> tf.Tensor:
+        return _total(reducer, identity, a, axis, dtype, keepdims, initial, mask(a, where))
+
+    total.__name__ = numpy.__name__
+    return op(numpy, method=method)(total)
 
 
-@op(np.prod, method=True)
-def prod(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> tf.Tensor:
-    """Return the product over axes."""
-    return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, where)
+sum = total_op(np.sum, raw_sum, 0, method=True)
+prod = total_op(np.prod, raw_prod, 1, method=True)
 
 
 # -- means ---------------------------------------------------------------------------------------------------
 
 
 def refuse_extended(a: tf.Tensor) -> None:
-    """Leave bfloat16 and similar dtypes to NumPy, which takes them for neither floats nor integers.
-
-    Raises:
-        StagingError: `a` has a dtype that NumPy takes for neither.
-    """
+    """Leave bfloat16 and similar dtypes to NumPy, which takes them for neither floats nor integers."""
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
         raise NoGraphFormError(f"a mean of {a.dtype.name}")
 
@@ -463,12 +448,8 @@ def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float64) if compute_dtype.kind in "biu" else compute_dtype
 
 
-def degrees(ddof: Any, correction: Any) -> Any:
-    """Return `ddof`, which may be given under its other name `correction`.
-
-    Raises:
-        ValueError: both are given.
-    """
+def _degrees(ddof: Any, correction: Any) -> Any:
+    """Return `ddof`, which may be given under its other name `correction`, but not under both."""
     if correction is None:
         return ddof
     if ddof != 0:
@@ -476,42 +457,39 @@ def degrees(ddof: Any, correction: Any) -> Any:
     return correction
 
 
-@op(np.var)
-def var(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> tf.Tensor:
-    """Return the variance over axes."""
-    refuse_axis_of_number(axis, a)
-    variance = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(variance, _result_of_variance(a, dtype))
+def spread_op(
+    numpy: Callable[..., Any], compute: Callable[..., tf.Tensor], is_root: bool
+) -> Callable[..., Any]:
+    """Return the function for NumPy's, with the parameters of `np.var`."""
+
+    def spread(
+        a: Array,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> tf.Tensor:
+        variance = compute(a, axis, dtype, _degrees(ddof, correction), keepdims, where, mean)
+        return cast(tf.sqrt(variance) if is_root else variance, _result_of_variance(a, dtype))
+
+    spread.__name__ = numpy.__name__
+    return op(numpy)(spread)
 
 
-@op(np.std)
-def std(
-    a: Array,
-    axis: Axis = None,
-    dtype: DType = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
+def _variance(
+    a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
-    """Return the standard deviation over axes."""
     refuse_axis_of_number(axis, a)
-    variance = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
-    return cast(tf.sqrt(variance), _result_of_variance(a, dtype))
+    return variance_of(a, axis, dtype, ddof, keepdims, where, mean)
+
+
+var = spread_op(np.var, _variance, is_root=False)
+std = spread_op(np.std, _variance, is_root=True)
 
 
 def _spread_method(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -63,13 +63,10 @@ __all__ = [
 def view(
     numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a NumPy function which returns views. NumPy makes views of arrays on the
-    host.
+    """Return a decorator that makes a NumPy function which returns views.
 
-    Args:
-        numpy: NumPy's function.
-        method: see `op`.
-        numbers: whether a number stays a number, because NumPy calls the method of its argument.
+    NumPy makes views of arrays on the host. With `numbers` a number stays a number, because NumPy calls the
+    method of its argument.
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -204,11 +201,7 @@ def lengths(array: ndarray) -> list[Any]:
 
 
 def _resolve_shape(shape: tuple[Any, ...], have: list[Any]) -> Any:
-    """Return `shape` with its -1 replaced by a length, or as a tensor if a length is known only at run time.
-
-    Raises:
-        ValueError: the elements do not fit.
-    """
+    """Return `shape` with its -1 replaced by a length; a tensor if a length is known only at run time."""
     if sum(1 for n in shape if isinstance(n, int) and n < 0) > 1:
         raise ValueError("can only specify one unknown dimension")
     if not all(isinstance(n, int) for n in (*shape, *have)):

@@ -57,14 +57,8 @@ ndarray.data = property(_data, doc=np.ndarray.data.__doc__)  # type: ignore[attr
 
 
 def view_of_buffer(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
-    """Return the array that `make` makes over a buffer, as a view if it is an array on TensorFlow's memory.
-
-    Args:
-        buffer: an array, or the `data` of an array.
-        make: makes an np.ndarray over a memoryview.
-
-    Returns:
-        None if the buffer belongs to no array on TensorFlow.
+    """Return the array that `make` makes over an array or its `data`, as a view if it is on TensorFlow's
+    memory; None if the buffer belongs to no array on TensorFlow.
 
     Raises:
         StagingError: an array on TensorFlow has no such views.
@@ -98,11 +92,7 @@ def view_of_buffer(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any
 
 
 def _positions(array: ndarray) -> np.ndarray:
-    """Return the positions in its storage of the elements that an array sees.
-
-    Raises:
-        StagingError: the positions are not known while staging.
-    """
+    """Return the positions in its storage of the elements that an array sees."""
     if not tf.executing_eagerly():
         raise MemoryLayoutError("the overlap of array parts is needed during compilation")
     storage, chain = array.storage_and_chain()

@@ -51,11 +51,7 @@ _SIGN = {tf.float32: (tf.int32, 0x7FFFFFFF), tf.float64: (tf.int64, 0x7FFFFFFFFF
 
 
 def keys(values: tf.Tensor) -> tf.Tensor:
-    """Return signed integers that are ordered as NumPy orders `values`.
-
-    Raises:
-        StagingError: the values are complex numbers, which are ordered by two keys.
-    """
+    """Return signed integers that are ordered as NumPy orders `values`, which must be real."""
     dtype = values.dtype
     if dtype.is_complex:
         raise NoGraphFormError("sorting complex numbers")
@@ -236,11 +232,7 @@ def lexsort(keys: Operands, axis: Axis = -1) -> Any:
 
 
 def _sorter_indices(sorter: Any, a: tf.Tensor) -> tf.Tensor:
-    """Return the argument `sorter` as indices that sort `a`.
-
-    Raises:
-        TypeError, ValueError: the argument is no such array of indices.
-    """
+    """Return the argument `sorter` as indices that sort `a`."""
     order = as_tensor(sorter)
     if not order.dtype.is_integer or order.shape.rank != 1:
         raise TypeError("sorter must only contain integers, along one axis")

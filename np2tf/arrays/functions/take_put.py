@@ -92,14 +92,7 @@ def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
 
 
 def bring_into_bounds(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
-    """Return indices brought into the bounds of an axis by NumPy's `mode`.
-
-    Args:
-        index: the indices, which may be negative.
-        length: the length of the axis.
-        axis: the axis, for messages.
-        mode: "raise", "wrap" or "clip".
-    """
+    """Return indices, which may be negative, brought into the bounds of an axis by NumPy's `mode`."""
     mode = "raise" if mode is None else mode
     if mode not in _MODES:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -283,11 +276,7 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
 
 
 def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., Any]]:
-    """Return a decorator that makes a function which writes into its first argument.
-
-    Args:
-        numpy: NumPy's function, which handles arrays on the host.
-    """
+    """Return a decorator that makes a function which writes into its first argument."""
 
     def decorate(implementation: Callable[..., None]) -> Callable[..., Any]:
         def on_numpy(target: Any, args: Any, kwargs: Any) -> None:
@@ -405,11 +394,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 
 
 def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
-    """Return `values` in `dtype`: an array by the 'safe' rule, numbers and lists of numbers without a check.
-
-    Raises:
-        TypeError: the array's dtype cannot be cast safely.
-    """
+    """Return `values` in `dtype`: an array by the 'safe' rule, numbers and lists without a check."""
     if (is_array(values) and type(values) is not scalar) or isinstance(values, (np.ndarray, tf.Tensor)):
         source_dtype = kind_of(values)
         if not np.can_cast(source_dtype, dtype, "safe"):

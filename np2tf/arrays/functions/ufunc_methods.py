@@ -36,13 +36,6 @@ _MAX_SLICES = 64
 def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int, dtype: np.dtype[Any]) -> Any:
     """Return `ufunc.reduceat` for indices that are known while staging.
 
-    Args:
-        ufunc: the ufunc.
-        array: array of any shape.
-        indices: vector of the starts of the slices.
-        axis: the axis to reduce along.
-        dtype: the dtype in which NumPy computes.
-
     Raises:
         IndexError: an index is out of bounds.
         ValueError: the indices are not a vector.
@@ -116,11 +109,7 @@ def _in_dtype(array: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _known_length(x: tf.Tensor, axis: int) -> int:
-    """Return the length of an axis.
-
-    Raises:
-        StagingError: the length is unknown.
-    """
+    """Return the length of an axis, which must be known while staging."""
     if x.shape[axis] is None:
         raise ShapeNeededError("a ufunc's reduction along an axis of unknown length")
     return int(x.shape[axis])
@@ -172,11 +161,7 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
 
 
 def _initial(value: Any, dtype: np.dtype[Any]) -> tf.Tensor:
-    """Return the number from which a reduction starts, as NumPy converts it to the dtype of the reduction.
-
-    Raises:
-        ValueError: the value has axes.
-    """
+    """Return the number from which a reduction starts, as NumPy converts it to the dtype of the reduction."""
     start = as_tensor(value)
     if rank_of(start) != 0:
         raise ValueError("setting an array element with a sequence.")
@@ -205,11 +190,7 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
 
 
 def _refuse_number(array: Any) -> None:
-    """Refuse to accumulate an operand without axes.
-
-    Raises:
-        TypeError: the operand has no axes.
-    """
+    """Refuse to accumulate an operand without axes."""
     if rank_of(as_tensor(array)) == 0:
         raise TypeError("cannot accumulate on a scalar")
 
@@ -276,11 +257,7 @@ _SCATTER: dict[str, Callable[..., tf.Tensor]] = {
 
 
 def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
-    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated indices.
-
-    Raises:
-        IndexError: an index is out of bounds.
-    """
+    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated indices."""
     tensor = array.tensor
     if array.is_read_only:
         raise ValueError("array is read-only")

@@ -63,12 +63,8 @@ def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
 def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = True) -> list[tf.Tensor]:
     """Return `values`, which will be written to `storage`, computed once and before the writes.
 
-    The other staged numbers that depend on the contents of the storage are pinned with them.
-
-    Args:
-        storage: the storage.
-        values: the tensors to write.
-        always: whether to pin the values if there are no such numbers.
+    The other staged numbers that depend on the contents of the storage are pinned with them. Without `always`
+    the values are pinned only if there are such numbers.
     """
     scope = current_scope()
     if scope is None or scope.counter is None:
@@ -190,15 +186,7 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
 
 
 def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: Any) -> None:
-    """Assign ``array[key] = value``.
-
-    Args:
-        array: the array.
-        tensor: its current contents.
-        items: the key, with one item per axis.
-        key: the key as the program gives it.
-        value: the value to assign.
-    """
+    """Assign ``array[key] = value``; `items` is the key with one item for each axis."""
     picks = any(isinstance(item, tf.Tensor) for item in items)
     if not picks and make_forward(items, tensor.shape.as_list()):
         setitem(getitem(array, key), ..., value)
@@ -261,10 +249,8 @@ def _set_on_host(array: ndarray, key: Any, value: Any) -> None:
 
 
 def _fill_at_selection(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
-    """Return `tensor` after a number is written at the places of an index array that is a selection.
-
-    Returns:
-        None for any other key, and if the value is a selection.
+    """Return `tensor` after a number is written at the places of an index array that is a selection; else
+    None.
     """
     index = selected_index(tensor, key)
     if index is None or selection_of(value) is not None:
@@ -273,14 +259,7 @@ def _fill_at_selection(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | N
 
 
 def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, value: tf.Tensor) -> None:
-    """Assign ``array[key] = value`` for a basic key.
-
-    Args:
-        array: the array.
-        key: the key.
-        tensor: the current contents of the array.
-        value: the value, of the dtype of the array.
-    """
+    """Assign ``array[key] = value`` for a basic key and a value of the array's dtype."""
     apart = staging_for_xla() and not overlaps(chain_of(array))
     contents = write_repeated(tensor, key, value) if apart else None
     if contents is not None:
@@ -308,11 +287,7 @@ def _refuse_sequence(tensor: tf.Tensor, value: Any) -> None:
 
 
 def _check_rank(value: tf.Tensor) -> None:
-    """Refuse a value of several axes if the whole key is a mask of all axes, as NumPy's fast path does.
-
-    Raises:
-        TypeError: the value has more than one axis.
-    """
+    """Refuse a value of several axes if the whole key is a mask of all axes, as NumPy's fast path does."""
     if value.shape.rank is not None and value.shape.rank > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
@@ -321,11 +296,7 @@ def _check_rank(value: tf.Tensor) -> None:
 
 
 def _check_depth(items: list[Any], value: tf.Tensor) -> None:
-    """Check that a nested list has no more levels than its place in the array has axes.
-
-    Raises:
-        ValueError: the list has more levels.
-    """
+    """Check that a nested list has no more levels than its place in the array has axes."""
     visible = sum(1 for item in items if item is None or isinstance(item, slice))
     if value.shape.rank is not None and value.shape.rank > visible:
         raise ValueError(

@@ -88,14 +88,7 @@ def place_of(axes: Sequence[slice_spec.SliceSpec]) -> Hashable:
 
 
 def part_of(whole: tf.Tensor, axis: int, start: tf.Tensor, count: int) -> tf.Tensor:
-    """Return `count` elements from `start` on along an axis, with all elements of the other axes.
-
-    Args:
-        whole: the tensor.
-        axis: the axis, counted from the end.
-        start: the position of the first element.
-        count: the number of elements.
-    """
+    """Return `count` elements from `start` on along an axis, which is counted from the end."""
     rank = whole.shape.rank
     starts = [tf.zeros((), tf.int64)] * rank
     starts[axis] = start
@@ -107,14 +100,7 @@ def part_of(whole: tf.Tensor, axis: int, start: tf.Tensor, count: int) -> tf.Ten
 def slice_source(
     base: tf.Tensor, key: slice_spec.BasicKey, axes: Sequence[slice_spec.SliceSpec], whole: tf.Tensor
 ) -> Source | None:
-    """Return the source of ``base[key]``; None for slices with steps.
-
-    Args:
-        base: the array.
-        key: the key.
-        axes: the specification of the key for each axis.
-        whole: the whole array of the selection.
-    """
+    """Return the source of ``base[key]``; None for slices with steps."""
     if any(axis.step != 1 for axis in axes):
         return None
     numbers = iter(range(len(axes)))
@@ -159,13 +145,9 @@ def sizes_of(axes: Sequence[slice_spec.SliceSpec], k: int, count: int) -> list[i
 def reverse_source(
     source: Source, axis: int, length: tf.Tensor | None, turn: Callable[[tf.Tensor], Any]
 ) -> Source:
-    """Return the source of a selection after one of its axes has been reversed.
+    """Return the source of a selection after one of its axes, counted from the end, has been reversed.
 
-    Args:
-        source: the source before the reversal.
-        axis: the axis, counted from the end.
-        length: the length of the part of this axis; None if the whole axis is selected.
-        turn: the reversal of the whole array.
+    `length` is that of the part of this axis, None if all is selected; `turn` reverses the whole array.
     """
 
     def read(along: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
@@ -254,11 +236,7 @@ class Selection:
     def read(self, axis: int, first: tf.Tensor, count: int, round_entered: Round) -> tf.Tensor:
         """Return some elements of the interval that is taken of an axis, with all elements of the other axes.
 
-        Args:
-            axis: the axis, counted from the end.
-            first: the position of the first element within the interval.
-            count: the number of elements.
-            round_entered: the round that reads.
+        The axis is counted from the end, and `first` from the interval's begin.
         """
         key = (id(self), axis, id(first), count)
         if key not in round_entered.values:

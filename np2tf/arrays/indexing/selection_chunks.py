@@ -61,11 +61,8 @@ def elements_of_round(
 ) -> int | None:
     """Return the number of elements along an axis that a round computes; None if the whole array is faster.
 
-    Args:
-        shape: the shape of the whole array.
-        axis: the axis along which the part is cut.
-        least: the length of the shortest array along this axis.
-        room: the number of elements of the array that is written to; 0 if none is written to.
+    `least` is the length of the shortest array along the axis, and `room` the number of elements of the array
+    that is written to (0 for none).
     """
     # An accelerator starts a new program for every round.
     if staging_at_once() or staged_device() != "cpu" or None in shape:
@@ -82,13 +79,9 @@ def elements_of_round(
 
 
 def run_rounds(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.Tensor:
-    """Return the state after all rounds over `length` elements.
+    """Return the state after all rounds over `length` elements, a number known at run time.
 
-    Args:
-        length: the number of elements, known at run time.
-        elements: the number of elements in a round; a shorter rest is computed in smaller rounds.
-        step: computes one round.
-        state: the state before the first round.
+    A rest that is shorter than a round is computed in smaller rounds.
     """
     if staging_to_discard():  # one element tells as much, in a tenth of the operations
         with suspend_recording():
@@ -120,17 +113,7 @@ def _loop(rounds: tf.Tensor, length: tf.Tensor, size: int, step: Step, state: tf
 
 
 def not_yet_computed(count: int, done_count: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
-    """Return which elements of a round the previous round has not computed, shaped to broadcast.
-
-    Args:
-        count: the number of elements of a round.
-        done_count: the number of elements that are computed already.
-        axis: the axis of the rounds.
-        rank: the number of axes of the array.
-
-    Returns:
-        A boolean tensor of `rank` axes: `count` elements along `axis`, one along each other axis.
-    """
+    """Return which elements of a round the previous round has not computed, as `rank` axes that broadcast."""
     mask = tf.range(count, dtype=tf.int64) >= done_count
     return tf.reshape(mask, [count if k == axis else 1 for k in range(rank)])
 
@@ -239,14 +222,7 @@ def round_of(selection: Selection, axes: Sequence[int]) -> tuple[int, int] | Non
 
 
 def reduce_selection(name: str, selection: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
-    """Return a reduction of a selection over axes, computed in rounds if that is faster.
-
-    Args:
-        name: the name of the reduction.
-        selection: the selection.
-        axes: the axes.
-        whole: the same reduction, computed on the whole array.
-    """
+    """Return a reduction of a selection over axes, computed in rounds if that is faster than `whole`."""
     dtype, operand_dtype = whole.dtype, selection.whole.dtype
     plan = round_of(selection, axes)
     ordered = name not in ("max", "min") or (not operand_dtype.is_complex and not operand_dtype.is_bool)
@@ -300,15 +276,7 @@ def _accumulate_lanes(
 
 
 def inner(a: Selection, b: Selection, part: AxisMask, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
-    """Return the inner product of two vectors with the same part, computed in rounds if that is faster.
-
-    Args:
-        a: the first vector.
-        b: the second vector.
-        part: the part of both arrays that counts.
-        conjugate: whether the first vector is conjugated.
-        whole: the same product, computed on the whole arrays.
-    """
+    """Return the inner product of two vectors with one part, in rounds if that is faster than `whole`."""
     dtype = whole.dtype
     least = min(a.whole.shape[0], b.whole.shape[0])
     elements = elements_of_round([least], 0)

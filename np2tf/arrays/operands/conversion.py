@@ -228,11 +228,7 @@ def to_numpy(value: Any, depth: int = MOST_AXES, *, may_leave: bool = False) -> 
 
 
 def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
-    """Return `value` as a tensor.
-
-    Args:
-        value: a tensor, an array of either kind, a number, or nested sequences of numbers.
-        dtype: the dtype of the tensor; None for the dtype that NumPy gives to `value`.
+    """Return a value that NumPy takes for an array as a tensor, of NumPy's dtype unless one is given.
 
     Raises:
         OverflowError, ValueError: a number does not fit `dtype`.
@@ -440,14 +436,9 @@ def _wrap_for_numpy(value: Any, depth: int = MOST_AXES, *, may_leave: bool = Fal
 def call_with_protocol(
     function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any], *, may_leave: bool = False
 ) -> Any:
-    """Call a function of NumPy. If it refuses the result of an `__array__`, call it again with wrapped
-    objects.
+    """Call a function of NumPy, with its positional arguments converted here.
 
-    Args:
-        function: NumPy's function.
-        args: its positional arguments, which are converted here.
-        kwargs: its keyword arguments, already converted.
-        may_leave: see `to_numpy`.
+    If it refuses the result of an `__array__`, call it again with wrapped objects.
     """
     args = tuple(args)
     try:

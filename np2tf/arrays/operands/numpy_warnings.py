@@ -113,11 +113,6 @@ def warn_where(condition: Any, message: str, category: type[Warning] = RuntimeWa
 def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
     """Report floating-point errors as ``np.errstate(kind=...)`` asks. Only eager code reports them.
 
-    Args:
-        kind: "divide", "over", "under" or "invalid".
-        condition: a boolean tensor, true where the error occurs.
-        name: the name of the function, for the message.
-
     Raises:
         FloatingPointError: ``np.errstate`` asks for the error.
     """
@@ -139,10 +134,6 @@ def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
 
 def warn_cast(tensor: tf.Tensor, dtype: np.dtype[Any]) -> None:
     """Warn as NumPy does when it converts numbers: about imaginary parts, and about numbers that do not fit.
-
-    Args:
-        tensor: the numbers to convert.
-        dtype: the dtype to convert them to.
 
     Raises:
         FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.

@@ -159,12 +159,9 @@ class Alternatives:
         return None if len(flags) == len(self.flags) else any_of(flags)
 
     def in_dtype(self, dtype: np.dtype[Any], convert: Any, kinds: Iterable[Kind] | None = None) -> tf.Tensor:
-        """Return the value in one dtype.
+        """Return the value in one dtype; ``convert(number, dtype)`` converts a plain number.
 
-        Args:
-            dtype: the dtype.
-            convert: (number, dtype) -> tensor: converts a plain number.
-            kinds: the kinds that count; None for all.
+        Only `kinds` count.
         """
         chosen = list(self.kinds.kinds if kinds is None else kinds)
         result = None
@@ -203,11 +200,7 @@ def path_dependent_scalar(alternatives: Alternatives) -> scalar:
 
 def main_number(number: scalar, promotes: bool = False) -> scalar:
     """Return a path-dependent number as a plain one of the main kind; the call is discarded if its dtype is
-    another.
-
-    Args:
-        number: the number.
-        promotes: whether the kind matters too, because Python's numbers promote in another way.
+    another. `promotes` says that the kind matters too, because Python's numbers promote in another way.
 
     Raises:
         StagingError: the call cannot be discarded, because the graph is foreign.

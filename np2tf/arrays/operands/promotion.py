@@ -386,12 +386,6 @@ def ufunc_loop(
 ) -> Loop:
     """Return the dtypes of the operands and results with which `ufunc` is computed.
 
-    Args:
-        ufunc: NumPy's ufunc.
-        kinds: the kinds of the operands.
-        dtype: the argument `dtype` of the call.
-        casting: the argument `casting` of the call.
-
     Raises:
         PromotionError: the mode in force does not promote the operands.
         TypeError: the ufunc has no such loop (NumPy's error).
@@ -425,13 +419,9 @@ def ufunc_loop(
 def reduction_dtype(
     ufunc: np.ufunc, operand: np.dtype[Any], dtype: Any = None, out: np.dtype[Any] | None = None
 ) -> np.dtype[Any]:
-    """Return the dtype in which a ufunc reduces or accumulates an array; an output is cast to its own dtype.
+    """Return the dtype in which a ufunc reduces or accumulates an array.
 
-    Args:
-        ufunc: NumPy's ufunc.
-        operand: the dtype of the array.
-        dtype: the argument `dtype` of the call.
-        out: the dtype of the output, which takes part in promotion; None without an output.
+    That of an output takes part in promotion, and the output is cast to its own dtype.
 
     Raises:
         TypeError: the ufunc has no such loop (NumPy's error).

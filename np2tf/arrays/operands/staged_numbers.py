@@ -292,15 +292,10 @@ Loop = tuple[np.dtype[Any], ...]
 
 
 def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
-    """Apply an operator to numbers, of which at least one is path-dependent.
+    """Apply an operator, with its ufunc's name, to numbers of which at least one is path-dependent.
 
     Each loop of the ufunc that some path needs is computed. Where Python's numbers alone would give another
     result than NumPy's, or an error, the call is discarded.
-
-    Args:
-        function: the operator.
-        name: the name of the corresponding ufunc.
-        operands: the numbers.
 
     Raises:
         StagingError: Python's meaning of the operator cannot be kept.
@@ -337,10 +332,6 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
 
 def of_each_kind(function: Callable[[scalar], Any], number: scalar) -> Any:
     """Return what a function of one number gives for a path-dependent one: for each kind by itself.
-
-    Args:
-        function: plain number -> number.
-        number: the path-dependent number.
 
     Raises:
         TypeError: the function takes no such number on any path.

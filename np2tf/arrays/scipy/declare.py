@@ -63,9 +63,6 @@ def native(qualified_name: str) -> Callable[[Callable[..., Any]], Callable[..., 
 
     The decorated function has all of SciPy's parameters, or some of them. A call that gives a missing
     parameter another value than its default ends the staging and runs on the host.
-
-    Args:
-        qualified_name: the name of SciPy's function, such as "scipy.signal.lfilter".
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,11 +155,8 @@ def _refuse_complex(name: str) -> Callable[..., Any]:
 def discard_unless(good: tf.Tensor, name: str) -> None:
     """Leave a call to SciPy, which raises or warns, unless `good` holds.
 
-    If `good` is known only at run time, a compiled call in which it is false is discarded.
-
-    Args:
-        good: a boolean tensor of no axes.
-        name: a description of the refused case, for the message.
+    If `good` is known only at run time, a compiled call in which it is false is discarded. The message
+    describes the case by `name`.
 
     Raises:
         StagingError: `good` is known to be false.

@@ -30,40 +30,33 @@ from np2tf.arrays.tensors.dtype_dispatch import gather_parts
 # Check operands of scipy.linalg, compute norms, and make matrices from vectors and blocks.
 
 
-def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.Tensor, ...]:
-    """Return the operands in the dtype in which LAPACK computes.
+def computable(
+    name: str,
+    a: tf.Tensor,
+    *others: tf.Tensor,
+    square: bool = False,
+    stacked: bool = False,
+    finite: Any = True,
+) -> tuple[tf.Tensor, ...]:
+    """Return a matrix (with `stacked`, also several), and other operands, as LAPACK computes with them.
 
     Raises:
         StagingError: TensorFlow's functions lack the dtype, an operand is empty or of unknown size, or is not
-            finite.
-    """
-    for operand in operands:
-        if operand.dtype in (tf.float16, tf.bfloat16):
-            raise refusal(f"{name} of {operand.dtype.name}")
-        if operand.shape.num_elements() in (0, None):
-            raise refusal(f"{name} of an array that is empty or of unknown size")
-    tensors = as_floating(*operands)
-    require_finite(name, finite, *tensors)
-    return tensors
-
-
-def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = False) -> None:
-    """Check the shape of an operand.
-
-    Args:
-        name: the name of the function, for messages.
-        a: the operand.
-        square: whether the matrix must be square.
-        stacked: whether a stack of matrices is allowed.
-
-    Raises:
-        StagingError: the operand is a stack of matrices, which only SciPy handles.
+            finite; or there are several matrices, which only SciPy handles.
         ValueError: the operand is not a matrix, or is not square and must be.
     """
     if rank_of(a) > 2 and not stacked:
         raise refusal(f"{name} of a stack of matrices")
     if rank_of(a) < 2 or (square and a.shape[-1] != a.shape[-2]):
         raise ValueError(f"{name}: expected a {'square ' if square else ''}matrix")
+    for operand in (a, *others):
+        if operand.dtype in (tf.float16, tf.bfloat16):
+            raise refusal(f"{name} of {operand.dtype.name}")
+        if operand.shape.num_elements() in (0, None):
+            raise refusal(f"{name} of an array that is empty or of unknown size")
+    tensors = as_floating(a, *others)
+    require_finite(name, finite, *tensors)
+    return tensors
 
 
 @native("scipy.linalg.norm")
@@ -143,8 +136,7 @@ def block_diag(*arrs: Array) -> tf.Tensor:
 @native("scipy.linalg.expm")
 def expm(A: Array) -> tf.Tensor:
     """Return the matrix exponential of square matrices."""
-    a_matrix("expm", A, square=True, stacked=True)
-    return tf.linalg.expm(*computable("expm", A))
+    return tf.linalg.expm(*computable("expm", A, square=True, stacked=True))
 
 
 # -- factors -------------------------------------------------------------------------------------------------
@@ -197,13 +189,9 @@ def _solve_by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) ->
 
 
 def solve_triangle(matrix: tf.Tensor, right: tf.Tensor, trans: int, lower: bool) -> tf.Tensor:
-    """Solve a system with a triangular matrix.
+    """Solve a system with a triangular matrix (n, n) for right-hand sides (n, k).
 
-    Args:
-        matrix: the triangular matrix, of shape (n, n).
-        right: the right-hand sides, of shape (n, k).
-        trans: 0 for the matrix itself, 1 for its transpose, 2 for its conjugate transpose.
-        lower: whether the lower triangle counts.
+    `trans` is 1 for the transpose of the matrix, and 2 for its conjugate transpose.
     """
     if trans == 1 and matrix.dtype.is_complex:
         matrix = tf.math.conj(matrix)
@@ -223,13 +211,7 @@ def cholesky_factor(name: str, a: tf.Tensor, lower: bool) -> tf.Tensor:
 
 
 def solve_by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
-    """Solve a system whose matrix has a Cholesky factor.
-
-    Args:
-        factor: the factor, of shape (n, n).
-        right: the right-hand sides, of shape (n, k).
-        lower: whether the factor is the lower triangle.
-    """
+    """Solve a system for right-hand sides (n, k), given the upper or lower Cholesky factor of its matrix."""
     half = tf.linalg.triangular_solve(factor, right, lower=bool(lower), adjoint=not lower)
     return tf.linalg.triangular_solve(factor, half, lower=bool(lower), adjoint=bool(lower))
 
@@ -237,8 +219,7 @@ def solve_by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Te
 @native("scipy.linalg.cholesky")
 def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Tensor:
     """Return the upper or lower triangular factor of positive definite matrices."""
-    a_matrix("cholesky", a, square=True, stacked=True)
-    (matrices,) = computable("cholesky", a, finite=check_finite)
+    (matrices,) = computable("cholesky", a, square=True, stacked=True, finite=check_finite)
     return cholesky_factor("cholesky", matrices, lower)
 
 
@@ -248,8 +229,7 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
 
     As in SciPy, the other triangle keeps the elements of `a`, or is zero since SciPy 1.18.
     """
-    a_matrix("cho_factor", a, square=True)
-    (matrix,) = computable("cho_factor", a, finite=check_finite)
+    (matrix,) = computable("cho_factor", a, square=True, finite=check_finite)
     factor = cholesky_factor("cho_factor", matrix, lower)
     if SCIPY >= (1, 18) and as_tensor(a).dtype == factor.dtype:  # but not of integers
         return factor, lower
@@ -264,8 +244,7 @@ def cho_solve(c_and_lower: Any, b: Array, check_finite: bool = True) -> tf.Tenso
     if not isinstance(lower, (bool, int, np.bool_)):
         raise refusal("cho_solve with a triangle that is known only at run time")
     factor = as_tensor(c)
-    a_matrix("cho_solve", factor, square=True)
-    factor, right = computable("cho_solve", factor, b, finite=check_finite)
+    factor, right = computable("cho_solve", factor, b, square=True, finite=check_finite)
     return as_given(solve_by_cholesky(factor, columns_of("cho_solve", factor, right), bool(lower)), b)
 
 
@@ -299,8 +278,7 @@ def _order_of(pivots: tf.Tensor) -> tf.Tensor:
 @native("scipy.linalg.lu_factor")
 def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor]:
     """Return the LU decomposition of a square matrix, for `lu_solve`."""
-    a_matrix("lu_factor", a, square=True)
-    factors, order = lu_factors("lu_factor", *computable("lu_factor", a, finite=check_finite))
+    factors, order = lu_factors("lu_factor", *computable("lu_factor", a, square=True, finite=check_finite))
     return factors, _pivots_of(order)
 
 
@@ -308,8 +286,7 @@ def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor
 def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = True) -> tf.Tensor:
     """Solve ``a @ x == b`` for x with the factors that `lu_factor` returns for a."""
     factors, pivots = (as_tensor(array) for array in lu_and_piv)
-    a_matrix("lu_solve", factors, square=True)
-    factors, right = computable("lu_solve", factors, b, finite=check_finite)
+    factors, right = computable("lu_solve", factors, b, square=True, finite=check_finite)
     right = columns_of("lu_solve", factors, right)
     order, trans = _order_of(tf.cast(pivots, tf.int32)), TRANSPOSE_CODES[trans]
     if not trans:
@@ -326,7 +303,6 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
 @native("scipy.linalg.svd")
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_finite: bool = True) -> Any:
     """Return the singular value decomposition of a matrix, or its singular values alone."""
-    a_matrix("svd", a)
     (matrix,) = computable("svd", a, finite=check_finite)
     if not compute_uv:
         return singular_values(matrix)
@@ -336,7 +312,6 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, check_fin
 @native("scipy.linalg.svdvals")
 def svdvals(a: Array, check_finite: bool = True) -> tf.Tensor:
     """Return the singular values of a matrix, the largest first."""
-    a_matrix("svdvals", a)
     return singular_values(*computable("svdvals", a, finite=check_finite))
 
 
@@ -345,7 +320,6 @@ def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tens
     """Return the QR decomposition of a matrix."""
     if mode not in ("full", "qr", "r", "economic"):
         raise refusal(f"qr with mode={mode!r}")
-    a_matrix("qr", a)
     (matrix,) = computable("qr", a, finite=check_finite)
     orthonormal, upper = tf.linalg.qr(matrix, full_matrices=mode != "economic")
     return (upper,) if mode == "r" else (orthonormal, upper)
@@ -354,8 +328,7 @@ def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tens
 @native("scipy.linalg.eigh")
 def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_finite: bool = True) -> Any:
     """Return the eigenvalues of a Hermitian matrix, the smallest first, and its eigenvectors."""
-    a_matrix("eigh", a, square=True)
-    (matrix,) = computable("eigh", a, finite=check_finite)
+    (matrix,) = computable("eigh", a, square=True, finite=check_finite)
     triangle = matrix if lower else tf.linalg.adjoint(matrix)
     if eigvals_only:
         return tf.math.real(batches.eigvalsh(triangle))
@@ -365,8 +338,7 @@ def eigh(a: Array, *, lower: bool = True, eigvals_only: bool = False, check_fini
 @native("scipy.linalg.eigvalsh")
 def eigvalsh(a: Array, *, lower: bool = True, check_finite: bool = True) -> tf.Tensor:
     """Return the eigenvalues of a Hermitian matrix, the smallest first."""
-    a_matrix("eigvalsh", a, square=True)
-    (matrix,) = computable("eigvalsh", a, finite=check_finite)
+    (matrix,) = computable("eigvalsh", a, square=True, finite=check_finite)
     return tf.math.real(batches.eigvalsh(matrix if lower else tf.linalg.adjoint(matrix)))
 
 
@@ -376,8 +348,7 @@ def eigvalsh(a: Array, *, lower: bool = True, check_finite: bool = True) -> tf.T
 
 def _system(name: str, a: Array, b: Array, finite: bool) -> tuple[tf.Tensor, tf.Tensor]:
     """Return a square matrix (n, n), and the right-hand sides as the columns of a matrix (n, k)."""
-    a_matrix(name, a, square=True)
-    matrix, right = computable(name, a, b, finite=finite)
+    matrix, right = computable(name, a, b, square=True, finite=finite)
     return matrix, columns_of(name, matrix, right)
 
 
@@ -407,8 +378,7 @@ def solve(
 @native("scipy.linalg.inv")
 def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
     """Return the inverses of square matrices."""
-    a_matrix("inv", a, square=True, stacked=True)
-    (matrices,) = computable("inv", a, finite=check_finite)
+    (matrices,) = computable("inv", a, square=True, stacked=True, finite=check_finite)
     lu_factors("inv", matrices)
     return tf.linalg.inv(matrices)
 
@@ -416,8 +386,7 @@ def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
 @native("scipy.linalg.det")
 def det(a: Array, check_finite: bool = True) -> tf.Tensor:
     """Return the determinants of square matrices, computed in double precision."""
-    a_matrix("det", a, square=True, stacked=True)
-    (matrices,) = computable("det", a, finite=check_finite)
+    (matrices,) = computable("det", a, square=True, stacked=True, finite=check_finite)
     return determinant(tf.cast(matrices, tf.complex128 if matrices.dtype.is_complex else tf.float64))
 
 
@@ -443,19 +412,12 @@ def solve_triangular(
     return as_given(solve_triangle(matrix, right, TRANSPOSE_CODES[trans], lower), b)
 
 
-# -- Cholesky ------------------------------------------------------------------------------------------------
-
-
-# -- LU ------------------------------------------------------------------------------------------------------
-
-
 # -- least squares -------------------------------------------------------------------------------------------
 
 
 @native("scipy.linalg.lstsq")
 def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tuple[Any, ...]:
     """Solve a linear least-squares problem."""
-    a_matrix("lstsq", a)
     first, right = computable("lstsq", a, b, finite=check_finite)
     columns = columns_of("lstsq", first, right)
     if first.shape[0] < first.shape[1]:
@@ -472,7 +434,6 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
 @native("scipy.linalg.pinv")
 def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = True) -> tf.Tensor:
     """Return the Moore-Penrose inverse of a matrix."""
-    a_matrix("pinv", a)
     (matrix,) = computable("pinv", a, finite=check_finite)
     left, values, right = svd_of(matrix, full_matrices=False)
     return tf.linalg.adjoint(tf.matmul(left * _inverses(matrix, values, atol, rtol), right))
@@ -497,8 +458,7 @@ def pinvh(
     a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True
 ) -> tf.Tensor:
     """Return the pseudo-inverse of a Hermitian matrix."""
-    a_matrix("pinvh", a, square=True)
-    (matrix,) = computable("pinvh", a, finite=check_finite)
+    (matrix,) = computable("pinvh", a, square=True, finite=check_finite)
     values, vectors = batches.eigh(matrix if lower else tf.linalg.adjoint(matrix))
     inverses = _inverses(matrix, tf.math.real(values), atol, rtol)
     return tf.matmul(vectors * inverses, vectors, adjoint_b=True)

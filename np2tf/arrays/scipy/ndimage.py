@@ -91,13 +91,8 @@ def correlate_line(
 ) -> tf.Tensor:
     """Correlate an array with weights along an axis.
 
-    Args:
-        x: the array, of any shape.
-        weights: the weights, a vector.
-        axis: the axis.
-        mode: SciPy's name of the extension at both ends.
-        cval: the number outside the array, for the mode "constant".
-        offset: the place of the weight that belongs to the element itself.
+    `offset` is the place of the weight that belongs to the element itself, and `cval` the number outside the
+    array for the mode "constant".
     """
     size = weights.shape[0]
     terms = windows(widen(x), axis, size, offset, mode, cval)

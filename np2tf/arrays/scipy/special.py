@@ -76,12 +76,7 @@ def error_function(x: tf.Tensor) -> tf.Tensor:
 
 
 def _quantile(middle: tf.Tensor, tail: tf.Tensor) -> tf.Tensor:
-    """Return the standard normal quantile of p.
-
-    Args:
-        middle: ``p - 0.5``.
-        tail: ``min(p, 1 - p)``.
-    """
+    """Return the standard normal quantile of p, given ``p - 0.5`` and ``min(p, 1 - p)``."""
     near = tf.abs(middle) <= constant(0.425, middle)
     square = constant(0.180625, middle) - tf.where(near, middle * middle, constant(0, middle))
     central = middle * polynomial(square, MIDDLE[0]) / polynomial(square, MIDDLE[1])
@@ -809,14 +804,10 @@ def _expansion(order: int, odd: bool) -> list[float]:
 def _with_exact_phase(
     function: Callable[[tf.Tensor], tf.Tensor], order: int, second: bool
 ) -> Callable[[tf.Tensor], tf.Tensor]:
-    """Return a Bessel function that takes the phase of large numbers as exactly as SciPy does since 1.18.
+    """Return TensorFlow's Bessel function of order 0 or 1 with the phase of large numbers taken as exactly as
+    SciPy does since 1.18.
 
     Asymptotic expansions: https://dlmf.nist.gov/10.17.
-
-    Args:
-        function: TensorFlow's Bessel function.
-        order: 0 or 1.
-        second: whether it is a function of the second kind.
     """
     if SCIPY < (1, 18):
         return function

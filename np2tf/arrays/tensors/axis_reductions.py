@@ -94,13 +94,7 @@ def _combine_pairs(combine: Combiner, values: list[tf.Tensor]) -> tf.Tensor:
 
 
 def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> tf.Tensor:
-    """Return the inner product of two vectors, over the elements at which `mask` is true.
-
-    Args:
-        a: a vector.
-        b: a vector of the same length and dtype.
-        mask: a boolean vector of the same length; None takes all elements.
-    """
+    """Return the inner product of two vectors, over the elements at which `mask` is true."""
 
     def products(part: slice) -> tf.Tensor:
         result = a[part] * b[part]

@@ -103,13 +103,7 @@ def kernel(
 ) -> Function:
     """Return a function that calls the variant for the dtype of its operand, or `default` if there is none.
 
-    Args:
-        default: called for dtypes without their own variant.
-        boolean: called for booleans.
-        signed: called for signed integers, and for unsigned integers if `unsigned` is None.
-        unsigned: called for unsigned integers.
-        half: called for float16.
-        complex: called for complex numbers.
+    Without `unsigned`, the variant for signed integers is called for all integers.
     """
     table: dict[tf.DType, Function] = {}
     rows = (
@@ -206,12 +200,7 @@ def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
 
 
 def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> bool:
-    """Return whether all parts of eager numbers are finite, and within a limit if there is one.
-
-    Args:
-        x: an eager tensor.
-        limit: computes the limit from the largest number of the dtype; None sets no limit.
-    """
+    """Return whether all parts of eager numbers are finite, and within a limit if there is one."""
     if "CPU" in x.device:
         numbers = np.asarray(x)
         real = numbers.reshape(-1).view(numbers.real.dtype)

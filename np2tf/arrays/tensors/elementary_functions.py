@@ -77,9 +77,6 @@ def is_vectorised(x: tf.Tensor) -> bool:
 
     If they do, the function sets `gapped` of the trace, because the gradients of the polynomials differ from
     the gradients of TensorFlow's functions.
-
-    Args:
-        x: the operand of the function.
     """
     scope = current_scope()
     if scope is None or x.dtype not in (tf.float64, tf.float32) or scope.trace.device != "cpu":
@@ -91,12 +88,8 @@ def is_vectorised(x: tf.Tensor) -> bool:
 
 
 def _vectorise(function: Function, own_function: Function, wide: bool = True) -> Function:
-    """Return a function that calls `own_function` where polynomials are faster, else `function`.
-
-    Args:
-        function: TensorFlow's function.
-        own_function: the same function for float64, by polynomials.
-        wide: whether `own_function` also computes float32.
+    """Return a function that calls `own_function`, which uses polynomials, where these are faster, else
+    TensorFlow's `function`. `wide` says that `own_function` also computes float32.
     """
 
     def call(x: tf.Tensor, *further_operands: tf.Tensor) -> tf.Tensor:
@@ -109,11 +102,8 @@ def _vectorise(function: Function, own_function: Function, wide: bool = True) ->
 
 
 def _polynomial(x: tf.Tensor, coefficients: Sequence[float]) -> tf.Tensor:
-    """Return the value of a polynomial by Estrin's scheme, whose chains of dependent operations are short.
-
-    Args:
-        x: array of arguments.
-        coefficients: the coefficients, from the constant term upwards.
+    """Return the value of a polynomial, from the constant term upwards, by Estrin's scheme, whose chains of
+    dependent operations are short.
     """
     terms: list[tf.Tensor | float] = list(coefficients)
     while True:
@@ -304,12 +294,7 @@ def is_product_of_roots(exponent: float) -> bool:
 
 
 def power(x: tf.Tensor, exponent: float) -> tf.Tensor:
-    """Raise to a power that is a multiple of a half, by products and a square root.
-
-    Args:
-        x: an array for which `is_vectorised` holds.
-        exponent: the exponent of all elements; `is_product_of_roots` holds for it.
-    """
+    """Raise to a power by products and a square root, if `is_vectorised` and `is_product_of_roots` hold."""
     whole, is_odd = divmod(round(2 * abs(exponent)), 2)
     one = tf.constant(1, x.dtype)
     factors = []

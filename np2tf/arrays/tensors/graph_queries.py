@@ -46,10 +46,7 @@ def depends_on(tensor: Any, base: Any) -> bool:
 def reads_elsewhere(tensor: Any, base: Any, starts: Sequence[Any]) -> bool:
     """Return whether XLA would compute `tensor` in one kernel from elements of `base` outside of a place.
 
-    Args:
-        tensor: the tensor.
-        base: an array with as many axes.
-        starts: the place, which has the shape of `tensor`: its first element on every axis.
+    The place begins at `starts`, and has the shape of `tensor`.
     """
     if tensor.graph is not base.graph:
         # In a branch, the array is a placeholder.
@@ -77,9 +74,6 @@ def _takes(op: Any, starts: Sequence[Any], shape: Any) -> bool:
 
 def begin_of(op: Any) -> list[int] | None:
     """Return the place of the first element that a slice takes.
-
-    Args:
-        op: an operation.
 
     Returns:
         None for other operations, and for slices that remove or insert axes, skip or reverse elements,

@@ -65,13 +65,7 @@ FAR_TAIL = (
 
 
 def horner(coefficients: Sequence[float], x: Any, constant: Callable[[float], Any] = float) -> Any:
-    """Return ``coefficients[0] + coefficients[1] * x + …``.
-
-    Args:
-        coefficients: the coefficients.
-        x: a tensor, or an array of either kind.
-        constant: returns a coefficient in the form that is added to `x`.
-    """
+    """Return ``coefficients[0] + coefficients[1] * x + …``; `constant` makes what is added to `x`."""
     value = constant(coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         value = value * x + constant(coefficient)

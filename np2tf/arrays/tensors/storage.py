@@ -61,11 +61,7 @@ def as_graph_inputs(storages: Iterable[Any]) -> Iterator[None]:
 
 
 def warn(code: str) -> None:
-    """Warn at the user's line, also in code that AutoGraph has generated from the user's code.
-
-    Args:
-        code: the code of the diagnostic.
-    """
+    """Warn at the user's line, also in code that AutoGraph has generated from the user's code."""
     from tensorflow.python.util import tf_stack
 
     messages = {
@@ -210,11 +206,7 @@ def resolve_stand_ins(value: Any) -> Any:
 
 @contextmanager
 def staging_scope(trace: TraceContext, counter: tf.Tensor | None = None) -> Iterator[StagingScope]:
-    """Stage the body of the `with` block as a scope.
-
-    Args:
-        trace: the trace of the staged function.
-        counter: the number of the iteration, if the scope is a loop body.
+    """Stage the body of the `with` block as a scope. A loop's body has the number of its iteration.
 
     Raises:
         StagingError: the scopes are nested too deeply.

@@ -14,12 +14,7 @@ _constants: dict[Any, Any] = {}
 
 
 def constant(value: Any, dtype: tf.DType | None = None) -> Any:
-    """Return a small constant operand on the host, which is made once.
-
-    Args:
-        value: an integer, or a tuple of integers.
-        dtype: the dtype; None is int64.
-    """
+    """Return an integer or a tuple of integers as a small constant on the host, which is made once."""
     dtype = dtype or tf.int64
     key = (value, dtype)
     graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()

@@ -25,11 +25,6 @@ from np2tf.core.settings import config
 def check_index(index: Int, length: int, axis: int) -> Int:
     """Return `index` as a position counted from the start. A staged index may record a violation.
 
-    Args:
-        index: an index, which may be negative.
-        length: the length of the axis.
-        axis: the axis, for the message.
-
     Raises:
         IndexError: a known index is out of bounds.
     """
@@ -102,11 +97,7 @@ def may_discard() -> bool:
 
 
 def record_violation(violation: tf.Tensor) -> None:
-    """Discard the call if `violation` is true at run time, and let the host repeat it, where NumPy raises.
-
-    Args:
-        violation: a boolean tensor without axes.
-    """
+    """Discard the call if `violation` is true at run time, and let the host repeat it, where NumPy raises."""
     if _recorder.is_stopped:
         return
     if _recorder.condition is not None:
@@ -124,9 +115,6 @@ def assume(condition: tf.Tensor) -> bool:
     """Return whether staged code may rely on a condition that is known only at run time.
 
     If the condition turns out to be false, the call is discarded, and repeated by code without assumptions.
-
-    Args:
-        condition: a boolean tensor without axes.
     """
     scope = current_scope()
     if scope is None or not scope.trace.xla or not scope.trace.may_assume:
@@ -157,15 +145,7 @@ def assert_same_size(
 ) -> tf.Tensor:
     """Return `a` with a guard that one of its axes is as long as an axis of `b`; use the returned tensor.
 
-    Args:
-        a: a tensor.
-        axis: the axis of `a`.
-        b: another tensor, or the same tensor.
-        axis_of_b: the axis of `b`.
-        stretches_ones: whether a length of 1 fits every other length, as in broadcasting.
-
-    Returns:
-        A tensor of the shape and dtype of `a`.
+    With `stretches_ones` a length of 1 fits every other length, as in broadcasting.
     """
     if a.shape[axis] is not None and a.shape[axis] == b.shape[axis_of_b]:
         return a

@@ -35,11 +35,7 @@ def as_floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
 
 
 def matrix(a: tf.Tensor) -> tf.Tensor:
-    """Return `a`, a stack of matrices, in a floating dtype.
-
-    Raises:
-        LinAlgError: the array has fewer than two axes.
-    """
+    """Return `a`, a stack of matrices, in a floating dtype."""
     if rank_of(a) < 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")
     return as_floating(a)[0]
@@ -50,10 +46,6 @@ def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) ->
     decides.
 
     The last digit may decide whether such a matrix is singular.
-
-    Args:
-        a: square matrices.
-        pivots: the pivots of the matrices, if they are known.
     """
     if staging_handlers():
         discard_if_small(tf.linalg.diag_part(tf.linalg.lu(a)[0]) if pivots is None else pivots)
@@ -68,22 +60,14 @@ def discard_if_small(pivots: tf.Tensor) -> None:
 
 
 def require_finite(a: tf.Tensor) -> None:
-    """Check that the operand of a singular value decomposition is finite.
-
-    Raises:
-        LinAlgError: a known `a` has an infinite element or a NaN.
-    """
+    """Check that the operand of a singular value decomposition is finite, as far as it is known."""
     size = tf.abs(a)
     is_nonfinite = tf.logical_not(reduce_all(tf.math.is_finite(size)))
     refuse_where(is_nonfinite, LinAlgError("SVD did not converge"))
 
 
 def require_square(a: tf.Tensor) -> None:
-    """Check that `a` is a stack of square matrices.
-
-    Raises:
-        LinAlgError: a matrix is not square.
-    """
+    """Check that `a` is a stack of square matrices."""
     if rank_of(a) < 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")
     rows, columns = a.shape[-2], a.shape[-1]
@@ -92,11 +76,7 @@ def require_square(a: tf.Tensor) -> None:
 
 
 def square(a: tf.Tensor) -> tf.Tensor:
-    """Return `a`, a stack of square matrices, in a floating dtype.
-
-    Raises:
-        LinAlgError: a matrix is not square.
-    """
+    """Return `a`, a stack of square matrices, in a floating dtype."""
     require_square(a)
     return as_floating(a)[0]
 

@@ -54,12 +54,8 @@ Decomposition = Callable[[np.ndarray], Sequence[np.ndarray]]
 def computed_by_numpy(
     decompose: Decomposition, a: tf.Tensor, forms: Sequence[tf.TensorSpec]
 ) -> list[tf.Tensor] | None:
-    """Return the results of NumPy's routine in a graph; None if TensorFlow's routine is to compute them.
-
-    Args:
-        decompose: NumPy's routine, as a function of the matrices.
-        a: the matrices.
-        forms: the shapes and dtypes of the results.
+    """Return the results of NumPy's routine in a graph, which have these shapes and dtypes; None if
+    TensorFlow's routine is to compute them.
 
     Raises:
         StagingError: NumPy computes the results, because the code is eager; or the code is for XLA, which
@@ -95,12 +91,9 @@ def computed_by_numpy(
 def singular_vectors(
     a: tf.Tensor, full_matrices: bool, routine: Callable[..., Any] = np.linalg.svd
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Return U (..., m, k), the singular values (..., k) and the adjoint of V (..., k, n).
+    """Return U (..., m, k), the singular values (..., k) and the adjoint of V (..., k, n) of finite matrices.
 
-    Args:
-        a: finite matrices (..., m, n).
-        full_matrices: whether U and V are square.
-        routine: NumPy's or SciPy's function.
+    `routine` is NumPy's or SciPy's function.
 
     Raises:
         StagingError: NumPy computes the result.
@@ -161,10 +154,8 @@ def eigenvectors(
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Return the eigenvalues (..., n) of Hermitian matrices, and their eigenvectors (..., n, n) in columns.
 
-    Args:
-        a: the matrices (..., n, n).
-        triangle: the matrices for TensorFlow, which reads the lower triangle.
-        routine: NumPy's or SciPy's function, with the triangle that it reads.
+    `routine` is NumPy's or SciPy's function for the triangle that it reads; TensorFlow reads the lower
+    triangle of `triangle`.
 
     Raises:
         StagingError: NumPy computes the result.

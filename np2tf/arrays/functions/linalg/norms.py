@@ -55,11 +55,7 @@ def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
 
 
 def _refuse_empty(x: tf.Tensor, axis: Any) -> None:
-    """Refuse a maximum over an empty axis, as NumPy does without a least value to begin with.
-
-    Raises:
-        ValueError: the axis is empty, and the result is not.
-    """
+    """Refuse a maximum over an empty axis, as NumPy does without a least value to begin with."""
     axes = {k % len(x.shape) for k in (axis if isinstance(axis, (list, tuple)) else (axis,))}
     empty = any(x.shape[k] == 0 for k in axes)
     if empty and all(length != 0 for k, length in enumerate(x.shape) if k not in axes):
@@ -75,11 +71,7 @@ def _extreme(function: Callable[..., tf.Tensor], x: tf.Tensor, axis: Any, keepdi
 
 
 def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.Tensor:
-    """Return the norms along one axis.
-
-    Raises:
-        ValueError: there is no such order, or the axis is empty.
-    """
+    """Return the norms along one axis."""
     if order is None or order == 2:
         return _root_of_squares(x, axis, keepdims)
     if isinstance(order, str):
@@ -102,11 +94,7 @@ def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.T
 
 
 def _norm_of_columns(x: tf.Tensor, order: Any, sum_axis: int, compared_axis: int) -> tf.Tensor:
-    """Return the largest or smallest sum of absolute values along one axis of matrices.
-
-    Raises:
-        ValueError: there are no sums.
-    """
+    """Return the largest or smallest sum of absolute values along one axis of matrices."""
     sums = reduce_sum(tf.abs(x), sum_axis, keepdims=True)
     if order > 0:
         return _greatest(sums, (sum_axis, compared_axis), False)
@@ -116,17 +104,7 @@ def _norm_of_columns(x: tf.Tensor, order: Any, sum_axis: int, compared_axis: int
 
 
 def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Tensor:
-    """Return the norms of matrices, without their axes.
-
-    Args:
-        x: an array that holds the matrices in two of its axes.
-        order: the order of the norm.
-        rows: the axis of the rows.
-        columns: the axis of the columns.
-
-    Raises:
-        ValueError: there is no such order.
-    """
+    """Return the norms of the matrices in two axes of `x`, without these axes."""
     if order is None or order in ("fro", "f"):
         return _root_of_squares(x, (rows, columns), False)
     if order in (1, -1):
@@ -143,11 +121,7 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...]:
-    """Return the axes that an argument names.
-
-    Raises:
-        TypeError: the argument is not None, an integer or a tuple of integers.
-    """
+    """Return the axes that an argument names: None, an integer or a tuple of integers."""
     if axis is None:
         return tuple(range(rank))
     if isinstance(axis, (tuple, list)):

@@ -21,12 +21,7 @@ __all__ = ["polyfit"]
 
 
 def _check(x: tf.Tensor, y: tf.Tensor, w: tf.Tensor | None, deg: int) -> None:
-    """Check the operands of polyfit.
-
-    Raises:
-        ValueError, TypeError: NumPy's errors for operands that do not fit.
-        StagingError: the number of points is known only at run time.
-    """
+    """Check the operands of polyfit."""
     if deg < 0:
         raise ValueError("expected deg >= 0")
     if rank_of(x) != 1:
@@ -90,11 +85,7 @@ def polyfit(
 def _covariance(
     powers: tf.Tensor, scale: tf.Tensor, residuals: tf.Tensor, count: int, rank_y: int, cov: Any
 ) -> tf.Tensor:
-    """Return the covariance matrix of the coefficients.
-
-    Raises:
-        ValueError: there are too few points.
-    """
+    """Return the covariance matrix of the coefficients."""
     base = tf.linalg.inv(matmul(tf.transpose(powers), powers)) / (scale[:, None] * scale[None, :])
     if isinstance(cov, str) and cov == "unscaled":
         return base if rank_y == 1 else base[:, :, None]

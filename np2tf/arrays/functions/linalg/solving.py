@@ -233,11 +233,7 @@ def slogdet(a: Array) -> SlogdetResult:
 
 
 def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return two stacks of matrices with their leading axes broadcast against each other.
-
-    Raises:
-        ValueError: the leading axes do not broadcast.
-    """
+    """Return two stacks of matrices with their leading axes broadcast against each other."""
     if a.shape[:-2] == b.shape[:-2] and a.shape[:-2].is_fully_defined():
         return a, b
     try:
@@ -300,16 +296,9 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
 
 
 def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor, ...]:
-    """Solve a linear least-squares problem by singular values.
-
-    Args:
-        a: a matrix.
-        b: a matrix of right-hand sides.
-        relative: singular values below `relative` times the largest count as 0; a negative number stands for
-            the precision of the dtype.
-
-    Returns:
-        The solution, the residuals, the rank, and the singular values.
+    """Return the solution of a linear least-squares problem by singular values, the residuals, the rank, and
+    the singular values. Those below `relative` times the largest count as 0; a negative number stands for the
+    precision of the dtype.
     """
     left, values, adjoint = svd_of(a, full_matrices=False)
     cutoff = as_tensor(relative, real_dtype(a).as_numpy_dtype)

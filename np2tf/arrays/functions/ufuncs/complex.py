@@ -73,17 +73,12 @@ def prefer_kernel(
     limit: Callable[[float], float] | None = None,
     but_zero: bool = False,
 ) -> Function:
-    """Return a function that uses TensorFlow's `kernel` if its eager results are moderate, else `formula`.
+    """Return a function that uses TensorFlow's `kernel` if its eager results are moderate, else NumPy's
+    `formula`. The largest trusted part of a result is `limit` of the largest number of the dtype; None trusts
+    every finite result. `but_zero` says that the kernel loses the signs of a zero result.
 
     The kernels for vectors of numbers use the squared length, which overflows, and XLA has limits of its
     own. In graphs only `formula` is used.
-
-    Args:
-        kernel: right for ordinary numbers, and fast.
-        formula: NumPy's formula, right for all numbers.
-        limit: gives the largest trusted part of a result from the largest number of the dtype; None trusts
-            every finite result.
-        but_zero: whether the kernel loses the signs of a zero result.
     """
 
     def call(*operands: tf.Tensor) -> tf.Tensor:

@@ -33,13 +33,7 @@ def _safe_divisor(b: tf.Tensor) -> tf.Tensor:
 
 
 def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.Tensor:
-    """Return the quotient rounded down; 0 if the divisor is 0.
-
-    Args:
-        a: integers.
-        b: integers of the same dtype.
-        name: the name of the function in warnings.
-    """
+    """Return the quotient rounded down; 0 if the divisor is 0."""
     if _is_harmless(b):
         return tf.math.floordiv(a, b)
     quotient = tf.math.floordiv(a, _safe_divisor(b))

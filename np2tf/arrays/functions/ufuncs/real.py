@@ -322,16 +322,14 @@ def _largest_exponent(dtype: Any) -> np.floating[Any]:
 def _exponential(
     kernel: Callable[[tf.Tensor], tf.Tensor], slope: Callable[[tf.Tensor], tf.Tensor]
 ) -> Function:
-    """Return `kernel` of numbers whose exponential is finite, and a sum for other numbers.
+    """Return TensorFlow's `kernel` of numbers whose exponential is finite, and a sum for other numbers.
+
+    `slope` gives the derivative from the result.
 
     XLA's exponential of float32 and float16 on CPUs converts its argument to an integer, which is undefined
     for a NaN that the compiler knows to be one: the results are whatever lies in memory. And it ends in a
     product, which overflows for large arguments, but not if it is fused with a sum: ``x - exp(x)`` is finite
     then.
-
-    Args:
-        kernel: TensorFlow's function.
-        slope: gives the derivative from the result.
     """
 
     @tf.custom_gradient

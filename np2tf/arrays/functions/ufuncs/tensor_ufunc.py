@@ -234,19 +234,7 @@ class Ufunc:
         initial: Any = _ABSENT,
         where: Any = True,
     ) -> Any:
-        """Reduce an array by applying the ufunc between its elements along an axis.
-
-        Args:
-            array: array of any shape.
-            axis: the axis or axes; by default 0.
-            dtype: the dtype in which to compute.
-            out: array to write the result into.
-            keepdims: whether the reduced axes remain with length 1.
-            initial: number that the reduction starts from.
-            where: boolean mask of the elements to use.
-
-        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduce.html.
-        """
+        """Reduce an array by applying the ufunc between its elements along an axis."""
         more = {} if initial is _ABSENT or initial is np._NoValue else {"initial": initial}
         if where is not True:
             more["where"] = where
@@ -262,16 +250,7 @@ class Ufunc:
         return self._along("reduce", function, (array,), more, out)
 
     def accumulate(self, array: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None) -> Any:
-        """Return the running results of the ufunc along an axis.
-
-        Args:
-            array: array of any shape.
-            axis: the axis; by default 0.
-            dtype: the dtype in which to compute.
-            out: array to write the result into.
-
-        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.accumulate.html.
-        """
+        """Return the running results of the ufunc along an axis."""
         if is_array(out) and out.tensor.shape.rank == 0:  # here NumPy crashes
             raise ValueError("provided out is the wrong size for the accumulation.")
         if axis is None:
@@ -284,17 +263,7 @@ class Ufunc:
     def reduceat(
         self, array: Any, indices: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None
     ) -> Any:
-        """Reduce the slices of an array that start at given indices.
-
-        Args:
-            array: array of any shape.
-            indices: vector of the starts of the slices.
-            axis: the axis; by default 0.
-            dtype: the dtype in which to compute.
-            out: array to write the result into.
-
-        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.reduceat.html.
-        """
+        """Reduce the slices of an array that start at given indices."""
         more = {} if axis is _ABSENT else {"axis": axis}
         if dtype is not None:
             more["dtype"] = dtype
@@ -304,15 +273,7 @@ class Ufunc:
     def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
         """Apply the ufunc to all pairs of elements of two arrays.
 
-        Args:
-            a: array of any shape.
-            b: array of any shape.
-            **kwargs: further arguments of the ufunc.
-
-        Returns:
-            An array of the shape ``a.shape + b.shape``.
-
-        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.outer.html.
+        The result has the shape ``a.shape + b.shape``.
         """
 
         def pairs(a: Any, b: Any, **kwargs: Any) -> Any:
@@ -362,15 +323,7 @@ class Ufunc:
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
         """Apply the ufunc in place, once for every index, also for repeated indices.
 
-        Args:
-            array: array to write into.
-            indices: key of the elements.
-            *operands: the second operand of a ufunc of two operands.
-
-        Returns:
-            `array`, or a new tensor if `array` is a tf.Tensor.
-
-        See https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html.
+        Return `array`, or a new tensor if `array` is a tf.Tensor.
         """
         if isinstance(array, tf.Tensor):
             return self.at(tensor_array(array), indices, *operands).tensor
