@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from np2tf.core.rules import DRAWS
+from np2tf.core.rules import draws
 from np2tf.loading.loops.names import functions_of, parameters_of
 from np2tf.staging.process.boundary import AUTOGRAPH, DRAW
 
@@ -51,7 +51,7 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
         before = sources.get((function.name, function.lineno))
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)
         nodes = list(ast.walk(function))
-        has_draws = any(isinstance(node, ast.Attribute) and node.attr in DRAWS for node in nodes)
+        has_draws = any(isinstance(node, ast.Attribute) and node.attr in draws() for node in nodes)
         has_control = any(isinstance(node, _CONTROL) for node in nodes)
         for_autograph = as_it_was and has_control and not has_draws
         _add_boundary(function, in_class, AUTOGRAPH if for_autograph else "_np2tf_boundary")
@@ -109,7 +109,7 @@ class _Draws(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         method = node.func
-        if isinstance(method, ast.Attribute) and method.attr in DRAWS and _root(method) != "tnp":
+        if isinstance(method, ast.Attribute) and method.attr in draws() and _root(method) != "tnp":
             wrapped = ast.parse(f"{DRAW}(_)", mode="eval").body
             _place(wrapped, method)
             wrapped.args = [method]  # type: ignore[attr-defined]

@@ -242,11 +242,6 @@ _EXCEPTIONS = frozenset(
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 )
-_NEEDS_VALUE = words(
-    """
-    item tolist tobytes tofile dump dumps setflags data ctypes flags strides base
-    """
-)
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Yield: "is a generator",
     cst.Await: "is a coroutine",
@@ -535,9 +530,9 @@ class Effects:
             is_own_object = type(base) is cst.Name and is_own(base, function, self.facts)
             params = parameters(function.params)
             return None if is_own_object and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
-        if method in _NEEDS_VALUE:
-            return f"needs the value of `{self.facts.code(node)}` while it runs"
         rule = rules.find(f"numpy.ndarray.{method}")
+        if rule is not None and rule.needs_value:
+            return f"needs the value of `{self.facts.code(node)}` while it runs"
         if method in READS or (rule is not None and rule.kind == "native"):
             return None
         return _Callee.UNKNOWN
