@@ -88,9 +88,7 @@ class Certain:
         binding = owner.bindings[name.value][0]
         if type(binding) is cst.FunctionDef:
             return binding
-        target = self._facts.parents[binding]
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        value = assign.value if type(assign) is cst.Assign else None
+        value = self._facts.parents.assigned_value(binding)
         return value if type(value) is cst.Lambda else None
 
 
@@ -205,15 +203,8 @@ class References:
                 return Ref("function", binding.name.value)
             if type(binding) is cst.ClassDef:
                 return Ref("class", binding.name.value)
-        value = self._assigned_value(binding)
+        value = self._facts.parents.given_value(binding)
         return UNKNOWN if value is None else self.of(value)
-
-    def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
-        target = self._facts.parents[binding]
-        if type(target) is cst.AnnAssign:
-            return target.value
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        return assign.value if type(assign) is cst.Assign else None
 
     def _import_ref(self, alias: cst.ImportAlias) -> Ref:
         around = self._facts.parents[alias]
@@ -368,9 +359,7 @@ class _Summaries:
     def _exports(self) -> frozenset[str] | None:
         """Return the names in `__all__`, if it is written as one list or tuple of strings."""
         bindings = self._facts.scopes.module.bindings.get("__all__", [])
-        target = self._facts.parents[bindings[0]] if len(bindings) == 1 else None
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        value = assign.value if type(assign) is cst.Assign else None
+        value = self._facts.parents.assigned_value(bindings[0]) if len(bindings) == 1 else None
         if not isinstance(value, (cst.List, cst.Tuple)):
             return None
         texts = [element.value for element in value.elements]

@@ -543,9 +543,7 @@ class Effects:
     def _is_inner_function(self, binding: cst.CSTNode) -> bool:
         if type(binding) is cst.FunctionDef:
             return True
-        target = self.facts.parents[binding]
-        assign = self.facts.parents[target] if target is not None else None
-        return type(assign) is cst.Assign and type(assign.value) is cst.Lambda
+        return type(self.facts.parents.assigned_value(binding)) is cst.Lambda
 
     def _is_handed_on(self, node: cst.Name) -> bool:
         """Return whether a builtin is used in another way than by calling it."""

@@ -104,12 +104,10 @@ class Kinds:
         """Return the kind of the value that one binding gives its name."""
         if type(binding) is cst.Param:
             return _annotation_kind(binding.annotation)
+        value = self._parents.given_value(binding)
+        if value is not None:
+            return self.kind(value)
         up = self._parents[binding]
-        if type(up) is cst.AssignTarget:
-            assign = self._parents[up]
-            return self.kind(assign.value) if type(assign) is cst.Assign else Kind.UNKNOWN
-        if type(up) is cst.AnnAssign and up.value is not None:
-            return self.kind(up.value)
         if type(up) is cst.NamedExpr:
             return self.kind(up.value)
         if type(up) is cst.AugAssign:

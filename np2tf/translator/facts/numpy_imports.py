@@ -22,15 +22,7 @@ def binds_nothing(binding: cst.CSTNode, parents: Parents) -> bool:
     up = parents[binding]
     if type(up) is cst.AnnAssign:
         return up.value is None or _is_none(up.value)
-    assign = parents[up] if type(up) is cst.AssignTarget else None
-    return type(assign) is cst.Assign and _is_none(assign.value)
-
-
-def assigned_name(binding: cst.CSTNode, parents: Parents) -> cst.Name | None:
-    """Return the name on the right of a binding of the form `np = numpy`."""
-    up = parents[binding]
-    assign = parents[up] if type(up) is cst.AssignTarget else None
-    return assign.value if type(assign) is cst.Assign and type(assign.value) is cst.Name else None
+    return _is_none(parents.assigned_value(binding))
 
 
 def asks_for_none(use: cst.Name, parents: Parents) -> bool:
@@ -51,7 +43,7 @@ def asks_for_none(use: cst.Name, parents: Parents) -> bool:
     return type(up) in (cst.If, cst.IfExp, cst.While, cst.Assert) and up.test is node  # type: ignore[union-attr]
 
 
-def _is_none(node: cst.CSTNode) -> bool:
+def _is_none(node: cst.CSTNode | None) -> bool:
     return type(node) is cst.Name and node.value == "None"
 
 
@@ -322,9 +314,9 @@ class Imports:
 
     def _assigned_module(self, binding: cst.CSTNode) -> cst.Name | None:
         """Return the name `numpy` in the binding `np = numpy` of a module that imports `numpy`."""
-        value = assigned_name(binding, self.parents)
+        value = self.parents.assigned_value(binding)
         module = self.scopes.module
-        if value is None or self.scopes.of(value) is not module:
+        if type(value) is not cst.Name or self.scopes.of(value) is not module:
             return None
         bindings = module.bindings.get(value.value, ())
         return value if {self._of_alias.get(binding) for binding in bindings} == {"numpy"} else None

@@ -260,6 +260,17 @@ class Parents:
             yield up
             up = self._above.get(up)
 
+    def assigned_value(self, target: cst.CSTNode) -> cst.BaseExpression | None:
+        """Return the value of `target = value`; None if the target is bound in another way."""
+        up = self._above.get(target)
+        assign = self._above.get(up) if type(up) is cst.AssignTarget else None
+        return assign.value if type(assign) is cst.Assign else None
+
+    def given_value(self, target: cst.CSTNode) -> cst.BaseExpression | None:
+        """Return the value of `target = value` or `target: kind = value`; None if there is none."""
+        up = self._above.get(target)
+        return up.value if type(up) is cst.AnnAssign else self.assigned_value(target)
+
     def nearest(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
         """Return the innermost node of exactly one of these classes around `node` (not `node` itself)."""
         return next((cast(Node, up) for up in self.above(node) if type(up) in kinds), None)
