@@ -11,9 +11,10 @@ import ast
 from np2tf.core.rules import draws
 from np2tf.loading.loops.names import functions_of, parameters_of
 from np2tf.staging.process.boundary import AUTOGRAPH, DRAW
+from np2tf.translator.sources.python_trees import DEFINITIONS, imports_in
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_Scope = (*DEFINITIONS, ast.Lambda)
 #: A function that uses such a name to list its variables would find the boundary's variable.
 _LOOKS_INSIDE = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: A function that uses such a name is written for tensors themselves.
@@ -41,7 +42,8 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
         source: the tree of the source.
         compiler_functions: the names of functions that another compiler reads, which stay as they are.
     """
-    if any(map(_imports_tensorflow, ast.walk(source))):
+    modules = (module for node in ast.walk(source) for _, module, _ in imports_in(node))
+    if any(module.partition(".")[0] in _LIBRARIES for module in modules):
         return
     in_source = functions_of(source.body, everywhere=True)
     sources = {(function.name, function.lineno): function for function, _ in in_source}
@@ -59,13 +61,6 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
 
 def _is_jitted(function: _Function) -> bool:
     return any(ast.unparse(decorator).startswith("np2tf.jit") for decorator in function.decorator_list)
-
-
-def _imports_tensorflow(node: ast.AST) -> bool:
-    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-    if isinstance(node, ast.ImportFrom) and not node.level:
-        names = [node.module or ""]
-    return any(name.partition(".")[0] in _LIBRARIES for name in names)
 
 
 def _add_boundary(function: _Function, in_class: bool, entry: str) -> None:

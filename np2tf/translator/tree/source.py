@@ -18,6 +18,7 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf.core.diagnostics import Diagnostic
+from np2tf.translator.sources.python_trees import first_line
 from np2tf.translator.tree.blanks import parse_module
 from np2tf.translator.tree.printing import cut, print_module, prints_as_remembered
 
@@ -100,13 +101,7 @@ class Source:
 
 def spans(program: ast.Module) -> tuple[tuple[int, int], ...]:
     """The first and the last line of each statement at the top of a program; decorators are a part of it."""
-    return tuple(
-        (
-            min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]),
-            node.end_lineno or node.lineno,
-        )
-        for node in program.body
-    )
+    return tuple((first_line(node), node.end_lineno or node.lineno) for node in program.body)
 
 
 def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
