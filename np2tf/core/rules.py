@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 # A chapter lists its names by the way np2tf provides them, and facts about single names:
 #
@@ -56,8 +55,7 @@ OPERANDS = {
 }
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """The facts about one public NumPy name."""
 
     name: str
@@ -173,6 +171,10 @@ def _chapter(stem: str) -> dict[str, Rule]:
         raise ValueError(
             f"rules/{stem}.toml has exceptions or facts of some that it does not list: {sorted(unknown)}"
         )
+    shared_facts: dict[str, dict[str, Any]] = {}
+    for key, names in of_some.items():
+        for name in names:
+            shared_facts.setdefault(name, {})[key] = True
     entries = {}
     for name, kind in kinds.items():
         of_all = {
@@ -180,8 +182,7 @@ def _chapter(stem: str) -> dict[str, Rule]:
             for key, value in table.get("facts_of_all", {}).items()
             if name not in exceptions.get(key, ())
         }
-        shared = {key: True for key, names in of_some.items() if name in names}
-        fact = {**of_all, **shared, **facts.get(name, {})}
+        fact = {**of_all, **shared_facts.get(name, {}), **facts.get(name, {})}
         fact["writes"] = tuple(fact.get("writes", ()))
         fact["parameters"] = tuple(fact.get("parameters", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
@@ -216,10 +217,8 @@ def find_any(qualified_name: str) -> Rule | None:
 @lru_cache(maxsize=1)
 def draws() -> frozenset[str]:
     """Return the names of the functions of `numpy.random` and of its generators' methods that draw."""
-    stems = ("random", "modules/generator", "modules/random_state")
-    return frozenset(
-        name.rpartition(".")[2] for stem in stems for name, rule in _chapter(stem).items() if rule.draws
-    )
+    methods = {**_chapter("modules/generator"), **_chapter("modules/random_state")}
+    return frozenset(name.rpartition(".")[2] for name, rule in {**rules(), **methods}.items() if rule.draws)
 
 
 def against_staging(qualified_name: str) -> str | None:
