@@ -48,7 +48,7 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
     in_source = functions_of(source.body, everywhere=True)
     sources = {(function.name, function.lineno): function for function, _ in in_source}
     for function, in_class in functions_of(tree.body, everywhere=True):
-        if function.name in compiler_functions or _is_jitted(function):
+        if function.name in compiler_functions or is_jitted(function):
             continue
         before = sources.get((function.name, function.lineno))
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)
@@ -59,7 +59,8 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
         _add_boundary(function, in_class, AUTOGRAPH if for_autograph else "_np2tf_boundary")
 
 
-def _is_jitted(function: _Function) -> bool:
+def is_jitted(function: _Function) -> bool:
+    """Return whether a function of a translation is decorated with `np2tf.jit`."""
     return any(ast.unparse(decorator).startswith("np2tf.jit") for decorator in function.decorator_list)
 
 
@@ -73,7 +74,7 @@ def _add_boundary(function: _Function, in_class: bool, entry: str) -> None:
         return
     if not names.isdisjoint(_LOOKS_INSIDE | _TENSORFLOW):
         return
-    inner = _Results().visit_all(function.body[start:])
+    inner: list[ast.stmt] = list(map(_Results().visit, function.body[start:]))
     if not isinstance(inner[-1], (ast.Return, ast.Raise)):
         end = ast.parse("if _np2tf_here is not None: _np2tf_here.give(None)").body[0]
         _place(end, inner[-1])
@@ -123,9 +124,6 @@ class _Results(ast.NodeTransformer):
     """Passes results and yielded values through the boundary; functions inside have boundaries of their
     own.
     """
-
-    def visit_all(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        return [self.visit(node) for node in body]
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         return node if isinstance(node, _Scope) else super().generic_visit(node)

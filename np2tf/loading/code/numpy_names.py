@@ -39,14 +39,11 @@ def check_reexports(translation: ast.Module, reexports: Sequence[Reexport]) -> N
         for index in range(len(body) - 1, -1, -1):
             statement = body[index]
             if isinstance(statement, ast.ImportFrom):
-                body[index + 1 : index + 1] = [
-                    _statement(_check_text(name, reexport), statement)
+                checks = [
+                    f"{name} = {CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})"
                     for name, reexport in _reexports_in(statement, reexports)
                 ]
-
-
-def _check_text(name: str, reexport: Reexport) -> str:
-    return f"{name} = {CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})"
+                body[index + 1 : index + 1] = [_statement(check, statement) for check in checks]
 
 
 def _reexports_in(statement: ast.ImportFrom, reexports: Sequence[Reexport]) -> Iterator[tuple[str, Reexport]]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.loading.code.boundaries import is_jitted
 from np2tf.loading.findings import Originals
 from np2tf.loading.loops.loop_functions import Loops
 from np2tf.loading.loops.watched_code import watch_functions
@@ -247,8 +248,7 @@ def jitted_lines(tree: ast.Module) -> set[int]:
     return {
         first_line(node)
         for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and any(ast.unparse(decorator).startswith("np2tf.jit") for decorator in node.decorator_list)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and is_jitted(node)
     }
 
 

@@ -326,10 +326,11 @@ class _Summaries:
                 (inner_function.name, inner_function) for inner_function in self._with_inner(name, function)
             )
         classes = [node for node in facts.module.body if type(node) is cst.ClassDef]
+        stars = [node for node in facts.nodes(cst.ImportFrom) if type(node.names) is cst.ImportStar]
         return ModuleSummary(
             path,
             {name: self._top(bindings) for name, bindings in facts.scopes.module.bindings.items()},
-            tuple(self._stars()),
+            tuple(map(module_of, stars)),
             self._exports(),
             functions,
             {node.name.value: references.class_summary(node) for node in classes},
@@ -350,11 +351,6 @@ class _Summaries:
             return UNKNOWN
         references = tuple(self._references.reference_of(binding) for binding in bindings)
         return references[0] if len(references) == 1 else Ref("any", "", references)
-
-    def _stars(self) -> Iterator[Ref]:
-        for node in self._facts.nodes(cst.ImportFrom):
-            if type(node.names) is cst.ImportStar:
-                yield module_of(node)
 
     def _exports(self) -> frozenset[str] | None:
         """Return the names in `__all__`, if it is written as one list or tuple of strings."""

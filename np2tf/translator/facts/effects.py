@@ -18,7 +18,7 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.facts.texts import print_problem
 from np2tf.translator.facts.try_blocks import hidden_exception, staged_parts
-from np2tf.translator.tree.nodes import children, named_parameters, root_of, walk, words
+from np2tf.translator.tree.nodes import children, has_keyword, named_parameters, root_of, walk, words
 
 # -- class definitions ---------------------------------------------------------------------------------------
 # Class definitions inside functions, and whether running a definition has effects.
@@ -490,7 +490,7 @@ class Effects:
             reason = rules.against_staging(translated_name) if rules.find(translated_name) else None
             if reason is not None:
                 return reason
-        if import_name != "warnings.warn" and _has_keyword(node, "stacklevel"):
+        if import_name != "warnings.warn" and has_keyword(node, "stacklevel"):
             return "reports its caller (`stacklevel`)"
         if import_name in _OF_THE_STACK:
             return f"inspects the call stack with `{import_name}`"
@@ -563,7 +563,3 @@ def _asks_for_class(node: cst.CSTNode) -> bool:
 def _is_hidden(function: cst.FunctionDef) -> bool:
     """Return whether a decorator may have replaced a function by another object."""
     return any(name not in TRANSPARENT and name != "np2tf.jit" for name in decorators(function))
-
-
-def _has_keyword(call: cst.Call, name: str) -> bool:
-    return any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)

@@ -10,12 +10,17 @@ from collections.abc import Iterator
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
+def parse_quietly(source: str | bytes) -> ast.Module:
+    """Return the tree of a source, without Python's warnings about it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
 def python_tree(source: str | bytes) -> ast.Module | None:
     """Return the tree of a source, without Python's warnings about it; None if it is no program."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
+        return parse_quietly(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -110,6 +110,11 @@ def first_parameter(function: cst.FunctionDef | cst.Lambda) -> str | None:
     return next((param.name.value for param in positional_parameters(function)), None)
 
 
+def has_keyword(call: cst.Call, name: str) -> bool:
+    """Return whether a call gives an argument by this keyword."""
+    return any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)
+
+
 def words(text: str) -> frozenset[str]:
     """Return the set of names in a text, separated by spaces."""
     return frozenset(text.split())
