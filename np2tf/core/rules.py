@@ -4,43 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-# -- draws ---------------------------------------------------------------------------------------------------
-# The names of NumPy's functions and methods that draw random numbers, and that staged code draws as NumPy
-# does.
-
-#: Functions of `numpy.random`, and methods of its generators.
-DRAWS = frozenset(
-    {
-        *(
-            "default_rng",
-            "RandomState",
-            "rand",
-            "randn",
-            "randint",
-            "random",
-            "random_sample",
-            "sample",
-            "ranf",
-        ),
-        *("integers", "uniform", "normal", "standard_normal", "choice", "permutation", "permuted", "shuffle"),
-        *("beta", "binomial", "chisquare", "dirichlet", "exponential", "f", "gamma", "geometric", "gumbel"),
-        *("hypergeometric", "laplace", "logistic", "lognormal", "logseries", "multinomial"),
-        *("multivariate_normal", "multivariate_hypergeometric", "negative_binomial", "noncentral_chisquare"),
-        *("noncentral_f", "pareto", "poisson", "power", "random_integers", "rayleigh", "standard_cauchy"),
-        *("standard_exponential", "standard_gamma", "standard_t", "tomaxint", "triangular", "vonmises"),
-        *("wald", "weibull", "zipf"),
-    }
-)
-
-
-# -- rules ---------------------------------------------------------------------------------------------------
-# The NumPy API map: loads rules/*.toml (standard library only).
-#
 # A chapter lists its names by the way np2tf provides them, and facts about single names:
 #
 #     prefix = "numpy"                 # where the names live
@@ -56,6 +23,8 @@ DRAWS = frozenset(
 #     returns_array = true
 #     [exceptions]                     # … but not of these
 #     returns_array = ["sum", "prod"]
+#     [facts_of_some]                  # facts of several names
+#     returns_view = ["reshape", "ravel"]
 #     [of_each.at]                     # methods that every name of the chapter has
 #     writes = ["a"]
 #     [examples]                       # last: read only when asked for
@@ -86,8 +55,7 @@ OPERANDS = {
 }
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """The facts about one public NumPy name."""
 
     name: str
@@ -103,6 +71,8 @@ class Rule:
     returns_view: bool = False
     dynamic_shape: bool = False
     random: bool = False
+    draws: bool = False
+    """It draws random numbers, or makes a generator, and staged code draws as NumPy does."""
     number: bool = False
     """The name is a number or a truth value, no function."""
     ufunc: bool = False
@@ -114,10 +84,16 @@ class Rule:
     """It makes new arrays; what it is given may be lengths, numbers and lists, and need not be arrays."""
     returns_array: bool = False
     """It returns one array, for any arguments: no number, tuple, list or None."""
+    static: bool = False
+    """Its result depends on shapes and dtypes, never on the elements of arrays."""
+    needs_value: bool = False
+    """For a method or attribute: it reads the elements or the memory of the array at once."""
     calls_first: bool = False
     """Its first argument is a function, which it calls."""
     acts: bool = False
     """It reads or writes files, settings or texts: it has no place in a graph, nor in a reordered line."""
+    outside: bool = False
+    """It acts on files or settings: running it once, while staging, would be wrong."""
     shows_errors: bool = False
     """It raises nothing that depends on data, or compiled code discards the call where NumPy raises."""
     reason: str = ""
@@ -188,10 +164,17 @@ def _chapter(stem: str) -> dict[str, Rule]:
     if unknown:
         raise ValueError(f"rules/{stem}.toml has facts about names it does not list: {sorted(unknown)}")
     exceptions: dict[str, list[str]] = table.get("exceptions", {})
-    unknown = {name for names in exceptions.values() for name in names} - set(kinds)
+    of_some: dict[str, list[str]] = table.get("facts_of_some", {})
+    unknown = {name for names in (*exceptions.values(), *of_some.values()) for name in names} - set(kinds)
     unknown |= set(exceptions) - set(table.get("facts_of_all", {}))
     if unknown:
-        raise ValueError(f"rules/{stem}.toml has exceptions that it does not list: {sorted(unknown)}")
+        raise ValueError(
+            f"rules/{stem}.toml has exceptions or facts of some that it does not list: {sorted(unknown)}"
+        )
+    shared_facts: dict[str, dict[str, Any]] = {}
+    for key, names in of_some.items():
+        for name in names:
+            shared_facts.setdefault(name, {})[key] = True
     entries = {}
     for name, kind in kinds.items():
         of_all = {
@@ -199,7 +182,7 @@ def _chapter(stem: str) -> dict[str, Rule]:
             for key, value in table.get("facts_of_all", {}).items()
             if name not in exceptions.get(key, ())
         }
-        fact = {**of_all, **facts.get(name, {})}
+        fact = {**of_all, **shared_facts.get(name, {}), **facts.get(name, {})}
         fact["writes"] = tuple(fact.get("writes", ()))
         fact["parameters"] = tuple(fact.get("parameters", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
@@ -226,18 +209,28 @@ def find(qualified_name: str) -> Rule | None:
     return rules().get(qualified_name)
 
 
+def find_any(qualified_name: str) -> Rule | None:
+    """Return the rule of a qualified NumPy name, also of a name that the translator does not rename."""
+    return find(qualified_name) or kept_names().get(qualified_name)
+
+
+@lru_cache(maxsize=1)
+def draws() -> frozenset[str]:
+    """Return the names of the functions of `numpy.random` and of its generators' methods that draw."""
+    methods = {**_chapter("modules/generator"), **_chapter("modules/random_state")}
+    return frozenset(name.rpartition(".")[2] for name, rule in {**rules(), **methods}.items() if rule.draws)
+
+
 def against_staging(qualified_name: str) -> str | None:
     """Return why a NumPy function cannot be called in staged code, as the rest of "it …"; None if it can."""
-    rule = find(qualified_name) or kept_names().get(qualified_name)
+    rule = find_any(qualified_name)
     base, _, method = qualified_name.rpartition(".")
     if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
         rule = find(base)
     if rule is None:
         return f"calls `{qualified_name}`, which np2tf does not know"
-    if rule.random and method not in DRAWS:
-        return f"draws random numbers with `{qualified_name}`"
     if rule.random:
-        return None
+        return None if rule.draws else f"draws random numbers with `{qualified_name}`"
     if rule.kind == "no" or rule.acts:
         return f"calls `{qualified_name}`, which cannot run in a graph"
     if rule.kind == "host" and not rule.new_name:

@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 
 from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.pipeline import translate
-from np2tf.translator.sources.candidates import python_tree
 from np2tf.translator.sources.options import Options
+from np2tf.translator.sources.python_trees import first_line, python_tree
 from np2tf.translator.tree.safety import unsafe
 from np2tf.translator.tree.source import Source, SourceError
 
@@ -172,8 +172,7 @@ def _prompts(lines: Sequence[str]) -> list[str]:
     """Return the prompt of each line of an example: every statement begins with a new prompt."""
     inside: set[int] = set()
     for statement in ast.parse("\n".join(lines)).body:
-        decorators = getattr(statement, "decorator_list", [])
-        first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+        first = first_line(statement)
         inside.update(range(first, statement.end_lineno or first))
     return [_PROMPTS[number in inside or not line] for number, line in enumerate(lines)]
 

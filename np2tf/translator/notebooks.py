@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from np2tf.core.diagnostics import Diagnostic
+from np2tf.translator.sources.python_trees import parse_quietly
 from np2tf.translator.tree.source import SourceError
 
 # -- places --------------------------------------------------------------------------------------------------
@@ -182,9 +181,7 @@ def _indent(line: str) -> str:
 def _error(lines: list[str]) -> int | None:
     """Return the line in which Python's parser finds an error; None if the lines are Python."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse("\n".join(lines))
+        parse_quietly("\n".join(lines))
     except SyntaxError as error:
         return error.lineno or 1
     except (ValueError, RecursionError, MemoryError):

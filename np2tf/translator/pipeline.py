@@ -63,7 +63,6 @@ class Result:
     facts: Facts | None = field(default=None, repr=False, compare=False)
     """The facts of the input, unless it is no candidate or cannot be read."""
     suppressed_findings: list[Diagnostic] = field(default_factory=list)
-    """The findings that comments of the file hide."""
 
 
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:

@@ -167,6 +167,7 @@ def test_no_code_decides_by_a_chapters_name() -> None:
     [
         'native = ["a"]\n[facts_of_all]\nreturns_array = true\n[exceptions]\nreturns_array = ["b"]\n',
         'native = ["a"]\n[exceptions]\nreturns_array = ["a"]\n',
+        'native = ["a"]\n[facts_of_some]\nreturns_array = ["b"]\n',
     ],
 )
 def test_exceptions_are_of_names_and_facts(tmp_path, monkeypatch, text: str) -> None:
@@ -180,6 +181,51 @@ def test_exceptions_are_of_names_and_facts(tmp_path, monkeypatch, text: str) -> 
 def test_exceptions_lack_the_fact_of_all() -> None:
     assert rules.find("numpy.cumsum").returns_array
     assert not rules.find("numpy.sum").returns_array
+
+
+def test_names_that_draw_do() -> None:
+    """A generator's method that draws moves its stream on; any other method leaves the stream alone, or is
+    about the stream itself.
+    """
+    calls = {
+        "binomial": (3, 0.5), "choice": (5,), "dirichlet": ([1.0, 2.0],), "hypergeometric": (9, 9, 4),
+        "integers": (9,), "multinomial": (4, [0.5, 0.5]), "multivariate_hypergeometric": ([4, 4], 3),
+        "multivariate_normal": ([0.0, 0.0], np.eye(2)), "negative_binomial": (3, 0.5),
+        "noncentral_f": (2.0, 2.0, 1.0), "permutation": (9,), "permuted": (np.arange(9),),
+        "shuffle": (np.arange(9),), "triangular": (0.0, 1.0, 2.0), "noncentral_chisquare": (2.0, 1.0),
+    }  # fmt: skip
+    two, one = ("beta", "f", "vonmises"), ("chisquare", "gamma", "geometric", "logseries", "pareto", "power")
+    one += ("standard_gamma", "standard_t", "wald", "weibull", "zipf")
+    calls |= {**dict.fromkeys(two, (2.0, 2.0)), **dict.fromkeys(one, (0.5,))}
+    calls |= {"wald": (1.0, 1.0), "zipf": (2.0,)}
+    for name, rule in rules.kept_names().items():
+        if rule.chapter != "modules/generator":
+            continue
+        method = name.rpartition(".")[2]
+        generator = np.random.default_rng(1)
+        before = repr(generator.bit_generator.state)
+        if rule.draws:
+            getattr(generator, method)(*calls.get(method, ()))
+            assert repr(generator.bit_generator.state) != before, name
+        else:
+            assert method in ("bit_generator", "bytes", "spawn")
+
+
+def test_static_results_ignore_elements() -> None:
+    """A function whose result is static says the same of arrays that differ in their elements only."""
+    names = {name.removeprefix("numpy.") for name, rule in RULES.items() if rule.static}
+    for name in names - {"can_cast", "issubdtype"}:
+        assert getattr(np, name)(np.zeros((2, 3))) == getattr(np, name)(np.ones((2, 3))), name
+    assert {"shape", "ndim", "size", "can_cast", "issubdtype"} <= names
+
+
+def test_methods_that_return_arrays_do() -> None:
+    x = np.arange(6.0).reshape(1, 6)
+    arguments = {"astype": (int,), "reshape": (3, 2), "swapaxes": (0, 1)}
+    for name, rule in RULES.items():
+        method = name.removeprefix("numpy.ndarray.")
+        if rule.returns_array and method != name:
+            assert isinstance(getattr(x, method)(*arguments.get(method, ())), np.ndarray), name
 
 
 def test_unknown_facts_are_refused(tmp_path, monkeypatch) -> None:

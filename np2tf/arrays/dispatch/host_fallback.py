@@ -14,6 +14,7 @@ from np2tf.arrays.front.numpy_functions import WRITES
 from np2tf.arrays.operands.conversion import to_numpy
 from np2tf.arrays.operands.differentiated_values import refuse_host_result, refuse_to_leave
 from np2tf.arrays.tensors.storage import current_scope
+from np2tf.core import rules
 from np2tf.core.counts import counts
 from np2tf.core.errors import NoGraphFormError, ValueNeededError
 
@@ -59,14 +60,6 @@ def host_only(numpy: Callable[..., Any]) -> Callable[..., Any]:
 # NumPy receives the arguments as np.ndarray, and its results live where new arrays live. Values that are
 # not known while staging end the staging, and so do functions with effects beyond their arguments.
 
-#: Functions that act on files or on settings: running them once, while staging, would be wrong.
-_EFFECTS = frozenset(
-    f"numpy.{name}"
-    for name in (
-        *("load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt", "fromfile"),
-        *("fromregex", "set_printoptions", "seterr", "seterrcall", "setbufsize", "info", "show_config"),
-    )
-)
 #: Modules of random numbers and of tests: their functions never run while staging.
 _EFFECT_PREFIXES = ("numpy.random.", "numpy.testing.")
 
@@ -116,7 +109,8 @@ def host_arguments(
         StagingError: code is being staged, and the call depends on values known only at run time.
     """
     if current_scope() is not None:
-        if qualified_name in _EFFECTS or qualified_name.startswith(_EFFECT_PREFIXES):
+        rule = rules.find_any(qualified_name)
+        if (rule is not None and rule.outside) or qualified_name.startswith(_EFFECT_PREFIXES):
             raise NoGraphFormError.of(name=qualified_name)
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
             raise ValueNeededError(f"{qualified_name} needs the values of an array during compilation")

@@ -200,7 +200,7 @@ def _code(name: str) -> Code:
 def _about(name: str) -> list[str]:
     """Return the entries of the rules about a NumPy name, line by line."""
     full = "numpy." + name.split(".", 1)[1]
-    rule = rules.find(full) or rules.kept_names().get(full)
+    rule = rules.find_any(full)
     if rule is None:
         raise click.UsageError(
             f"no such name: {name}; names look like np.sum, np.linalg.norm, np.ndarray.sort"

@@ -18,6 +18,7 @@ from np2tf.cli.verify.command_line import ROOT, RUN, EndedProcess, run_process
 from np2tf.cli.verify.comparison import files_difference, own_lines, text_difference
 from np2tf.cli.verify.programs import COUNTERS, Failure, Verdict
 from np2tf.core.rules import tomllib
+from np2tf.translator.sources.python_trees import first_line
 
 # -- project -------------------------------------------------------------------------------------------------
 # A project to verify: a package in a folder, with a `project.toml` that says how the package is run.
@@ -191,8 +192,9 @@ def _place(project: Project, name: str) -> _Place:
         definition = inner[-1]
     if not isinstance(definition, ast.FunctionDef):
         raise error
-    first = min((decorator.lineno for decorator in definition.decorator_list), default=definition.lineno)
-    return _Place(path, qualname, range(first, (definition.end_lineno or definition.lineno) + 1))
+    return _Place(
+        path, qualname, range(first_line(definition), (definition.end_lineno or definition.lineno) + 1)
+    )
 
 
 def _hot(name: str, place: _Place, numpys: int, outcome: Mapping[str, Any]) -> Hot:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 
-from np2tf.core.rules import DRAWS
+from np2tf.core.rules import draws
 from np2tf.loading.loops.names import functions_of, parameters_of
 from np2tf.staging.process.boundary import AUTOGRAPH, DRAW
+from np2tf.translator.sources.python_trees import DEFINITIONS, imports_in
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_Scope = (*DEFINITIONS, ast.Lambda)
 #: A function that uses such a name to list its variables would find the boundary's variable.
 _LOOKS_INSIDE = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: A function that uses such a name is written for tensors themselves.
@@ -41,31 +42,26 @@ def _add_to_functions(tree: ast.Module, source: ast.Module, compiler_functions: 
         source: the tree of the source.
         compiler_functions: the names of functions that another compiler reads, which stay as they are.
     """
-    if any(map(_imports_tensorflow, ast.walk(source))):
+    modules = (module for node in ast.walk(source) for _, module, _ in imports_in(node))
+    if any(module.partition(".")[0] in _LIBRARIES for module in modules):
         return
     in_source = functions_of(source.body, everywhere=True)
     sources = {(function.name, function.lineno): function for function, _ in in_source}
     for function, in_class in functions_of(tree.body, everywhere=True):
-        if function.name in compiler_functions or _is_jitted(function):
+        if function.name in compiler_functions or is_jitted(function):
             continue
         before = sources.get((function.name, function.lineno))
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)
         nodes = list(ast.walk(function))
-        has_draws = any(isinstance(node, ast.Attribute) and node.attr in DRAWS for node in nodes)
+        has_draws = any(isinstance(node, ast.Attribute) and node.attr in draws() for node in nodes)
         has_control = any(isinstance(node, _CONTROL) for node in nodes)
         for_autograph = as_it_was and has_control and not has_draws
         _add_boundary(function, in_class, AUTOGRAPH if for_autograph else "_np2tf_boundary")
 
 
-def _is_jitted(function: _Function) -> bool:
+def is_jitted(function: _Function) -> bool:
+    """Return whether a function of a translation is decorated with `np2tf.jit`."""
     return any(ast.unparse(decorator).startswith("np2tf.jit") for decorator in function.decorator_list)
-
-
-def _imports_tensorflow(node: ast.AST) -> bool:
-    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-    if isinstance(node, ast.ImportFrom) and not node.level:
-        names = [node.module or ""]
-    return any(name.partition(".")[0] in _LIBRARIES for name in names)
 
 
 def _add_boundary(function: _Function, in_class: bool, entry: str) -> None:
@@ -78,7 +74,7 @@ def _add_boundary(function: _Function, in_class: bool, entry: str) -> None:
         return
     if not names.isdisjoint(_LOOKS_INSIDE | _TENSORFLOW):
         return
-    inner = _Results().visit_all(function.body[start:])
+    inner: list[ast.stmt] = list(map(_Results().visit, function.body[start:]))
     if not isinstance(inner[-1], (ast.Return, ast.Raise)):
         end = ast.parse("if _np2tf_here is not None: _np2tf_here.give(None)").body[0]
         _place(end, inner[-1])
@@ -109,7 +105,7 @@ class _Draws(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         method = node.func
-        if isinstance(method, ast.Attribute) and method.attr in DRAWS and _root(method) != "tnp":
+        if isinstance(method, ast.Attribute) and method.attr in draws() and _root(method) != "tnp":
             wrapped = ast.parse(f"{DRAW}(_)", mode="eval").body
             _place(wrapped, method)
             wrapped.args = [method]  # type: ignore[attr-defined]
@@ -128,9 +124,6 @@ class _Results(ast.NodeTransformer):
     """Passes results and yielded values through the boundary; functions inside have boundaries of their
     own.
     """
-
-    def visit_all(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        return [self.visit(node) for node in body]
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         return node if isinstance(node, _Scope) else super().generic_visit(node)

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from np2tf.loading.code.reexported_names import CHECK
-from np2tf.loading.loops.names import numpy_imports
 from np2tf.translator.sources.names_between_files import Reexport
+from np2tf.translator.sources.python_trees import DEFINITIONS, imports_in, numpy_imports
 
 
 def keep_names(source: ast.Module, translation: ast.Module) -> None:
@@ -39,14 +39,11 @@ def check_reexports(translation: ast.Module, reexports: Sequence[Reexport]) -> N
         for index in range(len(body) - 1, -1, -1):
             statement = body[index]
             if isinstance(statement, ast.ImportFrom):
-                body[index + 1 : index + 1] = [
-                    _statement(_check_text(name, reexport), statement)
+                checks = [
+                    f"{name} = {CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})"
                     for name, reexport in _reexports_in(statement, reexports)
                 ]
-
-
-def _check_text(name: str, reexport: Reexport) -> str:
-    return f"{name} = {CHECK}({name}, {reexport.qualified_name!r}, {reexport.or_none})"
+                body[index + 1 : index + 1] = [_statement(check, statement) for check in checks]
 
 
 def _reexports_in(statement: ast.ImportFrom, reexports: Sequence[Reexport]) -> Iterator[tuple[str, Reexport]]:
@@ -56,17 +53,13 @@ def _reexports_in(statement: ast.ImportFrom, reexports: Sequence[Reexport]) -> I
     if _is_star(statement):
         yield from ((name, reexport) for name, reexport in of_module.items() if reexport.by_star)
     else:
-        for alias in statement.names:
-            if alias.name in of_module:
-                yield alias.asname or alias.name, of_module[alias.name]
+        for bound_name, _, name in imports_in(statement):
+            if name in of_module:
+                yield bound_name, of_module[name]
 
 
 def _lost_names(source: ast.Module, translation: ast.Module) -> list[tuple[str, str]]:
-    translation_names = {
-        alias.asname or alias.name.partition(".")[0]
-        for statement in _imports(translation)
-        for alias in statement.names
-    }
+    translation_names = {name for statement in _imports(translation) for name, _, _ in imports_in(statement)}
     paths: dict[str, str] = {}
     for statement in _imports(source):
         for name, path in numpy_imports(statement):
@@ -116,7 +109,7 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
         if isinstance(first, ast.stmt):
             yield value
         for child in value:
-            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if not isinstance(child, DEFINITIONS):
                 yield from _bodies(child)
 
 

@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.loading.code.boundaries import is_jitted
 from np2tf.loading.findings import Originals
 from np2tf.loading.loops.loop_functions import Loops
-from np2tf.loading.loops.names import blocks_of, numpy_imports
 from np2tf.loading.loops.watched_code import watch_functions
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import WATCH
 from np2tf.staging.objects.code_names import codes_within
+from np2tf.translator.sources.python_trees import first_line, numpy_imports, own_statements
 
 #: A flag that the code of functions has, and the code of classes and modules has not: it has local variables.
 _CO_OPTIMIZED = 0x1
@@ -39,7 +40,6 @@ _REMOVED_METHODS = frozenset({"itemset", "newbyteorder", "ptp"})
 #: In a source with such a word, a call that begins without tensors may create some.
 _OF_TENSORS = (b"tensorflow", b"keras", b"np2tf")
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-_Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ABSENT = object()
 Path = tuple[str, ...]
 
@@ -174,8 +174,9 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
     object.
     """
     paths: dict[str, list[Path]] = {}
-    for name, path in _imports(tree.body):
-        paths.setdefault(name, []).append(path)
+    for statement in own_statements(tree.body):
+        for name, path in numpy_imports(statement):
+            paths.setdefault(name, []).append(path)
     store_names = [
         instruction.argval for instruction in dis.get_instructions(module) if instruction.opname in _AT_TOP
     ]
@@ -193,15 +194,6 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
         and name not in in_functions
         and _below_numpy(paths_of_name[0]) is not _ABSENT
     }
-
-
-def _imports(statements: list[ast.stmt]) -> Iterator[tuple[str, Path]]:
-    """Yield the names that imports outside of functions and classes bind, and their paths below `numpy`."""
-    for node in statements:
-        yield from numpy_imports(node)
-        if not isinstance(node, _Definition):
-            for inner in blocks_of(node):
-                yield from _imports(inner)
 
 
 def _below_numpy(path: Path) -> Any:
@@ -254,10 +246,9 @@ def _bound_names(module: types.CodeType) -> set[str]:
 def jitted_lines(tree: ast.Module) -> set[int]:
     """Return the first lines of the functions that are decorated with `np2tf.jit`."""
     return {
-        min(node.lineno, *(decorator.lineno for decorator in node.decorator_list))
+        first_line(node)
         for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and any(ast.unparse(decorator).startswith("np2tf.jit") for decorator in node.decorator_list)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and is_jitted(node)
     }
 
 

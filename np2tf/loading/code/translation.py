@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import pickle
-import warnings
 
 from np2tf.loading.code.boundaries import add_boundaries
 from np2tf.loading.code.numpy_names import check_reexports, keep_names
@@ -17,9 +16,11 @@ from np2tf.loading.code.source_lines import SourceMap
 from np2tf.loading.findings import Finding, Translation
 from np2tf.loading.loops.loop_functions import loops_of
 from np2tf.loading.loops.watched_code import watch_translation
+from np2tf.translator.batch.outcome import reason_of
 from np2tf.translator.control.summaries import summarise
 from np2tf.translator.pipeline import Result, translate
 from np2tf.translator.sources.options import Options
+from np2tf.translator.sources.python_trees import parse_quietly
 from np2tf.translator.tree.source import Source, SourceError
 
 
@@ -43,8 +44,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
     except SourceError as error:
         return Translation(None, (Finding.of(error.diagnostic),))
     except Exception as error:  # a fault of np2tf must not break an import that works without it
-        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        return Translation(None, (Finding.create("NP2TF905", path, 1, reason=reason),))
+        return Translation(None, (Finding.create("NP2TF905", path, 1, reason=reason_of(error)),))
 
 
 def _summary(source: Source, result: Result, path: str, options: Options) -> bytes:
@@ -57,11 +57,8 @@ def tree_of(source: Source, result: Result) -> tuple[ast.Module, ast.Module]:
     """Return the translation as Python's tree, with the source's places and names, and the source's own
     tree.
     """
-    with warnings.catch_warnings():
-        # Python gave its warnings when it parsed the source; the lines here differ.
-        warnings.simplefilter("ignore")
-        tree = ast.parse(result.text.removeprefix("\ufeff"))
-        original = ast.parse(source.text)
+    # Python gave its warnings when it parsed the source; the lines here differ.
+    tree, original = parse_quietly(result.text.removeprefix("\ufeff")), parse_quietly(source.text)
     SourceMap(source, result).relocate(tree)
     keep_names(original, tree)
     return tree, original

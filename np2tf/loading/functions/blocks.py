@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from np2tf.loading.findings import UntranslatableError, content_of
-from np2tf.loading.loops.names import numpy_imports
 from np2tf.loading.translations import FileState
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import LoopFunction
+from np2tf.translator.sources import python_trees
+from np2tf.translator.sources.python_trees import DEFINITIONS, numpy_imports
 
 # -- stable names --------------------------------------------------------------------------------------------
 # Tells the names around a function that always mean the same object.
@@ -163,15 +164,13 @@ def block_of(functions: Sequence[types.FunctionType], may_share_line: bool = Fal
     for function in functions:
         node = definition_of(tree, function, may_share_line)
         if node is not None:
-            definitions[function] = (node.name if isinstance(node, _DEFS) else "<lambda>", node.lineno)
+            definitions[function] = (node.name if isinstance(node, DEFINITIONS) else "<lambda>", node.lineno)
             nodes.append(node)
     if not nodes:
         raise UntranslatableError(f"{path} is not the source it was made from")
     names = {**_numpys(tree), **_names(functions)}
     outer = _smallest_around(tree, nodes)
-    first_line = min(
-        [outer.lineno, *(decorator.lineno for decorator in getattr(outer, "decorator_list", ()))]
-    )
+    first_line = python_trees.first_line(outer)
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
     last_line = outer.end_lineno or first_line
@@ -219,9 +218,6 @@ def _has_changed(function: types.FunctionType, path: str) -> bool:
     return (import_state.size, import_state.modification_time) != (now.size, now.modification_time)
 
 
-_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
 def definition_of(tree: ast.Module, function: types.FunctionType, may_share_line: bool = False) -> Any:
     """Return the node from which a function was made.
 
@@ -233,9 +229,7 @@ def definition_of(tree: ast.Module, function: types.FunctionType, may_share_line
     definitions = []
     for node in ast.walk(tree):
         if isinstance(node, kinds):
-            first = min(
-                [node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]
-            )
+            first = python_trees.first_line(node)
             if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
                 definitions.append(node)
     if len(definitions) > 1 and may_share_line:
@@ -258,7 +252,7 @@ def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
     """Return the smallest definition around all nodes: a single def itself, a class, or the statement of a
     lambda.
     """
-    if len(nodes) == 1 and isinstance(nodes[0], _DEFS):
+    if len(nodes) == 1 and isinstance(nodes[0], DEFINITIONS):
         return nodes[0]
     kinds: Any = ast.ClassDef if len(nodes) > 1 else ast.stmt
     around = [
@@ -419,6 +413,6 @@ def _syntax_of(text: str) -> str:
     outer = ast.parse(text).body[0]
     if isinstance(outer, ast.If):
         outer = outer.body[0]
-    if isinstance(outer, _DEFS) and ast.get_docstring(outer, clean=False) is not None:
+    if isinstance(outer, DEFINITIONS) and ast.get_docstring(outer, clean=False) is not None:
         outer.body[0] = ast.Pass()
     return ast.dump(outer)

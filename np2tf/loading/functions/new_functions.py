@@ -20,6 +20,7 @@ from np2tf.loading.loops.names import functions_of
 from np2tf.staging.process.boundary import NAMES, note_translated
 from np2tf.translator.pipeline import translate
 from np2tf.translator.sources.options import Options
+from np2tf.translator.sources.python_trees import DEFINITIONS
 from np2tf.translator.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"
@@ -27,7 +28,6 @@ _FACTORY = "__np2tf_names__"
 #: writes to elements.
 _OF_ARRAYS = (ast.Attribute, ast.Subscript)
 _Def = ast.FunctionDef | ast.AsyncFunctionDef
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def translations(
@@ -160,7 +160,7 @@ def _compile_block(
     names.update(dict.fromkeys(libraries))
     # (`if True:` keeps a block indented.)
     body = [part for node in tree.body for part in (node.body if isinstance(node, ast.If) else [node])]
-    defined = {node.name for node in body if isinstance(node, _DEFINITIONS)} - names.keys()
+    defined = {node.name for node in body if isinstance(node, DEFINITIONS)} - names.keys()
     scope = f"global {', '.join(sorted(defined))}" if defined else "pass"
     factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): {scope}")
     factory.body[0].body += tree.body  # type: ignore[attr-defined]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from np2tf.loading.loops.names import (
@@ -11,20 +10,19 @@ from np2tf.loading.loops.names import (
     OF_THE_FRAME,
     OF_THE_MODULE,
     REFUSED_NODES,
-    blocks_of,
     count_loads,
     functions_of,
     globals_of_functions,
     is_bound_before_read,
     is_private,
     jumps,
-    numpy_imports,
     parameters_of,
     stored_names,
     walk,
 )
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.staging.tiers import constants
+from np2tf.translator.sources.python_trees import DEFINITIONS, numpy_imports, own_statements
 
 # -- items ---------------------------------------------------------------------------------------------------
 # The iterables of a `for` besides ranges: arrays, and `enumerate`, `zip` and `reversed` of arrays.
@@ -288,7 +286,7 @@ def function_of(
 
 _Loop = ast.For | ast.While
 #: Statements that bind names which are no variables.
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+_NO_VARIABLES = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 #: The place of a loop -> its function.
 Loops = dict[tuple[int, int], LoopFunction]
 
@@ -333,21 +331,12 @@ class _LoopFinder:
     def loops(self) -> Loops:
         """Return the loops' functions, by the places of the loops."""
         loop_functions: Loops = {}
-        for loop in self._loops_within(self._body):
-            if _is_plain(loop) and self._may_be_taken_out(loop):
+        for loop in own_statements(self._body):
+            if isinstance(loop, (ast.For, ast.While)) and _is_plain(loop) and self._may_be_taken_out(loop):
                 loop_functions[loop.lineno, loop.col_offset] = self._make_function(
                     loop, self._number + len(loop_functions)
                 )
         return loop_functions
-
-    def _loops_within(self, body: list[ast.stmt]) -> Iterator[_Loop]:
-        for node in body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                continue
-            if isinstance(node, (ast.For, ast.While)):
-                yield node
-            for inner in blocks_of(node):
-                yield from self._loops_within(inner)
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
         """Return whether the loop keeps its meaning as a function."""
@@ -431,7 +420,7 @@ class _ModuleLoopFinder(_LoopFinder):
         super().__init__(source.body, "<module>", lines, path, number, numpy)
         self._of_functions = globals_of_functions(text, path)
         self._module_names = stored_names(
-            [statement for statement in source.body if not isinstance(statement, _DEFINITIONS)]
+            [statement for statement in source.body if not isinstance(statement, _NO_VARIABLES)]
         )
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:

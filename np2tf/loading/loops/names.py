@@ -1,10 +1,12 @@
-"""The names that a loop reads and binds, the statements that keep it from becoming a function, and blocks."""
+"""The names that a loop reads and binds, and the statements that keep it from becoming a function."""
 
 from __future__ import annotations
 
 import ast
 import symtable
 from collections.abc import Iterator, Sequence
+
+from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, imports_in
 
 #: Statements and expressions that a loop must not hold if it is to become a function.
 REFUSED_NODES = (
@@ -28,7 +30,7 @@ OF_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "__c
 #: Names by which code gets at the variables of a module without naming them.
 OF_THE_MODULE = frozenset({*OF_THE_FRAME - {"super", "__class__", "warn"}, "globals", "__main__", "modules"})
 #: Nodes that may capture variables of the function around them.
-CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+CLOSURES = (ast.Lambda, ast.GeneratorExp, *DEFINITIONS)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PARTS = ("body", "orelse", "finalbody")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -54,20 +56,6 @@ def parameters_of(arguments: ast.arguments) -> list[str]:
     return [parameter.arg for parameter in every if parameter is not None]
 
 
-def numpy_imports(statement: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the names that an import statement binds to objects of NumPy, and their paths below `numpy`."""
-    if isinstance(statement, ast.Import):
-        for alias in statement.names:
-            first, *path = alias.name.split(".")
-            if first == "numpy":
-                yield (alias.asname, tuple(path)) if alias.asname else (first, ())
-    elif isinstance(statement, ast.ImportFrom) and not statement.level:
-        first, *path = (statement.module or "").split(".")
-        for alias in statement.names if first == "numpy" else ():
-            if alias.name != "*":
-                yield alias.asname or alias.name, (*path, alias.name)
-
-
 def stored_names(body: Sequence[ast.AST]) -> set[str]:
     """Return the variables that statements bind, without the variables of comprehensions."""
     names: set[str] = set()
@@ -76,13 +64,13 @@ def stored_names(body: Sequence[ast.AST]) -> set[str]:
         node = stack.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, DEFINITIONS):
             names.add(node.name)
             continue
         elif isinstance(node, ast.ExceptHandler) and node.name:
             names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            names |= {name for name, _, _ in imports_in(node)}
         elif isinstance(node, ast.Lambda):
             continue
         if isinstance(node, _COMPREHENSIONS):
@@ -186,14 +174,3 @@ def functions_of(
         blocks = blocks_of(node) if everywhere else (getattr(node, part, []) for part in _PARTS)
         for block in blocks:
             yield from functions_of(block, in_class or isinstance(node, ast.ClassDef), everywhere=everywhere)
-
-
-def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of a compound statement."""
-    for part in _PARTS:
-        block = getattr(node, part, None)
-        if isinstance(block, list):
-            yield block
-    for part in ("handlers", "cases"):
-        for handler in getattr(node, part, ()):
-            yield handler.body

@@ -27,8 +27,9 @@ import ast
 import copy
 
 from np2tf.loading.loops.loop_functions import Loops
-from np2tf.loading.loops.names import blocks_of, functions_of, walk
+from np2tf.loading.loops.names import functions_of, walk
 from np2tf.staging.host.watched_loops import LoopFunction
+from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, first_line
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.While
@@ -104,11 +105,6 @@ def watch_translation(
             _watch_function(function, loops, is_jitted=False)
 
 
-def first_line(function: _Function) -> int:
-    """Return the line where a function begins, with its decorators."""
-    return min(function.lineno, *(decorator.lineno for decorator in function.decorator_list), function.lineno)
-
-
 def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
     if not is_jitted:
         # The user has not asked for compilation here: functions with other decorators, generators,
@@ -136,7 +132,7 @@ def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
 
 
 def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(node, DEFINITIONS):
         return [node]
     for inner in blocks_of(node):
         inner[:] = _instrument_block(inner, loops)

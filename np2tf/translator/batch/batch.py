@@ -17,9 +17,9 @@ from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.batch.outcome import Outcome, has_failed, is_own_fault, problem, reason_of
 from np2tf.translator.batch.patches import patch_of, patch_text
 from np2tf.translator.linking.summary import ModuleSummary
-from np2tf.translator.sources.candidates import python_tree
 from np2tf.translator.sources.names_between_files import passed_on, reexports_of
 from np2tf.translator.sources.options import Options
+from np2tf.translator.sources.python_trees import python_tree
 
 # -- tasks ---------------------------------------------------------------------------------------------------
 # The translation of one file as a task that any process can do.

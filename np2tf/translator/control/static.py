@@ -46,12 +46,9 @@ class Lengths:
         return values
 
     def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
-        target = self._facts.parents[binding]
-        if type(target) is cst.Element:  # of `i, j = np.nonzero(mask)`
-            row = self._facts.parents[target]
-            target = self._facts.parents[row] if row is not None else None
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        return assign.value if type(assign) is cst.Assign else None
+        element = self._facts.parents[binding]
+        row = self._facts.parents[element] if type(element) is cst.Element else None  # of `i, j = …`
+        return self._facts.parents.assigned_value(binding if row is None else row)
 
     def _picks(self, node: cst.CSTNode) -> bool:
         if type(node) is cst.Call:
@@ -162,9 +159,8 @@ class Static:
     def _module_binding(self, binding: cst.CSTNode) -> bool:
         if type(binding) is not cst.Name:
             return True
-        target = self._facts.parents[binding]
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        return type(assign) is cst.Assign and self._literal(assign.value)
+        value = self._facts.parents.assigned_value(binding)
+        return value is not None and self._literal(value)
 
     def _literal(self, node: cst.CSTNode) -> bool:
         if isinstance(node, (cst.BinaryOperation,)):

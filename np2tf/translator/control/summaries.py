@@ -88,9 +88,7 @@ class Certain:
         binding = owner.bindings[name.value][0]
         if type(binding) is cst.FunctionDef:
             return binding
-        target = self._facts.parents[binding]
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        value = assign.value if type(assign) is cst.Assign else None
+        value = self._facts.parents.assigned_value(binding)
         return value if type(value) is cst.Lambda else None
 
 
@@ -205,15 +203,8 @@ class References:
                 return Ref("function", binding.name.value)
             if type(binding) is cst.ClassDef:
                 return Ref("class", binding.name.value)
-        value = self._assigned_value(binding)
+        value = self._facts.parents.given_value(binding)
         return UNKNOWN if value is None else self.of(value)
-
-    def _assigned_value(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
-        target = self._facts.parents[binding]
-        if type(target) is cst.AnnAssign:
-            return target.value
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        return assign.value if type(assign) is cst.Assign else None
 
     def _import_ref(self, alias: cst.ImportAlias) -> Ref:
         around = self._facts.parents[alias]
@@ -335,10 +326,11 @@ class _Summaries:
                 (inner_function.name, inner_function) for inner_function in self._with_inner(name, function)
             )
         classes = [node for node in facts.module.body if type(node) is cst.ClassDef]
+        stars = [node for node in facts.nodes(cst.ImportFrom) if type(node.names) is cst.ImportStar]
         return ModuleSummary(
             path,
             {name: self._top(bindings) for name, bindings in facts.scopes.module.bindings.items()},
-            tuple(self._stars()),
+            tuple(map(module_of, stars)),
             self._exports(),
             functions,
             {node.name.value: references.class_summary(node) for node in classes},
@@ -360,17 +352,10 @@ class _Summaries:
         references = tuple(self._references.reference_of(binding) for binding in bindings)
         return references[0] if len(references) == 1 else Ref("any", "", references)
 
-    def _stars(self) -> Iterator[Ref]:
-        for node in self._facts.nodes(cst.ImportFrom):
-            if type(node.names) is cst.ImportStar:
-                yield module_of(node)
-
     def _exports(self) -> frozenset[str] | None:
         """Return the names in `__all__`, if it is written as one list or tuple of strings."""
         bindings = self._facts.scopes.module.bindings.get("__all__", [])
-        target = self._facts.parents[bindings[0]] if len(bindings) == 1 else None
-        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
-        value = assign.value if type(assign) is cst.Assign else None
+        value = self._facts.parents.assigned_value(bindings[0]) if len(bindings) == 1 else None
         if not isinstance(value, (cst.List, cst.Tuple)):
             return None
         texts = [element.value for element in value.elements]

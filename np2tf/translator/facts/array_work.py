@@ -8,7 +8,6 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf.core import rules
-from np2tf.core.rules import DRAWS
 from np2tf.translator.facts.dataflow import parameters
 from np2tf.translator.facts.effects import Effects
 from np2tf.translator.facts.facts import Facts
@@ -29,7 +28,7 @@ def looks_like_a_draw(node: cst.CSTNode) -> bool:
     """Return whether a call is of a method whose name is common for generators and rare for other objects."""
     if type(node) is not cst.Call or type(node.func) is not cst.Attribute:
         return False
-    return node.func.attr.value in DRAWS - _COMMON
+    return node.func.attr.value in rules.draws() - _COMMON
 
 
 # -- array work ----------------------------------------------------------------------------------------------

@@ -204,11 +204,9 @@ class Classes:
         ]
         every = [*first[:1], *(method for method in overrides if method is not None)]
         if first and not _is_read(node, self.facts):
-            every += [accessor for method in every for accessor in self._accessors_of(method)]
+            keys = [(self._owner[method], method.name.value) for method in every]
+            every += [accessor for key in keys for accessor in self._accessors.get(key, ())]
         return list(dict.fromkeys(every)) if first else []
-
-    def _accessors_of(self, method: cst.FunctionDef) -> list[cst.FunctionDef]:
-        return self._accessors.get((self._owner[method], method.name.value), [])
 
     def lineage(self, node: cst.ClassDef) -> list[cst.ClassDef]:
         """Return a class and its bases in this module."""

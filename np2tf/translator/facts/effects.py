@@ -18,7 +18,7 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.facts.texts import print_problem
 from np2tf.translator.facts.try_blocks import hidden_exception, staged_parts
-from np2tf.translator.tree.nodes import children, named_parameters, root_of, walk, words
+from np2tf.translator.tree.nodes import children, has_keyword, named_parameters, root_of, walk, words
 
 # -- class definitions ---------------------------------------------------------------------------------------
 # Class definitions inside functions, and whether running a definition has effects.
@@ -241,11 +241,6 @@ _EXCEPTIONS = frozenset(
     name
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
-)
-_NEEDS_VALUE = words(
-    """
-    item tolist tobytes tofile dump dumps setflags data ctypes flags strides base
-    """
 )
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Yield: "is a generator",
@@ -497,7 +492,7 @@ class Effects:
             reason = rules.against_staging(translated_name) if rules.find(translated_name) else None
             if reason is not None:
                 return reason
-        if import_name != "warnings.warn" and _has_keyword(node, "stacklevel"):
+        if import_name != "warnings.warn" and has_keyword(node, "stacklevel"):
             return "reports its caller (`stacklevel`)"
         if import_name in _OF_THE_STACK:
             return f"inspects the call stack with `{import_name}`"
@@ -537,9 +532,9 @@ class Effects:
             is_own_object = type(base) is cst.Name and is_own(base, function, self.facts)
             params = parameters(function.params)
             return None if is_own_object and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
-        if method in _NEEDS_VALUE:
-            return f"needs the value of `{self.facts.code(node)}` while it is traced"
         rule = rules.find(f"numpy.ndarray.{method}")
+        if rule is not None and rule.needs_value:
+            return f"needs the value of `{self.facts.code(node)}` while it is traced"
         if method in READS or (rule is not None and rule.kind == "native"):
             return None
         return _Callee.UNKNOWN
@@ -550,9 +545,7 @@ class Effects:
     def _is_inner_function(self, binding: cst.CSTNode) -> bool:
         if type(binding) is cst.FunctionDef:
             return True
-        target = self.facts.parents[binding]
-        assign = self.facts.parents[target] if target is not None else None
-        return type(assign) is cst.Assign and type(assign.value) is cst.Lambda
+        return type(self.facts.parents.assigned_value(binding)) is cst.Lambda
 
     def _is_handed_on(self, node: cst.Name) -> bool:
         """Return whether a builtin is used in another way than by calling it."""
@@ -572,7 +565,3 @@ def _asks_for_class(node: cst.CSTNode) -> bool:
 def _is_hidden(function: cst.FunctionDef) -> bool:
     """Return whether a decorator may have replaced a function by another object."""
     return any(name not in TRANSPARENT and name != "np2tf.jit" for name in decorators(function))
-
-
-def _has_keyword(call: cst.Call, name: str) -> bool:
-    return any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)

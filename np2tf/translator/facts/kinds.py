@@ -35,8 +35,6 @@ _CONTAINER_TYPES = _CONTAINER_CALLS | words(
 )
 _CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
-_STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
-_ARRAY_METHODS = words("copy astype reshape ravel flatten transpose view conj conjugate squeeze swapaxes")
 _REAL_NUMBER = (cst.Integer, cst.Float, cst.Imaginary)
 
 
@@ -106,12 +104,10 @@ class Kinds:
         """Return the kind of the value that one binding gives its name."""
         if type(binding) is cst.Param:
             return _annotation_kind(binding.annotation)
+        value = self._parents.given_value(binding)
+        if value is not None:
+            return self.kind(value)
         up = self._parents[binding]
-        if type(up) is cst.AssignTarget:
-            assign = self._parents[up]
-            return self.kind(assign.value) if type(assign) is cst.Assign else Kind.UNKNOWN
-        if type(up) is cst.AnnAssign and up.value is not None:
-            return self.kind(up.value)
         if type(up) is cst.NamedExpr:
             return self.kind(up.value)
         if type(up) is cst.AugAssign:
@@ -148,8 +144,8 @@ class Kinds:
             return Kind.STATIC
         if name in _CONTAINER_CALLS:
             return Kind.CONTAINER
-        if type(node.func) is cst.Attribute and node.func.attr.value in _ARRAY_METHODS:
-            return Kind.ARRAY if self.kind(node.func.value) is Kind.ARRAY else Kind.UNKNOWN
+        if type(node.func) is cst.Attribute and self.kind(node.func.value) is Kind.ARRAY:
+            return _result_of(f"numpy.ndarray.{node.func.attr.value}")
         return Kind.UNKNOWN
 
     def _attribute(self, node: cst.Attribute) -> Kind:
@@ -198,12 +194,9 @@ def _annotation_kind(annotation: cst.Annotation | None) -> Kind:
 def _result_of(qualified_name: str) -> Kind:
     """Return the kind of a NumPy function's result."""
     rule = rules.find(qualified_name)
-    short = qualified_name.rpartition(".")[2]
-    if short in _STATIC_FUNCTIONS:
-        return Kind.STATIC
-    if rule is None or rule.kind == "no" or not rule.returns_array:
+    if rule is None or rule.kind == "no":
         return Kind.UNKNOWN
-    return Kind.ARRAY
+    return Kind.STATIC if rule.static else Kind.ARRAY if rule.returns_array else Kind.UNKNOWN
 
 
 def _join_kinds(left: Kind, right: Kind) -> Kind:

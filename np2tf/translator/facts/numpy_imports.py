@@ -11,7 +11,7 @@ import libcst as cst
 from np2tf.core import rules
 from np2tf.translator.facts.scopes import Scope, Scopes
 from np2tf.translator.sources.names_between_files import Reexport
-from np2tf.translator.tree.nodes import Parents, bound_name, dotted_name, root_of, walk
+from np2tf.translator.tree.nodes import Parents, bound_name, dotted_name, root_of, walk, words
 
 # -- optional imports ----------------------------------------------------------------------------------------
 # Names of NumPy that are None where NumPy cannot be imported: `np = None` in the handler of an import.
@@ -22,15 +22,7 @@ def binds_nothing(binding: cst.CSTNode, parents: Parents) -> bool:
     up = parents[binding]
     if type(up) is cst.AnnAssign:
         return up.value is None or _is_none(up.value)
-    assign = parents[up] if type(up) is cst.AssignTarget else None
-    return type(assign) is cst.Assign and _is_none(assign.value)
-
-
-def assigned_name(binding: cst.CSTNode, parents: Parents) -> cst.Name | None:
-    """Return the name on the right of a binding of the form `np = numpy`."""
-    up = parents[binding]
-    assign = parents[up] if type(up) is cst.AssignTarget else None
-    return assign.value if type(assign) is cst.Assign and type(assign.value) is cst.Name else None
+    return _is_none(parents.assigned_value(binding))
 
 
 def asks_for_none(use: cst.Name, parents: Parents) -> bool:
@@ -51,7 +43,7 @@ def asks_for_none(use: cst.Name, parents: Parents) -> bool:
     return type(up) in (cst.If, cst.IfExp, cst.While, cst.Assert) and up.test is node  # type: ignore[union-attr]
 
 
-def _is_none(node: cst.CSTNode) -> bool:
+def _is_none(node: cst.CSTNode | None) -> bool:
     return type(node) is cst.Name and node.value == "None"
 
 
@@ -60,6 +52,10 @@ def _is_none(node: cst.CSTNode) -> bool:
 # redefinition.
 
 _CHAIN = frozenset({cst.Name, cst.Attribute})
+#: The names that exist without an import.
+BUILTINS = frozenset(dir(builtins)) | words("__file__ __name__ __doc__ __path__ __package__ __spec__")
+#: Names that `from numpy import *` does not import, so that Python's own stay.
+_NOT_EXPORTED = words("long int float complex object str unicode")
 #: Nodes whose names are not variables that are read.
 _NAMES_ONLY = frozenset(
     {cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar}
@@ -190,12 +186,15 @@ class Imports:
 
     def star_name(self, name: str) -> str | None:
         """Return the NumPy name that a star import binds to a name which nothing else in the file binds."""
-        return self._from_star(name)
-
-    @property
-    def builtins(self) -> frozenset[str]:
-        """The names that exist without an import."""
-        return _BUILTINS
+        if name in self._star_names:
+            return self._star_names[name]
+        if self.other_stars or name in _NOT_EXPORTED:
+            return None
+        for module in reversed(self._star_modules):
+            rule = rules.find(f"{module}.{name}")
+            if rule is not None and not rule.removed:
+                return rule.name
+        return None
 
     # -- collecting
     # ----------------------------------------------------------------------------------------------
@@ -263,7 +262,7 @@ class Imports:
         name = node.value
         owner = self.scopes.of(node).owner_of(name)
         if owner is None:
-            return self._from_star(name)
+            return self.star_name(name)
         return self._bound_name(node, owner)
 
     def _is_reference(self, node: cst.Name) -> bool:
@@ -322,9 +321,9 @@ class Imports:
 
     def _assigned_module(self, binding: cst.CSTNode) -> cst.Name | None:
         """Return the name `numpy` in the binding `np = numpy` of a module that imports `numpy`."""
-        value = assigned_name(binding, self.parents)
+        value = self.parents.assigned_value(binding)
         module = self.scopes.module
-        if value is None or self.scopes.of(value) is not module:
+        if type(value) is not cst.Name or self.scopes.of(value) is not module:
             return None
         bindings = module.bindings.get(value.value, ())
         return value if {self._of_alias.get(binding) for binding in bindings} == {"numpy"} else None
@@ -339,31 +338,3 @@ class Imports:
         Such a use is ambiguous, and the translator does not resolve it.
         """
         return owner.is_class and owner.parent is not None and owner.parent.owner_of(use.value) is not None
-
-    def _from_star(self, name: str) -> str | None:
-        if name in self._star_names:
-            return self._star_names[name]
-        if self.other_stars:
-            return None
-        for module in reversed(self._star_modules):
-            if name in _not_exported():
-                return None
-            rule = rules.find(f"{module}.{name}")
-            if rule is not None and not rule.removed:
-                return rule.name
-        return None
-
-
-_BUILTINS = frozenset(dir(builtins)) | {
-    "__file__",
-    "__name__",
-    "__doc__",
-    "__path__",
-    "__package__",
-    "__spec__",
-}
-
-
-def _not_exported() -> frozenset[str]:
-    """Return the names that `from numpy import *` does not import, so that Python's own stay."""
-    return frozenset({"long", "int", "float", "complex", "object", "str", "unicode"})

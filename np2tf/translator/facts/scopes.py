@@ -392,16 +392,12 @@ class Instances:
             method = scopes.of(node).node
             if type(method) is not cst.FunctionDef or not _is_assigned(node, parents):
                 continue
-            if _is_first_parameter(node.value, method):
+            if type(node.value) is cst.Name and node.value.value == first_parameter(method):
                 self._by_method.setdefault(method, set()).add(node.attr.value)
 
     def assigned_by(self, method: cst.FunctionDef) -> set[str]:
         """Return the attribute names that a method assigns plainly, as in `self.name = …`."""
         return self._by_method.get(method, set())
-
-
-def _is_first_parameter(node: cst.CSTNode, method: cst.FunctionDef) -> bool:
-    return type(node) is cst.Name and node.value == first_parameter(method)
 
 
 def _is_assigned(node: cst.CSTNode, parents: Parents) -> bool:

@@ -12,25 +12,7 @@ import libcst as cst
 
 from np2tf.core import rules
 from np2tf.translator.facts.facts import Facts
-from np2tf.translator.tree.nodes import children, memoize, walk, words
-
-#: Functions, and methods of these names, that show errors besides the functions with `shows_errors` in the
-#: rules.
-_FUNCTIONS = words(
-    """
-    array asarray asanyarray ascontiguousarray copy zeros zeros_like ones ones_like empty empty_like full
-    full_like eye identity diag tri tril triu meshgrid arange linspace
-    sum prod mean std var max min amax amin ptp all any cumsum cumprod count_nonzero argmax argmin median
-    sort argsort where take take_along_axis clip errstate
-    reshape ravel transpose swapaxes moveaxis squeeze expand_dims atleast_1d atleast_2d broadcast_to
-    concatenate stack vstack hstack column_stack flip fliplr flipud roll shape ndim size
-    inv solve cholesky det slogdet norm eigh eigvalsh matrix_power qr trace diagonal cross matmul multi_dot
-    LinAlgError
-    """
-)
-_METHODS = _FUNCTIONS | words(
-    "dot conj conjugate astype fill flatten view append extend pop items keys values get"
-)
+from np2tf.translator.tree.nodes import children, memoize, walk
 
 #: The nodes that `except` clauses stand directly below.
 _WITH_HANDLERS = frozenset({cst.Try})
@@ -102,13 +84,14 @@ def _unsafe(call: cst.Call, facts: Facts) -> str | None:
     full_name = facts.imports.numpy_name(call.func)
     if full_name is not None:
         rule = rules.find(full_name)
-        name = full_name.rpartition(".")[2]
-        is_safe = name in _FUNCTIONS or (rule is not None and rule.shows_errors)
-        if name == "norm" and any(arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]):
+        is_safe = rule is not None and rule.shows_errors
+        if full_name == "numpy.linalg.norm" and any(
+            arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]
+        ):
             is_safe = False  # singular values may not converge
         return None if is_safe else full_name
     if type(call.func) is cst.Attribute:
         method = call.func.attr.value
         rule = rules.find(f"numpy.ndarray.{method}")
-        return f".{method}" if rule is not None and method not in _METHODS else None
+        return f".{method}" if rule is not None and not rule.shows_errors else None
     return None

@@ -12,7 +12,7 @@ import libcst as cst
 
 from np2tf.core import rules
 from np2tf.translator.facts.facts import Facts
-from np2tf.translator.tree.nodes import children, walk, words
+from np2tf.translator.tree.nodes import children, has_keyword, walk, words
 
 
 class Effect(IntEnum):
@@ -81,7 +81,7 @@ def _name(facts: Facts, node: cst.Name) -> Effect:
 
 def is_pure_call(facts: Facts, call: cst.Call) -> bool:
     """Return whether a call is known to change nothing that another expression could read."""
-    if any(arg.keyword is not None and arg.keyword.value == "out" for arg in call.args):
+    if has_keyword(call, "out"):
         return False
     qualified_name = facts.imports.numpy_name(call.func)
     if qualified_name is not None:

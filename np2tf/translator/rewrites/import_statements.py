@@ -7,7 +7,7 @@ import libcst as cst
 from np2tf.core import rules
 from np2tf.core.diagnostics import Report
 from np2tf.translator.facts.facts import Facts
-from np2tf.translator.facts.numpy_imports import NumpyImport
+from np2tf.translator.facts.numpy_imports import BUILTINS, NumpyImport
 from np2tf.translator.facts.scopes import FreshNames
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import (
@@ -132,7 +132,7 @@ class KeptImports:
         other_names = {name for name in (*self._by_name, *self._passed_on) if name not in bindings}
         if "*" in other_names or any(facts.imports.star_name(name) is not None for name in other_names):
             return True  # other files may import them from this file
-        unknown = facts.scopes.module.free - facts.imports.builtins
+        unknown = facts.scopes.module.free - BUILTINS
         return any(facts.imports.star_name(name) is None for name in unknown)
 
     def _untranslatable(self, alias: cst.ImportAlias) -> bool:

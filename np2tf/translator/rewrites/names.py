@@ -48,7 +48,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         ):
             compared_expressions.add(compared)
             plan.require(runtime=True)
-            plan.add(compared, _numpy_function)
+            plan.add(compared, lambda compared: expression("np2tf.numpy_function({f})", f=compared))
         if target is not None and use.name not in facts.compiler_nodes:
             plan.add(target, _extend_comparison(plan, use))
         elif stays(facts, use):
@@ -130,10 +130,6 @@ def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNo
         return updated_node.with_changes(operator=template.comparisons[0].operator, comparator=pair)
 
     return edit
-
-
-def _numpy_function(updated_node: cst.BaseExpression) -> cst.BaseExpression:
-    return expression("np2tf.numpy_function({f})", f=updated_node)
 
 
 def _at_function(updated_node: cst.Attribute) -> cst.BaseExpression:

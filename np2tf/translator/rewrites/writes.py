@@ -255,17 +255,11 @@ def _may_be_none(facts: Facts, array: cst.BaseExpression) -> bool:
         return False
     owner = facts.scopes.owner(array)
     assert owner is not None  # a name that can be bound again
-    values = [_given_value(facts, binding) for binding in owner.bindings[array.value]]
+    values = [
+        binding.default if type(binding) is cst.Param else facts.parents.given_value(binding)
+        for binding in owner.bindings[array.value]
+    ]
     return any(type(value) is cst.Name and value.value == "None" for value in values)
-
-
-def _given_value(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
-    """Return the default of a parameter, or the value that a statement assigns."""
-    if type(binding) is cst.Param:
-        return binding.default
-    target = facts.parents[binding]
-    statement = facts.parents[target] if type(target) is cst.AssignTarget else target
-    return statement.value if isinstance(statement, (cst.Assign, cst.AnnAssign)) else None
 
 
 def _rebind(rule: Rule) -> Callable[[cst.Expr], cst.BaseSmallStatement]:

@@ -1,27 +1,11 @@
-"""Python's own tree of a source, and whether the source may hold something to translate."""
+"""Whether a source may hold something to translate."""
 
 from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 
-# -- python trees --------------------------------------------------------------------------------------------
-# Python's own trees of sources. This module does not load libcst.
-
-
-def python_tree(source: str | bytes) -> ast.Module | None:
-    """Return the tree of a source, without Python's warnings about it; None if it is no program."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-# -- candidates ----------------------------------------------------------------------------------------------
 # A quick search for sources that may contain work for the translator.
 #
 # A source is a candidate if it names NumPy, or if it has a function that may compute over arrays of its

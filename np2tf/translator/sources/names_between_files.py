@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from np2tf.translator.sources.candidates import python_tree
+from np2tf.translator.sources.python_trees import DEFINITIONS, imports_in, own_statements, python_tree
 
 # -- import lines --------------------------------------------------------------------------------------------
 # The import statements of a file, found by searching its bytes: no file is parsed.
@@ -340,7 +340,7 @@ def _parse_top_names(data: bytes) -> _TopNames | None:
         if isinstance(node, ast.Global):
             bindings.update({name: {_OTHER_VALUE} for name in node.names})
     has_star = False
-    for statement in _top_statements(tree.body):
+    for statement in own_statements(tree.body):
         if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
             if statement.level or statement.module != "numpy":
                 return None
@@ -368,32 +368,17 @@ def _exports(tree: ast.Module) -> frozenset[str] | None:
     return None
 
 
-def _top_statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a module's own scope."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        for part in ("body", "orelse", "finalbody"):
-            yield from _top_statements(getattr(statement, part, ()))
-        for block in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            yield from _top_statements(block.body)
-
-
 def _bindings(statement: ast.stmt) -> Iterator[tuple[str, _Binding]]:
     """Yield the names that one statement binds, without the statements in it."""
-    if isinstance(statement, ast.Import):
-        for alias in statement.names:
-            root = alias.name.partition(".")[0]
-            yield alias.asname or root, _Binding("import", alias.name if alias.asname else root)
-    elif isinstance(statement, ast.ImportFrom):
-        module = "." * statement.level + (statement.module or "")
-        for alias in statement.names:
-            binding = _Binding("from", alias.name, module)
-            if module.split(".")[0] == "numpy":
-                binding = _Binding("import", f"{module}.{alias.name}")
-            yield alias.asname or alias.name, binding
-    elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        for bound_name, module, name in imports_in(statement):
+            if name is None:
+                yield bound_name, _Binding("import", module)
+            elif module.split(".")[0] == "numpy":
+                yield bound_name, _Binding("import", f"{module}.{name}")
+            else:
+                yield bound_name, _Binding("from", name, module)
+    elif isinstance(statement, DEFINITIONS):
         yield statement.name, _OTHER_VALUE
     elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]

@@ -25,15 +25,9 @@ class Options:
     """
 
     jit: bool = True
-    """Decorate functions fit for staging with `@np2tf.jit`, and lower their control flow."""
     everything: bool = False
-    """Stage every function that is fit for staging, even if staging it does not seem to pay."""
     eager: bool = False
-    """Also prepare the functions that are not fit for staging, for transforms of eager code."""
     line_length: int = LINE_LENGTH
-    """Longer calls of operators (`np2tf.cond(…)`) are broken into several lines. Other lines keep the
-    source's length.
-    """
     docs: bool = False
     """Also translate code in pages and docstrings."""
     passed_on: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from np2tf.translator.facts.dataflow import bound_targets
+from np2tf.translator.facts.numpy_imports import BUILTINS
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.model import Frame, is_shared, refuse_shared
 from np2tf.translator.tensorflow.objects import (
@@ -145,7 +146,7 @@ def _name(node: cst.Name, frame: Frame) -> Value:
         return _read(node, frame.env[name], frame)
     owner = world.facts.scopes.of(node).owner_of(name)
     if owner is None:
-        if name in world.facts.imports.builtins:
+        if name in BUILTINS:
             return plain("function", "other")
         return plain("str") if name in ("__name__", "__file__") else unknown(("global", name, world))
     if not owner.is_module and owner.node in world.program.summaries:

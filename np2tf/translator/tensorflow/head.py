@@ -63,7 +63,7 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
     aliases_to_keep, body = _needed_aliases(world), facts.module.body
 
     def goes_away(line: cst.CSTNode) -> bool:
-        return _only_numpy(line, facts) and aliases_to_keep.isdisjoint(_aliases_in(line))
+        return _only_numpy(line, facts) and aliases_to_keep.isdisjoint(walk(line))
 
     first = next((line for line in body if goes_away(line)), None)
     for statement in facts.imports.statements:
@@ -95,11 +95,6 @@ def _needed_aliases(world: World) -> set[cst.CSTNode]:
             owner = world.facts.scopes.owner(root)
             aliases |= set(owner.bindings[root.value]) if owner is not None else set()
     return aliases
-
-
-def _aliases_in(line: cst.CSTNode) -> list[cst.CSTNode]:
-    """Return the aliases of an import."""
-    return [node for node in walk(line) if isinstance(node, cst.ImportAlias)]
 
 
 def _only_numpy(line: cst.CSTNode, facts: Facts) -> bool:

@@ -243,7 +243,7 @@ def choose(
         return unknown(*base.memory, node, certain=False)
     doubtful = any(_may_be_advanced(element, value) for element, value in zip(elements, key))
     if advanced:
-        return array(base.dtype, _advanced_rank(base, elements, key), [node], scalar=False)
+        return array(base.dtype, _advanced_rank(base, key), [node], scalar=False)
     if doubtful or rank is None:
         return array(base.dtype, None, [*base.memory, node], scalar=True)
     for element, value in zip(elements, key):
@@ -270,7 +270,7 @@ def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     return value.may("array", "list", "tuple", ANY_KIND)
 
 
-def _advanced_rank(base: Value, elements: Sequence[cst.SubscriptElement], key: Sequence[Value]) -> int | None:
+def _advanced_rank(base: Value, key: Sequence[Value]) -> int | None:
     """Return the number of axes of the result if the key has one array or mask; None if it is unknown."""
     if base.rank is None or len(key) != 1 or key[0].rank is None:
         return None

@@ -110,6 +110,11 @@ def first_parameter(function: cst.FunctionDef | cst.Lambda) -> str | None:
     return next((param.name.value for param in positional_parameters(function)), None)
 
 
+def has_keyword(call: cst.Call, name: str) -> bool:
+    """Return whether a call gives an argument by this keyword."""
+    return any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)
+
+
 def words(text: str) -> frozenset[str]:
     """Return the set of names in a text, separated by spaces."""
     return frozenset(text.split())
@@ -259,6 +264,17 @@ class Parents:
         while up is not None:
             yield up
             up = self._above.get(up)
+
+    def assigned_value(self, target: cst.CSTNode) -> cst.BaseExpression | None:
+        """Return the value of `target = value`; None if the target is bound in another way."""
+        up = self._above.get(target)
+        assign = self._above.get(up) if type(up) is cst.AssignTarget else None
+        return assign.value if type(assign) is cst.Assign else None
+
+    def given_value(self, target: cst.CSTNode) -> cst.BaseExpression | None:
+        """Return the value of `target = value` or `target: kind = value`; None if there is none."""
+        up = self._above.get(target)
+        return up.value if type(up) is cst.AnnAssign else self.assigned_value(target)
 
     def nearest(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
         """Return the innermost node of exactly one of these classes around `node` (not `node` itself)."""

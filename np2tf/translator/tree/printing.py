@@ -13,6 +13,7 @@ from typing import Any
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
+from np2tf.translator.sources.python_trees import first_line
 from np2tf.translator.tree.nodes import field_names, forgettable
 
 # -- printing ------------------------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ class _Cutter:
         if firsts is None:
             return False
         starts = [
-            _first_line(tree) - 1 - len(node.leading_lines)  # type: ignore[attr-defined]
+            first_line(tree) - 1 - len(node.leading_lines)  # type: ignore[attr-defined]
             for node, tree in zip(nodes, firsts)
         ]
         ends = [*starts[1:], span[1]]
@@ -228,7 +229,7 @@ class _Cutter:
         self, block: cst.IndentedBlock, trees: Sequence[ast.stmt], end: int, indents: tuple[str, ...]
     ) -> None:
         """Record the texts of the statements in the block of a statement that ends before line `end`."""
-        first = _first_line(trees[0]) - 1 - len(block.body[0].leading_lines)  # type: ignore[attr-defined]
+        first = first_line(trees[0]) - 1 - len(block.body[0].leading_lines)  # type: ignore[attr-defined]
         indent = self._module.default_indent if block.indent is None else block.indent
         self.block(block.body, trees, (first, end - len(block.footer)), (*indents, indent))
 
@@ -243,9 +244,3 @@ def _first_trees(nodes: Sequence[cst.CSTNode], trees: Sequence[ast.stmt]) -> lis
         firsts.append(trees[number])
         number += len(node.body) if type(node) is cst.SimpleStatementLine else 1
     return firsts if nodes and number == len(trees) else None
-
-
-def _first_line(tree: ast.stmt) -> int:
-    """Return the line on which a statement begins; decorators are a part of it."""
-    decorators = getattr(tree, "decorator_list", ())
-    return min([tree.lineno, *(decorator.lineno for decorator in decorators)]) if decorators else tree.lineno

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence, Set
 
 import libcst as cst
 
+from np2tf.translator.sources.python_trees import parse_quietly
 from np2tf.translator.tree.source import Source, SourceError, spans
 
 
@@ -47,9 +48,7 @@ def _parse(text: str) -> ast.Module | str | None:
     proves nothing about the translation.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return parse_quietly(text)
     except (SyntaxError, ValueError) as error:
         return str(error)
     except (RecursionError, MemoryError):

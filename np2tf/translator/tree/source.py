@@ -10,7 +10,6 @@ import io
 import itertools
 import keyword
 import tokenize
-import warnings
 from collections.abc import Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +17,7 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf.core.diagnostics import Diagnostic
+from np2tf.translator.sources.python_trees import first_line, parse_quietly
 from np2tf.translator.tree.blanks import parse_module
 from np2tf.translator.tree.printing import cut, print_module, prints_as_remembered
 
@@ -100,13 +100,7 @@ class Source:
 
 def spans(program: ast.Module) -> tuple[tuple[int, int], ...]:
     """The first and the last line of each statement at the top of a program; decorators are a part of it."""
-    return tuple(
-        (
-            min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]),
-            node.end_lineno or node.lineno,
-        )
-        for node in program.body
-    )
+    return tuple((first_line(node), node.end_lineno or node.lineno) for node in program.body)
 
 
 def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
@@ -143,9 +137,7 @@ def _checked_syntax(text: str, path: str) -> ast.Module:
         column = len(before) - before.rfind("\n")
         raise _error("NP2TF901", path, before.count("\n") + 1, column, reason="there is a null character")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return parse_quietly(text)
     except SyntaxError as error:
         raise _error("NP2TF901", path, error.lineno or 1, error.offset or 1, reason=error.msg) from None
     except ValueError as error:
