@@ -129,9 +129,9 @@ def assume(condition: tf.Tensor) -> bool:
         condition: a boolean tensor without axes.
     """
     scope = current_scope()
-    if scope is None or not scope.trace.xla or not scope.trace.may_assume:
+    if scope is None or not scope.trace.xla or not scope.trace.assumptions.is_allowed:
         return False
-    scope.trace.has_assumed = True
+    scope.trace.assumptions.is_taken = True
     record_violation(tf.logical_not(condition))
     return True
 

@@ -28,7 +28,7 @@ from np2tf.staging.objects.user_objects import is_instance, wrapped_function
 from np2tf.staging.random.states import bit_generator, global_state
 from np2tf.staging.trace.captures import Dependencies, current, functions_among, guard_captures
 from np2tf.staging.trace.signature import BY_IDENTITY, BY_VALUE, Signature, take_arguments, take_dependencies
-from np2tf.staging.trace.trace import trace_of
+from np2tf.staging.trace.trace import Surroundings, trace_of
 from np2tf.staging.trace.traced_arguments import TracedArguments
 from np2tf.staging.trace.write_back import is_plain
 from np2tf.staging.values.ordered_effects import ListIsRead
@@ -151,7 +151,6 @@ class PreparedCall:
         self.kwargs = kwargs
         self.changing_places = changing_places
         self.may_open_lists = may_open_lists
-        self.is_plain = True
         self.is_accepted = False
         self.open_pattern: Pattern = {}
 
@@ -160,7 +159,8 @@ class PreparedCall:
         self.is_accepted = True
 
     def body(self, function: Callable[..., Any], unknown_lengths: bool = False) -> Callable[..., Any]:
-        """Return the function to trace, which takes staged arrays and numbers.
+        """Return the function to trace, which takes staged arrays and numbers. It returns an `Outcome` if it
+        changes or returns the caller's lists, dicts or objects.
 
         Args:
             function: the jitted function.
@@ -175,14 +175,14 @@ class PreparedCall:
             assert scope is not None
             # Objects that are read by name must not change, but one branch of a conditional may try to change
             # them.
-            trace = trace_of(scope)
-            trace.follows = self._follows
-            trace.instances = [*staged_arguments.instances, *self.by_name]
-            trace.attributes_are_named = self.signature.attributes_are_named
-            trace.unknown_lengths = unknown_lengths
+            trace_of(scope).surroundings = Surroundings(
+                self._follows,
+                [*staged_arguments.instances, *self.by_name],
+                self.signature.attributes_are_named,
+                unknown_lengths,
+            )
             outcome = staged_arguments.outcome(version(*args, **kwargs))
-            self.is_plain = is_plain(outcome)
-            return outcome.result if self.is_plain else outcome
+            return outcome.result if is_plain(outcome) else outcome
 
         return run
 
