@@ -595,7 +595,7 @@ class Compiler:
         """
         concrete_function, is_new, cache, call = compilation
         signature = call.signature
-        values = signature.arrays, signature.numbers, signature.generators, signature.holders
+        values = signature.arrays, signature.numbers, signature.generators, signature.holders.of_arguments
         inputs = *values, call.accept
         if concrete_function.hides_gradients and is_recording():
             concrete_function = self._retrace(concrete_function, cache, call, gradients=True)

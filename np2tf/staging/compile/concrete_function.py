@@ -330,7 +330,7 @@ class ConcreteFunction:
             self._program.trace(body, arrays)
         self._program.loops.graphs.clear()
 
-    def retrace(self, body: Body, arrays: Sequence[Any], **choice: bool) -> ConcreteFunction:
+    def retrace(self, body: Body, arrays: Sequence[Any], **choice: Any) -> ConcreteFunction:
         """Return the code of another trace, with one other choice; other threads may be running this code.
 
         Without "xla", which has refused to compile the graph, it is a graph; the other choices are those of

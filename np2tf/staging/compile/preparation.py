@@ -237,7 +237,7 @@ class CallPreparation:
             signature.parts += functions
             signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
-            signature.begin_arguments()
+            signature.holders.begin_arguments()
             try:
                 take_arguments(args, kwargs, changing_places, signature)
             except ListIsRead as error:

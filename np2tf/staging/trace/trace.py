@@ -48,6 +48,8 @@ class _ConstantStorage(Storage):
 
     __slots__ = ("buffer",)
 
+    buffer: np.ndarray
+
     def write(self, value: tf.Tensor) -> None:
         """Refuse to write.
 
