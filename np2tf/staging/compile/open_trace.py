@@ -124,6 +124,3 @@ def _tensor_of(leaf: Any) -> tf.Tensor:
         return tf.constant(np.asarray(leaf))  # Python's numbers have NumPy's default dtypes
     kind = "text of values" if isinstance(leaf, DeferredText) else f"{type(leaf).__name__} object"
     raise ExportError(f"a {kind} is returned, and a saved model returns arrays and numbers only")
-
-
-__all__ = ["EXAMPLE_LENGTH", "example", "stage_open"]

@@ -8,6 +8,7 @@ import threading
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -117,42 +118,29 @@ def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
 # One prepared call of a jitted function: its signature, and the function that is traced for it.
 
 
+@dataclass(eq=False)
 class PreparedCall:
     """One prepared call.
 
     Attributes:
         captured_values: the values that the function reads as globals and closure variables.
-        by_name: the objects among these values.
-        open_pattern: the axes of arrays whose lengths are inputs.
-        is_accepted: whether the call has run as compiled code and its effects have begun, so that it must not
-            be repeated.
-
-    Args:
         follows: returns whether the names that another function reads are known.
         changing_places: the places of arguments that are inputs if they are numbers.
         may_open_lists: whether lists of numbers may be given to the code with lengths that vary.
+        open_pattern: the axes of arrays whose lengths are inputs.
+        is_accepted: whether the call has run as compiled code and its effects have begun, so that it must not
+            be repeated.
     """
 
-    def __init__(
-        self,
-        signature: Signature,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        captured_values: Sequence[Any],
-        follows: Callable[[Any], bool],
-        changing_places: Collection[int] = (),
-        may_open_lists: bool = False,
-    ) -> None:
-        self.captured_values = captured_values
-        self._follows = follows
-        self.signature = signature
-        self.by_name = [value for value in captured_values if is_instance(value)]
-        self.args = args
-        self.kwargs = kwargs
-        self.changing_places = changing_places
-        self.may_open_lists = may_open_lists
-        self.is_accepted = False
-        self.open_pattern: Pattern = {}
+    signature: Signature
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    captured_values: Sequence[Any]
+    follows: Callable[[Any], bool]
+    changing_places: Collection[int]
+    may_open_lists: bool
+    open_pattern: Pattern = field(default_factory=dict)
+    is_accepted: bool = False
 
     def accept(self) -> None:
         """Record that the effects of the call begin."""
@@ -176,8 +164,8 @@ class PreparedCall:
             # Objects that are read by name must not change, but one branch of a conditional may try to change
             # them.
             trace_of(scope).surroundings = Surroundings(
-                self._follows,
-                [*staged_arguments.instances, *self.by_name],
+                self.follows,
+                [*staged_arguments.instances, *filter(is_instance, self.captured_values)],
                 self.signature.attributes_are_named,
                 unknown_lengths,
             )

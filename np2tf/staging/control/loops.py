@@ -503,7 +503,7 @@ class StagedLoop:
         plan = self.plan
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
         rounds = self.rounds.maximum if self.rounds.exact else None
-        order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
+        order = PlaneOrder(plan.graphs if self.trace.xla else [], inputs, self._read_storages, rounds)
         is_stoppable, graphs = self._is_stoppable(), LoopGraphs()
         is_light = is_stoppable and all(map(calls.is_light, self.plan.graphs))
 
@@ -578,10 +578,6 @@ class StagedLoop:
         """Return the number of iterations, which XLA needs to know of a loop that is differentiated."""
         is_differentiated = not self.trace.gaps.is_allowed or record.could_possibly_record()
         return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
-
-    def _trial_graphs(self) -> list[tf.Graph]:
-        """Return the graphs of an iteration for XLA."""
-        return self.plan.graphs if self.trace.xla else []
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)

@@ -168,24 +168,13 @@ class Holders:
 
     Attributes:
         of_arguments: those among the arguments, in order of first appearance.
-        naming_depth: the depth among values that a function which is part of an argument reads by name.
+        naming_depth: more than 0 among the values that a function which is part of an argument reads by name:
+            lists, dicts and objects among them are not the arguments' own.
 
     Args:
         parts: the parts of the call's key.
         append_targets: the attributes that may be lists of which the code uses only `append`.
     """
-
-    __slots__ = (
-        "_append_names",
-        "_append_targets",
-        "_elsewhere",
-        "_in_arguments",
-        "_named_places",
-        "_parts",
-        "_places",
-        "naming_depth",
-        "of_arguments",
-    )
 
     def __init__(self, parts: list[Any], append_targets: frozenset[str]) -> None:
         self._parts, self._append_targets = parts, append_targets
@@ -207,18 +196,6 @@ class Holders:
     def is_read_by_name(self, holder: Any) -> bool:
         """Return whether an argument is also read as a global or closure variable."""
         return id(holder) in self._elsewhere
-
-    def begin_names(self) -> None:
-        """Begin the values that a function which is part of an argument reads by name.
-
-        The code reads the values by name, so that lists, dicts and objects among them are not the arguments'
-        own.
-        """
-        self.naming_depth += 1
-
-    def end_names(self) -> None:
-        """End the values that a function which is part of an argument reads by name."""
-        self.naming_depth -= 1
 
     def note(self, holder: Any) -> bool:
         """Record a list, dict or object, and return whether it is new.
@@ -302,28 +279,6 @@ class Signature:
             their first axis.
         parts: all other parts of the key, hashable; with the numbers they determine the compiled code.
     """
-
-    __slots__ = (
-        "_direct_lists",
-        "_names",
-        "_places",
-        "_places_of_lists",
-        "_shapes",
-        "argument_dependencies",
-        "arrays",
-        "assigned_names",
-        "captures",
-        "changing_numbers",
-        "classes",
-        "constants",
-        "generators",
-        "holders",
-        "number_lists",
-        "numbers",
-        "parts",
-        "ragged_places",
-        "sets",
-    )
 
     def __init__(
         self,
@@ -572,9 +527,9 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
         signature.argument_dependencies.append(dependencies)
         signature.captures += dependencies.captures
         signature.parts += functions_among(values)
-        signature.holders.begin_names()
+        signature.holders.naming_depth += 1
         take_dependencies(values, signature, depth + 1)
-        signature.holders.end_names()
+        signature.holders.naming_depth -= 1
 
 
 def _function_key(value: Any) -> Any:
