@@ -273,7 +273,10 @@ def test_a_run_with_nothing_translated_is_no_success(examples: pytest.Pytester, 
     result.assert_outcomes(passed=2)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stdout.fnmatch_lines(
-        ["*np2tf: with_examples translated*", "ERROR: nothing of absent was translated: * none of its modules;*"]
+        [
+            "*np2tf: with_examples translated*",
+            "ERROR: nothing of absent was translated: * none of its modules;*",
+        ]
     )
     options = ("--doctest-modules", "--collect-only", workers)
     collected = examples.runpytest_subprocess(*options, *packages, "with_examples")

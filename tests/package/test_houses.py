@@ -41,6 +41,14 @@ MODULES = {
 SHOWN = frozenset({"np2tf.tnp", "np2tf.random", "np2tf.keras", "np2tf.imports.pytest_plugin"})
 
 
+#: A class has at most so many attributes of its own. A larger one holds several ideas, which could have names
+#: and methods of their own; or it is a plain record, and is listed here with the reason.
+MOST_ATTRIBUTES = 20
+PLAIN_RECORDS = {
+    "np2tf.core.rules.Rule": "one row of rules/, with a field for each column",
+}
+
+
 def house_of(module: str) -> str:
     """The house that a module belongs to; "" for np2tf itself, which wires them."""
     top = [*module.split("."), ""][1]
@@ -147,3 +155,52 @@ def test_core_is_light() -> None:
                 )
             }
             assert not {name.partition(".")[0] for name in names} & {"numpy", "tensorflow", "libcst"}, module
+
+
+def attributes_of(node: ast.ClassDef) -> set[str]:
+    """The fields that a class declares, and the names that its methods assign on `self`."""
+    fields = {
+        statement.target.id
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+        and isinstance(statement.target, ast.Name)
+        and "ClassVar" not in ast.unparse(statement.annotation)
+    }
+    return fields | {
+        target.attr
+        for method in node.body
+        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for target in ast.walk(method)
+        if isinstance(target, ast.Attribute)
+        and isinstance(target.ctx, ast.Store)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == "self"
+    }
+
+
+def test_classes_have_few_attributes() -> None:
+    """No class has more attributes than a reader can hold, except the records; those that are listed do."""
+    large = {
+        f"{module}.{node.name}"
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and len(attributes_of(node)) > MOST_ATTRIBUTES
+    }
+    assert large == set(PLAIN_RECORDS)
+
+
+def test_attributes_are_counted() -> None:
+    """Fields and assignments count, also those in tuples and in loops; class variables and reads do not."""
+    text = """
+class C:
+    a: int
+    B: ClassVar[int] = 1
+    def f(self, other):
+        self.c, self.d = other.x, self.y
+        self.a = 1
+        for self.e in ():
+            other.z = 2
+"""
+    (node,) = ast.parse(text).body
+    assert isinstance(node, ast.ClassDef)
+    assert attributes_of(node) == {"a", "c", "d", "e"}

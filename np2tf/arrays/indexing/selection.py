@@ -552,8 +552,8 @@ def guard_gradient(selection: Selection) -> Selection:
     trace = None if scope is None else scope.trace
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection
-    if not trace.gradients and not record.could_possibly_record():
-        trace.has_gaps = True
+    if trace.gaps.is_allowed and not record.could_possibly_record():
+        trace.gaps.is_taken = True
         return selection
     whole = selection.whole
     for k, part in enumerate(selection.parts):

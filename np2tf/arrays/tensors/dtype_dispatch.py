@@ -188,9 +188,9 @@ def needs_derivatives() -> bool:
     if tf.executing_eagerly() or scope is None:
         return may_be_differentiated()
     trace = scope.trace
-    if not trace.xla or trace.at_once or trace.gradients or record.could_possibly_record():
+    if not trace.xla or trace.at_once or not trace.gaps.is_allowed or record.could_possibly_record():
         return True
-    trace.has_gaps = True
+    trace.gaps.is_taken = True
     return False
 
 

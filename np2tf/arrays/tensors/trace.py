@@ -6,10 +6,19 @@ which is beside it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from np2tf.arrays.tensors.storage import StagingScope, Storage
+
+
+@dataclass
+class Shortcut:
+    """What a trace may do because the function can be traced again without it, and whether it has done it."""
+
+    is_allowed: bool
+    is_taken: bool = False
 
 
 class TextRecord(Protocol):
@@ -42,14 +51,12 @@ class TraceContext(Protocol):
         at_once: whether it stands for all iterations of a loop at once.
         device: the kind of device that the code is for: "cpu", "gpu" or "tpu".
         handles: whether the code handles exceptions, so that it must not miss any that NumPy raises.
-        gradients: whether a tape may ask for gradients of the staged code.
-        has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
+        gaps: the elements outside of valid parts, whose gradients may be NaN. They must not be computed if a
+            tape may ask for gradients of the staged code.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
         may_call_numpy: whether the code may call NumPy, because it stays in this process and on the CPU.
-        may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
-        has_assumed: whether the code relies on assumptions about the data.
+        assumptions: assumptions about the data; a call that finds one wrong is repeated without them.
         root: the outermost scope; None before it has been entered.
-        is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
         is_compiled_later: whether other code than np2tf's decides what compiles the graph.
         throw_aways: the throw-away graphs that are being traced, which tell what loops and branches do.
     """
@@ -58,14 +65,11 @@ class TraceContext(Protocol):
     at_once: bool
     device: str
     handles: bool
-    gradients: bool
-    has_gaps: bool
-    is_foreign: bool
+    gaps: Shortcut
     is_compiled_later: bool
     violations: Storage
     may_call_numpy: bool
-    may_assume: bool
-    has_assumed: bool
+    assumptions: Shortcut
     root: StagingScope | None
     throw_aways: list[Any]
 
@@ -76,10 +80,6 @@ class TraceContext(Protocol):
     @property
     def draws(self) -> RandomDraws | None:
         """The random draws; None if there can be none."""
-
-    @property
-    def follows(self) -> Any:
-        """Returns whether the names that a function reads are known."""
 
     def check_deadline(self) -> None:
         """Give up a trace that takes too long."""

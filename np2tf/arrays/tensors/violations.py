@@ -117,9 +117,9 @@ def assume(condition: tf.Tensor) -> bool:
     If the condition turns out to be false, the call is discarded, and repeated by code without assumptions.
     """
     scope = current_scope()
-    if scope is None or not scope.trace.xla or not scope.trace.may_assume:
+    if scope is None or not scope.trace.xla or not scope.trace.assumptions.is_allowed:
         return False
-    scope.trace.has_assumed = True
+    scope.trace.assumptions.is_taken = True
     record_violation(tf.logical_not(condition))
     return True
 

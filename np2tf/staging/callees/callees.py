@@ -35,6 +35,7 @@ from np2tf.staging.objects.user_code import is_of_library
 from np2tf.staging.objects.user_objects import class_members, functions_of, has_instances
 from np2tf.staging.random.streams import Draws
 from np2tf.staging.tiers.call_context import tensorflow
+from np2tf.staging.trace.trace import trace_of
 from np2tf.staging.values import ordered_effects
 from np2tf.staging.values.ordered_effects import AppendedList
 
@@ -458,7 +459,7 @@ def _refuse_new(function: Any) -> None:
     """
     scope = current_scope()
     assert scope is not None
-    if not scope.trace.follows(function):
+    if not trace_of(scope).surroundings.follows(function):
         raise NewCallee(function)
 
 

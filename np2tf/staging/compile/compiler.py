@@ -41,7 +41,8 @@ from np2tf.core.settings import config
 from np2tf.core.signals import pass_on
 from np2tf.staging.callees.callees import check_class
 from np2tf.staging.callees.eager_callees import eager_version
-from np2tf.staging.compile.concrete_function import ConcreteFunction, DiscardedCall
+from np2tf.staging.compile.concrete_function import ConcreteFunction, DiscardedCall, Task
+from np2tf.staging.compile.open_arrays import OpenArrays
 from np2tf.staging.compile.preparation import CallPreparation, PreparedCall
 from np2tf.staging.compile.specializations import LengthsAreNeeded, SpecializationCache, SpecializationCaches
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
@@ -166,8 +167,15 @@ class Compilation(NamedTuple):
     call: PreparedCall
 
 
-class CompiledCode:
-    """The compiled code of a jitted function."""
+class Compiler:
+    """The compiled code of a jitted function, and the choice between it and the host.
+
+    This module needs TensorFlow. It is loaded when the first compilation is due, or a tensor is among the
+    arguments.
+
+    Attributes:
+        name: the name of the function in messages.
+    """
 
     #: True if the function's prospect follows earlier processes, and records what compiling has gained.
     _is_followed = True
@@ -175,6 +183,7 @@ class CompiledCode:
     def __init__(self, jitted_function: JittedFunction) -> None:
         self._jitted = jitted_function
         self._function = jitted_function.__wrapped__
+        self.name = self._function.__qualname__
         #: The function to trace: the translation, if the function turns out to be plain NumPy code.
         self._body_function = self._function
         self._host = jitted_function._host
@@ -188,6 +197,9 @@ class CompiledCode:
         self._preparation = CallPreparation(self._function, self._lock)
         # The messages and places of the errors about loops that would become very large graphs.
         self._large_loops: list[tuple[str, tuple[str, int]]] = []
+        # The promotion modes for which the warning was given that the function runs unjitted.
+        self._warned_modes: set[str] = set()
+        self._streak = HostStreak()
 
     @property
     def caches(self) -> dict[Any, SpecializationCache]:
@@ -306,15 +318,23 @@ class CompiledCode:
             try:
                 bounds = cache.bounds(inputs, signature)
                 has_open_lengths = bool(bounds or signature.ragged_places)
-                body, has_handlers = call.body(self._body_function, has_open_lengths), self.handles_exceptions
+                body = call.body(self._body_function, has_open_lengths)
+                task = Task(
+                    numbers=list(signature.numbers),
+                    inputs=inputs,
+                    bounds=bounds,
+                    open_arrays=OpenArrays(
+                        call.open_pattern, len(signature.numbers), bounds, signature.ragged_places
+                    ),
+                    handles=self.handles_exceptions,
+                    generators=signature.generators,
+                    deadline=self._deadline,
+                    may_run_on_host=not self._keeps_rules,
+                )
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
                 names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
                 with self._preparation.guard_captures(call), self._budget.count_trace(), names:
-                    arguments = body, signature.arrays, signature.numbers, inputs, has_handlers
-                    function = ConcreteFunction(
-                        *(*arguments, signature.generators, self._deadline, bounds, call.open_pattern),
-                        signature.ragged_places,
-                    )
+                    function = ConcreteFunction(body, signature.arrays, task)
                     cache.check_inputs(inputs, function)
                 if call.open_pattern and function.loops and function.how != "xla":
                     # With static lengths XLA compiles the loops.
@@ -334,8 +354,6 @@ class CompiledCode:
                 if self._deadline is not None and not self._budget.is_open:
                     raise TracingTimeError("it has to be traced again") from error
                 return self._find_or_compile(cache, call)
-            function.is_plain = call.is_plain
-            function.may_run_on_host = not self._keeps_rules
             cache.functions[cache.key(signature, inputs)] = function
             return function, True
 
@@ -377,27 +395,7 @@ class CompiledCode:
             return self._until
         return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
 
-
-# -- compiling -----------------------------------------------------------------------------------------------
-# The choice between the compiled code of a jitted function and the host, and the handling of errors.
-#
-# This module needs TensorFlow. It is loaded when the first compilation is due, or a tensor is among the
-# arguments.
-
-
-class Compiler(CompiledCode):
-    """The compiled code of a jitted function, and the choice between it and the host.
-
-    Attributes:
-        name: the name of the function in messages.
-    """
-
-    def __init__(self, jitted_function: JittedFunction) -> None:
-        super().__init__(jitted_function)
-        self.name = self._function.__qualname__
-        # The promotion modes for which the warning was given that the function runs unjitted.
-        self._warned_modes: set[str] = set()
-        self._streak = HostStreak()
+    # -- the choice ------------------------------------------------------------------------------------------
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, compiled if that is possible and pays."""
@@ -596,7 +594,7 @@ class Compiler(CompiledCode):
         """
         concrete_function, is_new, cache, call = compilation
         signature = call.signature
-        values = signature.arrays, signature.numbers, signature.generators, signature.holders
+        values = signature.arrays, signature.numbers, signature.generators, signature.holders.of_arguments
         inputs = *values, call.accept
         if concrete_function.hides_gradients and is_recording():
             concrete_function = self._retrace(concrete_function, cache, call, gradients=True)
@@ -658,7 +656,7 @@ class Compiler(CompiledCode):
         trace = trace_of(scope)
         with trace.calls.enter(self._jitted, scope):
             function = self._function
-            if trace.unknown_lengths:
+            if trace.surroundings.has_unknown_lengths:
                 function = of_unknown_lengths(function)
             return check_returned(check_bound(function(*args, **kwargs)))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ class OpenArrays:
 
     Args:
         pattern: their open axes.
-        numbers: for each group, the place of its length among the numbers.
+        number_count: how many numbers the call has; the last are the lengths of the groups.
         bounds: the least and the greatest value of each of these numbers.
         ragged_places: the places of the parts of ragged arrays, whose first axis has any length in a graph.
     """
@@ -82,17 +83,22 @@ class OpenArrays:
     def __init__(
         self,
         pattern: Mapping[int, tuple[OpenAxis, ...]],
-        numbers: Sequence[int],
+        number_count: int,
         bounds: Mapping[int, Bounds],
         ragged_places: Collection[int] = (),
     ) -> None:
-        self._axes = {
-            place: {axis: numbers[group] for axis, group in axes} for place, axes in pattern.items()
-        }
+        first = number_count - len({group for axes in pattern.values() for _, group in axes})
+        self._axes = {place: {axis: first + group for axis, group in axes} for place, axes in pattern.items()}
         self._bounds = bounds
         self._ragged_places = frozenset(ragged_places)
         self._parts: dict[int, Any] = {}
         self.is_padded = True
+
+    def for_trace(self, is_padded: bool) -> OpenArrays:
+        """Return the arrays for another trace, padded or not."""
+        new = copy(self)
+        new._parts, new.is_padded = {}, is_padded
+        return new
 
     def __contains__(self, place: int) -> bool:
         """Return whether the array at `place` is padded."""

@@ -19,6 +19,7 @@ from np2tf.arrays.tensors.storage import Storage, resolve_stand_ins, staging_sco
 from np2tf.core.errors import ContainerChangeError, ExportError
 from np2tf.staging.compile.preparation import PreparedCall
 from np2tf.staging.trace.trace import Trace
+from np2tf.staging.trace.write_back import Outcome
 from np2tf.staging.values.carried_values import check_returned, flatten
 from np2tf.staging.values.staged_list import holds_lists, python_lists
 from np2tf.staging.values.text import DeferredText
@@ -84,12 +85,12 @@ def stage_open(
     with staging_scope(trace) as root:
         trace.root = root
         result = check_returned(call.body(function, unknown_lengths=True)(arguments, signature.numbers))
-        if not call.is_plain:
+        if type(result) is Outcome:
             raise ContainerChangeError("the function changes or returns a list, dict or object from outside")
         if any(storage.is_poisoned or storage in root.writes for storage in captures):
             raise ExportError("the function writes to an array that it reads by name")
         outputs = _tensors_of(result)
-        if trace.log is not None:
+        if trace.effects.log is not None:
             raise ExportError("the function prints, warns or logs, which only this process can do")
     violation = trace.violations.value
     if trace.xla:
@@ -123,6 +124,3 @@ def _tensor_of(leaf: Any) -> tf.Tensor:
         return tf.constant(np.asarray(leaf))  # Python's numbers have NumPy's default dtypes
     kind = "text of values" if isinstance(leaf, DeferredText) else f"{type(leaf).__name__} object"
     raise ExportError(f"a {kind} is returned, but a saved model returns only arrays and numbers")
-
-
-__all__ = ["EXAMPLE_LENGTH", "example", "stage_open"]

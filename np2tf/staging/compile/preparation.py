@@ -8,6 +8,7 @@ import threading
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -28,7 +29,7 @@ from np2tf.staging.objects.user_objects import is_instance, wrapped_function
 from np2tf.staging.random.states import bit_generator, global_state
 from np2tf.staging.trace.captures import Dependencies, current, functions_among, guard_captures
 from np2tf.staging.trace.signature import BY_IDENTITY, BY_VALUE, Signature, take_arguments, take_dependencies
-from np2tf.staging.trace.trace import trace_of
+from np2tf.staging.trace.trace import Surroundings, trace_of
 from np2tf.staging.trace.traced_arguments import TracedArguments
 from np2tf.staging.trace.write_back import is_plain
 from np2tf.staging.values.ordered_effects import ListIsRead
@@ -117,50 +118,37 @@ def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
 # One prepared call of a jitted function: its signature, and the function that is traced for it.
 
 
+@dataclass(eq=False)
 class PreparedCall:
     """One prepared call.
 
     Attributes:
         captured_values: the values that the function reads as globals and closure variables.
-        by_name: the objects among these values.
-        open_pattern: the axes of arrays whose lengths are inputs.
-        is_accepted: whether the call has run as compiled code and its effects have begun, so that it must not
-            be repeated.
-
-    Args:
         follows: returns whether the names that another function reads are known.
         changing_places: the places of arguments that are inputs if they are numbers.
         may_open_lists: whether lists of numbers may be given to the code with lengths that vary.
+        open_pattern: the axes of arrays whose lengths are inputs.
+        is_accepted: whether the call has run as compiled code and its effects have begun, so that it must not
+            be repeated.
     """
 
-    def __init__(
-        self,
-        signature: Signature,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        captured_values: Sequence[Any],
-        follows: Callable[[Any], bool],
-        changing_places: Collection[int] = (),
-        may_open_lists: bool = False,
-    ) -> None:
-        self.captured_values = captured_values
-        self._follows = follows
-        self.signature = signature
-        self.by_name = [value for value in captured_values if is_instance(value)]
-        self.args = args
-        self.kwargs = kwargs
-        self.changing_places = changing_places
-        self.may_open_lists = may_open_lists
-        self.is_plain = True
-        self.is_accepted = False
-        self.open_pattern: Pattern = {}
+    signature: Signature
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    captured_values: Sequence[Any]
+    follows: Callable[[Any], bool]
+    changing_places: Collection[int]
+    may_open_lists: bool
+    open_pattern: Pattern = field(default_factory=dict)
+    is_accepted: bool = False
 
     def accept(self) -> None:
         """Record that the effects of the call begin."""
         self.is_accepted = True
 
     def body(self, function: Callable[..., Any], unknown_lengths: bool = False) -> Callable[..., Any]:
-        """Return the function to trace, which takes staged arrays and numbers.
+        """Return the function to trace, which takes staged arrays and numbers. It returns an `Outcome` if it
+        changes or returns the caller's lists, dicts or objects.
 
         Args:
             function: the jitted function.
@@ -175,14 +163,14 @@ class PreparedCall:
             assert scope is not None
             # Objects that are read by name must not change, but one branch of a conditional may try to change
             # them.
-            trace = trace_of(scope)
-            trace.follows = self._follows
-            trace.instances = [*staged_arguments.instances, *self.by_name]
-            trace.attributes_are_named = self.signature.attributes_are_named
-            trace.unknown_lengths = unknown_lengths
+            trace_of(scope).surroundings = Surroundings(
+                self.follows,
+                [*staged_arguments.instances, *filter(is_instance, self.captured_values)],
+                self.signature.attributes_are_named,
+                unknown_lengths,
+            )
             outcome = staged_arguments.outcome(version(*args, **kwargs))
-            self.is_plain = is_plain(outcome)
-            return outcome.result if self.is_plain else outcome
+            return outcome.result if is_plain(outcome) else outcome
 
         return run
 
@@ -237,7 +225,7 @@ class CallPreparation:
             signature.parts += functions
             signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
-            signature.begin_arguments()
+            signature.holders.begin_arguments()
             try:
                 take_arguments(args, kwargs, changing_places, signature)
             except ListIsRead as error:

@@ -1,8 +1,8 @@
-"""The leaves of a compiled function's result: described while tracing, made after each call."""
+"""The outputs of a compiled function: described while tracing, and the result made of them after a call."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,14 @@ from np2tf.arrays.operands.path_dependent import kind_of_number
 from np2tf.arrays.tensors.storage import GappedLayout, Storage, resolve_stand_ins, staging_for_xla
 from np2tf.core.errors import AliasingError, ReturnedValueError
 from np2tf.staging.compile.open_arrays import OpenArrays
+from np2tf.staging.random.streams import Draws
+from np2tf.staging.trace.operations import unused_checks
 from np2tf.staging.trace.provenance import refuse_hidden_sharing
-from np2tf.staging.values.carried_values import Undefined, memory_order
+from np2tf.staging.trace.trace import Trace
+from np2tf.staging.trace.write_back import Outcome
+from np2tf.staging.values.carried_values import Undefined, flatten, memory_order
+from np2tf.staging.values.output import EffectLog
+from np2tf.staging.values.staged_list import holds_lists, python_lists
 from np2tf.staging.values.text import DeferredText
 from np2tf.staging.xla.calls import ZeroCopyResults
 
@@ -46,6 +52,82 @@ class ResultSpec:
     #: The outputs that are the run-time ends of slices in the path, and whether the part is copied.
     ends: tuple[int, int] = (0, 0)
     is_copied: bool = False
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What the outputs of a graph are, in their order.
+
+    Attributes:
+        rebuild: puts the leaves of the function's result together again.
+        results: the way to make each leaf.
+        is_plain: whether the caller gets the result unchanged.
+        written_places: the places of the arrays that the code writes, whose new contents are the last of the
+            first `count` outputs.
+        prints: whether it prints in a graph, so that the next output depends on all prints.
+        log: the effects that XLA's code has written into the next outputs, `log_values`; None if there are
+            none.
+        states: the outputs that are the final states of random streams.
+        may_fail: whether the last output is true if NumPy would have raised an error.
+        lends: whether the graph may borrow the memory of its inputs, because it returns no raw tensors.
+    """
+
+    rebuild: Callable[[list[Any]], Any]
+    results: list[ResultSpec]
+    is_plain: bool
+    written_places: list[int]
+    count: int
+    prints: bool
+    log: EffectLog | None
+    log_values: slice
+    states: slice
+    may_fail: bool
+    lends: bool
+
+
+def collect_outputs(
+    result: Any, storages: list[Storage], written_places: list[int], trace: Trace, draws: Draws
+) -> tuple[Outputs, list[tf.Tensor]]:
+    """Return what the outputs of a traced function are, and the outputs.
+
+    Args:
+        result: the function's result.
+        storages: the storages of the arguments.
+        written_places: the places of those that it has written.
+        trace: the trace.
+        draws: its random draws.
+    """
+    leaves, rebuild, _ = flatten(result)
+    outputs: list[tf.Tensor] = []
+    places: dict[Any, int] = {}
+    results = [describe_result(leaf, storages, leaves, outputs, places) for leaf in leaves]
+    outputs += [storages[k].value for k in written_places]
+    count = len(outputs)
+    log = trace.effects.log if trace.xla else None
+    log_tensors = log.flush() if log else []
+    states = draws.finals()
+    violation, order = trace.violations.value, trace.effects.order.value
+    may_fail, prints = (tensor.op.type != "Const" for tensor in (violation, order))
+    outputs += [order] if prints else []
+    log_values = slice(len(outputs), len(outputs) + len(log_tensors))
+    outputs += log_tensors
+    final_states = slice(len(outputs), len(outputs) + len(states))
+    outputs += states
+    if not trace.xla:
+        outputs += unused_checks(violation.graph, [*outputs, violation])
+    return Outputs(
+        rebuild=(lambda values: python_lists(rebuild(values))) if holds_lists(result) else rebuild,
+        results=results,
+        is_plain=type(result) is not Outcome,
+        written_places=written_places,
+        count=count,
+        prints=prints,
+        log=log,
+        log_values=log_values,
+        states=final_states,
+        may_fail=may_fail,
+        lends=all(spec.kind != "tensor" for spec in results),
+    ), [*outputs, violation] if may_fail else outputs
 
 
 def describe_result(

@@ -394,7 +394,7 @@ class SpecializationCaches:
         if is_graph_only:
             bounds = [interval for length in lengths if (interval := graph_bounds_of(length)) is not None]
         else:
-            open_arrays = OpenArrays(history.pattern, places, dict(zip(places, bounds, strict=True)))
+            open_arrays = OpenArrays(history.pattern, places.stop, dict(zip(places, bounds, strict=True)))
             if not open_arrays.fit_memory(shapes):
                 return None
         key = (*common_key, tuple(bounds))

@@ -228,7 +228,8 @@ def attributes_within(trace: Trace, *instances: Any) -> Attributes:
     """Return the attributes of the arguments, and of objects that a loop's or branch's functions can
     reach.
     """
-    return Attributes((trace.instances, *instances), may_be_missing=trace.attributes_are_named)
+    around = trace.surroundings
+    return Attributes((around.instances, *instances), may_be_missing=around.attributes_are_named)
 
 
 def _repeat_until_known(state: Attributes, attempt: Callable[[], T]) -> T:

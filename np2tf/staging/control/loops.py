@@ -17,7 +17,6 @@ from tensorflow.python.eager import record
 from np2tf.arrays.array.ndarray import is_array, scalar, storage_of
 from np2tf.arrays.operands.widened_storage import read_widened
 from np2tf.arrays.tensors.storage import (
-    StagingScope,
     Storage,
     aliases,
     current_scope,
@@ -59,7 +58,6 @@ from np2tf.staging.values.carried_values import (
     like,
 )
 from np2tf.staging.values.containers import containers, guard_closures, kept_containers, put_back
-from np2tf.staging.values.output import put_logged
 from np2tf.staging.values.staged_list import (
     fit_structure,
     is_ready,
@@ -199,7 +197,7 @@ class StagedLoop:
         not.
         """
         trace = self.trace
-        if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
+        if trace.xla or not trace.loops.may_be_compiled or likely.code in trace.loops.uncompiled:
             return None
         snapshot = self.state, self.leaves, self.rebuild, self.outline
         try:
@@ -211,7 +209,7 @@ class StagedLoop:
             if isinstance(error, _NOT_OF_THE_GUESS):
                 raise
         if likely.code is not None:
-            trace.uncompiled_loops.add(likely.code)
+            trace.loops.uncompiled.add(likely.code)
         self.state, self.leaves, self.rebuild, self.outline = snapshot
         return None
 
@@ -263,7 +261,7 @@ class StagedLoop:
         """
         plan = LoopAnalysis(forms)
         outside = tf.compat.v1.get_default_graph()
-        mark = self.trace.log.mark() if self.trace.log else 0
+        mark = self.trace.effects.mark()
         with self.trace.throwing_away() as inside:
             inputs = [
                 tf.compat.v1.placeholder(spec.dtype, spec.shape)
@@ -280,7 +278,7 @@ class StagedLoop:
                     if scope.writes or scope.poisoned_storages:
                         raise EffectsInTest
                     after = self.step(counter, state)
-                    self._move_effects(scope)
+                    self.trace.effects.move_queue(scope)
                     entry = like(self.state, after)
                     settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
                     if settled:
@@ -297,8 +295,7 @@ class StagedLoop:
                     poisoned_storages = list(scope.poisoned_storages)
                     scope.undo()
                     guard.check()
-                    if self.trace.log:
-                        self.trace.log.forget(mark)
+                    self.trace.effects.forget(mark)
             if not settled:
                 with outside.as_default():
                     self.state = prepare_for_loop(entry, views, self.rounds.maximum)
@@ -363,10 +360,6 @@ class StagedLoop:
             raise RankChangeError(self._in_loop(k, form, out))
         return join(form, out.form, "a loop's variable", self.trace.root is not None)
 
-    def _move_effects(self, scope: StagingScope) -> None:
-        if self.trace.log:
-            self.trace.log.move_queue(scope)
-
     # -- telling ---------------------------------------------------------------------------------------------
 
     def _label(self, k: int) -> Label:
@@ -427,7 +420,7 @@ class StagedLoop:
             before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:
                 continue
-            if self.trace.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
+            if self.trace.loops.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
                 return True
         return False
 
@@ -445,7 +438,7 @@ class StagedLoop:
         """Build the loop, write the storages that it writes, and return the state after it."""
         plan = self.plan
         if self.trace.xla and self._code is not None:
-            self.trace.loop_graphs[self._code] = plan.graphs
+            self.trace.loops.graphs[self._code] = plan.graphs
         if self.trace.xla and grows(plan):
             raise XlaShapeError(self._other_shape())
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
@@ -467,8 +460,8 @@ class StagedLoop:
             for storage, value in zip(plan.storages, before, strict=True):
                 storage.rebase(value)
         state = self._leave(list(results), permutation)
-        if self.is_compiled and self.trace.log and self.trace.log.is_of(plan.storages):
-            put_logged(self.trace)
+        if self.is_compiled:
+            self.trace.effects.put_logged(plan.storages)
         return self.unpack(state)
 
     def _other_shape(self) -> str:
@@ -497,7 +490,7 @@ class StagedLoop:
         return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
 
     def _make_results(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
-        self.trace.loops.append("xla" if self.is_compiled or self.trace.xla else "graph")
+        self.trace.loops.how.append("xla" if self.is_compiled or self.trace.xla else "graph")
         if not self.is_compiled:
             return self._build(*inputs)
         with self.trace.stage_for_xla():
@@ -510,7 +503,7 @@ class StagedLoop:
         plan = self.plan
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
         rounds = self.rounds.maximum if self.rounds.exact else None
-        order = PlaneOrder(self._trial_graphs(), inputs, self._read_storages, rounds)
+        order = PlaneOrder(plan.graphs if self.trace.xla else [], inputs, self._read_storages, rounds)
         is_stoppable, graphs = self._is_stoppable(), LoopGraphs()
         is_light = is_stoppable and all(map(calls.is_light, self.plan.graphs))
 
@@ -535,7 +528,7 @@ class StagedLoop:
             state = self._bind(tensors, inner)
             with staging_scope(self.trace, counter) as scope:
                 outs = self._leaves_of(self.step(counter, state))
-                self._move_effects(scope)
+                self.trace.effects.move_queue(scope)
                 new = [
                     tensor
                     for out, form in zip(outs, plan.forms, strict=True)
@@ -565,7 +558,7 @@ class StagedLoop:
                 variables = tf.while_loop(test, body, variables, shapes, maximum_iterations=most)
             if not self.rounds.exact:
                 graphs.check()
-            if self.trace.has_collectives and COLLECTIVES & ops_of(*plan.graphs):
+            if self.trace.loops.have_collectives and COLLECTIVES & ops_of(*plan.graphs):
                 _keep_functional()
             return order.leave(variables)
         finally:
@@ -577,16 +570,14 @@ class StagedLoop:
         scope, maximum = current_scope(), self.rounds.maximum
         is_inner = scope is not None and scope.counter is not None
         is_short = maximum is not None and maximum <= (SHORT_INNER if is_inner else SHORT)
-        return self.trace.may_be_stopped and not is_short and self._most_iterations() is None
+        # An accelerator has memory of its own.
+        may_be_stopped = self.trace.may_call_numpy and self.trace.gaps.is_allowed
+        return may_be_stopped and not is_short and self._most_iterations() is None
 
     def _most_iterations(self) -> int | None:
         """Return the number of iterations, which XLA needs to know of a loop that is differentiated."""
-        is_differentiated = self.trace.gradients or record.could_possibly_record()
+        is_differentiated = not self.trace.gaps.is_allowed or record.could_possibly_record()
         return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
-
-    def _trial_graphs(self) -> list[tf.Graph]:
-        """Return the graphs of an iteration for XLA."""
-        return self.plan.graphs if self.trace.xla else []
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)

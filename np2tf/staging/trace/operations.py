@@ -59,8 +59,16 @@ class TraceLimit:
             TraceSizeError: if it has too many operations, or takes too much memory.
         """
         self._operations += 1
-        if self._error is None and self._operations % _CLOCK == 0:
-            self._error = self._find_error()
+        if self._error is not None or self._operations % _CLOCK == 0:
+            self.check()
+
+    def check(self) -> None:
+        """End a trace that exceeds the limit.
+
+        Raises:
+            TracingTimeError, TraceSizeError: as for `note_operation`.
+        """
+        self._error = self._error or self._find_error()
         if self._error is not None:
             # Whatever is tried instead in the same trace ends at once, too.
             raise type(self._error)(self._error.reason)
@@ -104,6 +112,16 @@ def note_operation() -> None:
     """
     if _current.limit is not None:
         _current.limit.note_operation()
+
+
+def check_limit() -> None:
+    """End this thread's trace if it exceeds its limit.
+
+    Raises:
+        TracingTimeError, TraceSizeError: if it does.
+    """
+    if _current.limit is not None:
+        _current.limit.check()
 
 
 def _resident_bytes() -> int:

@@ -163,6 +163,102 @@ class NumberListPart(NamedTuple):
     number: int
 
 
+class Holders:
+    """The lists, dicts, objects and generators of a call, which are taken apart once each.
+
+    Attributes:
+        of_arguments: those among the arguments, in order of first appearance.
+        naming_depth: more than 0 among the values that a function which is part of an argument reads by name:
+            lists, dicts and objects among them are not the arguments' own.
+
+    Args:
+        parts: the parts of the call's key.
+        append_targets: the attributes that may be lists of which the code uses only `append`.
+    """
+
+    def __init__(self, parts: list[Any], append_targets: frozenset[str]) -> None:
+        self._parts, self._append_targets = parts, append_targets
+        self.of_arguments: list[Any] = []
+        self.naming_depth = 0
+        self._places: dict[int, int] = {}
+        self._elsewhere: set[int] = set()
+        self._named_places: dict[int, int] = {}
+        self._append_names: dict[int, str] = {}
+        self._in_arguments = False
+
+    def begin_arguments(self) -> None:
+        """Begin the arguments: the values taken apart so far are dependencies."""
+        self._elsewhere.update(self._places)
+        self._places = {}
+        self.of_arguments = []
+        self._in_arguments = True
+
+    def is_read_by_name(self, holder: Any) -> bool:
+        """Return whether an argument is also read as a global or closure variable."""
+        return id(holder) in self._elsewhere
+
+    def note(self, holder: Any) -> bool:
+        """Record a list, dict or object, and return whether it is new.
+
+        Raises:
+            ListIsRead: if it was recorded as a list of which the code uses only `append`.
+        """
+        if id(holder) in self._append_names:
+            raise ListIsRead(self._append_names[id(holder)])
+        if self.naming_depth:
+            return self._is_new_name(holder)
+        place = self._places.get(id(holder))
+        if place is not None:
+            self._parts.append(("again", place))
+            return False
+        if id(holder) in self._elsewhere:
+            self._parts.append("by name")
+        self._places[id(holder)] = len(self.of_arguments)
+        self.of_arguments.append(holder)
+        return True
+
+    def only_appends_to(self, name: str, value: Any) -> bool:
+        """Return whether the attribute `name` of an argument is a list of which the code uses only `append`.
+
+        If so, the list is recorded as a holder, whatever it contains.
+
+        Raises:
+            ListIsRead: if the list was recorded in another way.
+        """
+        if (
+            type(value) is not list
+            or name not in self._append_targets
+            or self.naming_depth
+            or not self._in_arguments
+        ):
+            return False
+        place = self._places.get(id(value))
+        if place is None and id(value) not in self._elsewhere:
+            self._places[id(value)] = len(self.of_arguments)
+            self.of_arguments.append(value)
+            self._append_names[id(value)] = name
+        elif id(value) not in self._append_names:
+            raise ListIsRead(name)
+        self._parts.append(("appended", self._places[id(value)]))
+        return True
+
+    def appended_as(self, holder: Any) -> str | None:
+        """Return the name of the attribute by which the code appends to a list, if it uses it for nothing
+        else.
+        """
+        return self._append_names.get(id(holder))
+
+    def _is_new_name(self, holder: Any) -> bool:
+        place = self._named_places.get(id(holder))
+        if place is not None:
+            self._parts.append(("named again", place))
+            return False
+        self._parts.append(("named", self._places.get(id(holder))))
+        self._named_places[id(holder)] = len(self._named_places)
+        self._elsewhere.add(id(holder))
+        return True
+
+
 class Signature:
     """A call's arguments, taken apart.
 
@@ -173,7 +269,7 @@ class Signature:
         generators: the random generators, one for each stream.
         changing_numbers: the numbers that are attributes which the code assigns, so that they differ in the
             next call.
-        holders: the lists, dicts, objects and generators among the arguments, in order of first appearance.
+        holders: the lists, dicts, objects and generators.
         classes: the classes of the objects.
         argument_dependencies: the dependencies of the functions among the arguments.
         captures: the places of these dependencies.
@@ -184,51 +280,21 @@ class Signature:
         parts: all other parts of the key, hashable; with the numbers they determine the compiled code.
     """
 
-    __slots__ = (
-        "_append_names",
-        "_append_targets",
-        "_direct_lists",
-        "_elsewhere",
-        "_holder_places",
-        "_in_arguments",
-        "_named_places",
-        "_names",
-        "_naming_depth",
-        "_places",
-        "_places_of_lists",
-        "_shapes",
-        "argument_dependencies",
-        "arrays",
-        "assigned_names",
-        "captures",
-        "changing_numbers",
-        "classes",
-        "constants",
-        "generators",
-        "holders",
-        "number_lists",
-        "numbers",
-        "parts",
-        "ragged_places",
-        "sets",
-    )
-
     def __init__(
         self,
         names: set[str] | None = None,
         assigned_names: frozenset[str] = frozenset(),
         append_targets: frozenset[str] = frozenset(),
     ) -> None:
-        self.assigned_names, self._append_targets = assigned_names, append_targets
-        self._append_names: dict[int, str] = {}
+        self.assigned_names = assigned_names
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
         self.changing_numbers: list[int] = []
         self.constants: tuple[Any, ...] = ()
         self.generators: list[Any] = []
-        self.holders: list[Any] = []
         self.classes: set[type] = set()
         self.parts: list[Any] = []
+        self.holders = Holders(self.parts, append_targets)
         self.argument_dependencies: list[Dependencies] = []
         self.captures: list[Place] = []
         self.sets: list[set[Any]] = []
@@ -238,23 +304,7 @@ class Signature:
         self._direct_lists: set[int] = set()
         self._names = names
         self._places: dict[int, int] = {}
-        self._holder_places: dict[int, int] = {}
-        self._elsewhere: set[int] = set()
-        self._named_places: dict[int, int] = {}
-        self._naming_depth = 0
-        self._in_arguments = False
         self._shapes: list[int] = []
-
-    def begin_arguments(self) -> None:
-        """Begin the arguments: the values taken apart so far are dependencies."""
-        self._elsewhere.update(self._holder_places)
-        self._holder_places = {}
-        self.holders = []
-        self._in_arguments = True
-
-    def is_read_by_name(self, holder: Any) -> bool:
-        """Return whether an argument is also read as a global or closure variable."""
-        return id(holder) in self._elsewhere
 
     def follows(self, function: Any) -> bool:
         """Return whether the dependencies of a function that an argument may call are known."""
@@ -315,8 +365,8 @@ class Signature:
 
         They may if the list is an argument itself, and is not read by name.
         """
-        is_argument = id(values) in self._direct_lists and not self._naming_depth
-        return is_argument and id(values) not in self._elsewhere
+        is_argument = id(values) in self._direct_lists and not self.holders.naming_depth
+        return is_argument and not self.holders.is_read_by_name(values)
 
     def add_number_list(self, values: list[Any], kind: type) -> None:
         """Add an argument that is a list of numbers."""
@@ -363,84 +413,11 @@ class Signature:
         if place == len(streams):
             self.generators.append(value)
         self.parts.append((place, type(value), type(stream), value is global_state()))
-        self.note_holder(value)
+        self.holders.note(value)
 
     def place_of(self, array: Any) -> int:
         """Return the index of an array among `arrays`."""
         return self._places[_identity(array)]
-
-    def begin_names(self) -> None:
-        """Begin the values that a function which is part of an argument reads by name.
-
-        The code reads the values by name, so that lists, dicts and objects among them are not the arguments'
-        own.
-        """
-        self._naming_depth += 1
-
-    def end_names(self) -> None:
-        """End the values that a function which is part of an argument reads by name."""
-        self._naming_depth -= 1
-
-    def note_holder(self, holder: Any) -> bool:
-        """Record a list, dict or object, and return whether it is new.
-
-        Raises:
-            ListIsRead: if it was recorded as a list of which the code uses only `append`.
-        """
-        if id(holder) in self._append_names:
-            raise ListIsRead(self._append_names[id(holder)])
-        if self._naming_depth:
-            return self._is_new_name(holder)
-        place = self._holder_places.get(id(holder))
-        if place is not None:
-            self.parts.append(("again", place))
-            return False
-        if id(holder) in self._elsewhere:
-            self.parts.append("by name")
-        self._holder_places[id(holder)] = len(self.holders)
-        self.holders.append(holder)
-        return True
-
-    def only_appends_to(self, name: str, value: Any) -> bool:
-        """Return whether the attribute `name` of an argument is a list of which the code uses only `append`.
-
-        If so, the list is recorded as a holder, whatever it contains.
-
-        Raises:
-            ListIsRead: if the list was recorded in another way.
-        """
-        if (
-            type(value) is not list
-            or name not in self._append_targets
-            or self._naming_depth
-            or not self._in_arguments
-        ):
-            return False
-        place = self._holder_places.get(id(value))
-        if place is None and id(value) not in self._elsewhere:
-            self._holder_places[id(value)] = len(self.holders)
-            self.holders.append(value)
-            self._append_names[id(value)] = name
-        elif id(value) not in self._append_names:
-            raise ListIsRead(name)
-        self.parts.append(("appended", self._holder_places[id(value)]))
-        return True
-
-    def appended_as(self, holder: Any) -> str | None:
-        """Return the name of the attribute by which the code appends to a list, if it uses it for nothing
-        else.
-        """
-        return self._append_names.get(id(holder))
-
-    def _is_new_name(self, holder: Any) -> bool:
-        place = self._named_places.get(id(holder))
-        if place is not None:
-            self.parts.append(("named again", place))
-            return False
-        self.parts.append(("named", self._holder_places.get(id(holder))))
-        self._named_places[id(holder)] = len(self._named_places)
-        self._elsewhere.add(id(holder))
-        return True
 
     def add_set(self, value: Any) -> None:
         """Add a set, which is a constant.
@@ -536,7 +513,7 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     elif kind == "method":
         _take_constant(value.__func__, signature, depth)
         take_apart(value.__self__, signature, depth + 1)
-    elif signature.note_holder(value):
+    elif signature.holders.note(value):
         _take_holder(value, kind, signature, depth)
 
 
@@ -550,9 +527,9 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
         signature.argument_dependencies.append(dependencies)
         signature.captures += dependencies.captures
         signature.parts += functions_among(values)
-        signature.begin_names()
+        signature.holders.naming_depth += 1
         take_dependencies(values, signature, depth + 1)
-        signature.end_names()
+        signature.holders.naming_depth -= 1
 
 
 def _function_key(value: Any) -> Any:
@@ -582,7 +559,7 @@ def _take_holder(value: Any, kind: str, signature: Signature, depth: int) -> Non
     for name, item in entries.items():
         if kind == "instance" and name in signature.assigned_names and kind_of(item) == "number":
             signature.changing_numbers.append(len(signature.numbers))
-        if kind != "instance" or not signature.only_appends_to(name, item):
+        if kind != "instance" or not signature.holders.only_appends_to(name, item):
             take_apart(item, signature, depth + 1)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType
@@ -15,12 +14,14 @@ import tensorflow as tf
 from np2tf.arrays.array.ndarray import array_over, storage_of
 from np2tf.arrays.front.residency import device_kind
 from np2tf.arrays.tensors.storage import StagingScope, Storage
-from np2tf.core.errors import HiddenInputError, TracingTimeError
+from np2tf.arrays.tensors.trace import Shortcut
+from np2tf.core.errors import HiddenInputError
 from np2tf.staging.host.recursion import TracedCalls
 from np2tf.staging.objects.user_code import depth
 from np2tf.staging.random.streams import Draws
+from np2tf.staging.trace.operations import check_limit
 from np2tf.staging.values.array_stand_in import host_value
-from np2tf.staging.values.output import EffectLog, Output
+from np2tf.staging.values.output import Effects
 from np2tf.staging.values.text import ShownText
 
 
@@ -45,7 +46,9 @@ class ThrowAway:
 class _ConstantStorage(Storage):
     """The storage of an array on the host that a foreign graph reads: a constant of the graph."""
 
-    __slots__ = ()
+    __slots__ = ("buffer",)
+
+    buffer: np.ndarray
 
     def write(self, value: tf.Tensor) -> None:
         """Refuse to write.
@@ -56,44 +59,68 @@ class _ConstantStorage(Storage):
         raise HiddenInputError("the code writes to an array that it neither received nor made")
 
 
+@dataclass
+class StagedLoops:
+    """What a trace does with loops.
+
+    Attributes:
+        may_be_compiled: whether XLA may compile loops inside a graph that it does not compile.
+        uncompiled: the code of the loops that XLA should not compile.
+        exact_types: whether a number must not have a wider type in the first iteration of a loop.
+        how: for each staged loop "xla" or "graph".
+        graphs: the code of the loops staged for XLA, with the graphs of an iteration.
+        have_collectives: whether the staged code waits for other devices.
+    """
+
+    may_be_compiled: bool = False
+    uncompiled: set[CodeType] = field(default_factory=set)
+    exact_types: bool = False
+    how: list[str] = field(default_factory=list)
+    graphs: dict[CodeType, list[tf.Graph]] = field(default_factory=dict)
+    have_collectives: bool = False
+
+
+@dataclass
+class Surroundings:
+    """What the code that is traced can reach besides the values that it makes.
+
+    Attributes:
+        follows: returns whether the names that a function reads are known, so that their values are inputs or
+            constants.
+        instances: the staged counterparts of the objects among the arguments, and objects read by name.
+        attributes_are_named: whether code reads every attribute by its name, so that no code lists
+            attributes.
+        has_unknown_lengths: whether there are arrays whose lengths are known only at run time.
+    """
+
+    follows: Callable[[Any], bool] = lambda function: True
+    instances: Sequence[Any] = ()
+    attributes_are_named: bool = False
+    has_unknown_lengths: bool = False
+
+
 class Trace:
     """The data that the scopes of one staged function share.
 
     Attributes:
-        deadline: the time, by `time.monotonic`, at which tracing is given up; None for never.
         depth: the number of frames on the stack when the trace began.
         root: the scope that is neither in a staged loop nor in a branch.
         xla: whether XLA will compile the code that is being staged now.
         device: the kind of device that the code is for; by default that on which TensorFlow runs work here.
-        compile_loops: whether XLA may compile loops inside a graph that it does not compile.
-        uncompiled_loops: the code of the loops that XLA should not compile.
-        loop_graphs: the code of the loops staged for XLA, with the graphs of an iteration.
-        exact_types: whether a number must not have a wider type in the first iteration of a loop.
+        loops: what is done with loops.
         handles: whether the code handles exceptions, so that it must not miss any that NumPy raises.
-        instances: the staged counterparts of the objects among the arguments, and objects read by name.
-        attributes_are_named: whether code reads every attribute by its name, so that no code lists
-            attributes.
-        loops: for each staged loop "xla" or "graph".
+        surroundings: what the code can reach besides the values that it makes.
         at_once: whether the code that is being staged now stands for all iterations of a loop at once.
         throw_aways: the throw-away graphs of loops and branches that are being traced, the innermost last.
         is_foreign: whether the code is a loop or branch in a graph that np2tf does not build.
         is_compiled_later: whether other code than np2tf's decides what compiles the graph.
-        unknown_lengths: whether there are arrays whose lengths are known only at run time.
         calls: the calls of jitted functions that have been entered.
-        follows: returns whether the names that a function reads are known, so that their values are inputs or
-            constants.
-        gradients: whether a tape may ask for gradients of the staged code.
-        has_collectives: whether the staged code waits for other devices.
-        has_gaps: whether elements outside of valid parts have been computed, whose gradients may be NaN.
+        gaps: the elements outside of valid parts, whose gradients may be NaN. They must not be computed if a
+            tape may ask for gradients of the staged code.
+        assumptions: assumptions about the data; a call that finds one wrong is repeated without them.
         violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
-        may_be_stopped: whether long loops end when the call's stop sign is set.
         may_call_numpy: whether the code may call NumPy, because it stays in this process and on the CPU.
-        may_assume: whether a call that finds an assumption about the data wrong can be repeated without it.
-        has_assumed: whether the staged code relies on assumptions about the data.
-        print_order: a storage that every print reads and writes, which keeps prints in order.
-        log: the effects of code that XLA compiles; None if there are none.
-        options: NumPy's print options when the trace began.
-        output: collects the compiled function's prints; None if nothing does.
+        effects: the prints and other effects of the code.
         draws: the random draws; None if there can be none.
         shown_text: the record of values that are shown as text.
     """
@@ -101,49 +128,34 @@ class Trace:
     def __init__(
         self,
         xla: bool,
-        compile_loops: bool = False,
-        exact_types: bool = False,
+        loops: StagedLoops | None = None,
         is_foreign: bool = False,
         device: str | None = None,
     ) -> None:
         self.device = device or device_kind()
-        self.deadline: float | None = None
         self.depth = depth()
         self.root: StagingScope | None = None
         self.xla, self.at_once = xla, False
-        self.compile_loops = compile_loops
-        self.uncompiled_loops: set[CodeType] = set()
-        self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
-        self.exact_types = exact_types
-        self.handles = self.gradients = self.has_gaps = False
-        self.may_assume = self.has_assumed = self.has_collectives = self.may_call_numpy = False
-        self.may_be_stopped = False
-        self.instances: list[Any] = []
-        self.attributes_are_named = False
-        self.loops: list[str] = []
+        self.loops = loops or StagedLoops()
+        self.handles = self.may_call_numpy = False
+        self.gaps, self.assumptions = Shortcut(is_allowed=True), Shortcut(is_allowed=False)
+        self.surroundings = Surroundings(has_unknown_lengths=is_foreign)
         self.throw_aways: list[ThrowAway] = []
-        self.unknown_lengths = self.is_foreign = self.is_compiled_later = is_foreign
+        self.is_foreign = self.is_compiled_later = is_foreign
         self.calls = TracedCalls()
-        self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Storage(tf.constant(False))
-        self.print_order = Storage(tf.constant(0))
-        self.log: EffectLog | None = None
-        self._graph = tf.compat.v1.get_default_graph()
-        self.options: dict[str, Any] = {**np.get_printoptions()}
-        self.output: Output | None = None
+        self.effects = Effects()
         self.draws: Draws | None = None
         self.shown_text = ShownText()
         self._inputs: dict[int, Any] = {}
-        self._constants: list[np.ndarray] = []
 
     def check_deadline(self) -> None:
         """Give up a trace that takes too long.
 
         Raises:
-            StagingError: if the deadline has passed.
+            StagingError: if it exceeds its limit.
         """
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise TracingTimeError("tracing it takes longer than it has run so far")
+        check_limit()
 
     @contextmanager
     def throwing_away(self) -> Iterator[ThrowAway]:
@@ -155,12 +167,6 @@ class Trace:
                 yield throw_away
         finally:
             self.throw_aways.pop()
-
-    def effect_log(self) -> EffectLog:
-        """Return the log of the effects of code that XLA compiles."""
-        if self.log is None:
-            self.log = EffectLog(self._graph)
-        return self.log
 
     def add_input(self, buffer: np.ndarray, array: Any) -> None:
         """Let `array` stand for the array on the host wherever the staged code uses it."""
@@ -177,9 +183,10 @@ class Trace:
         if array is None and self.is_foreign and isinstance(buffer, np.ndarray):
             # As everywhere in a plain tf.function, the array is the constant that it is now.
             with tf.init_scope():
-                array = array_over(_ConstantStorage(tf.constant(buffer)))
+                storage = _ConstantStorage(tf.constant(buffer))
+            storage.buffer = buffer  # so that its id stays valid
+            array = array_over(storage)
             self.add_input(buffer, array)
-            self._constants.append(buffer)  # (so that its id stays valid)
         if array is None:
             raise HiddenInputError(
                 "the code reads an array that is neither an argument nor a global or closure variable"

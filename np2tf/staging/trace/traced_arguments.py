@@ -69,7 +69,7 @@ class TracedArguments:
         return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
 
     def _make(self, value: Any, kind: str) -> None:
-        attribute = self._signature.appended_as(value)
+        attribute = self._signature.holders.appended_as(value)
         array_place = self._signature.place_of_list(value)
         twin: Any
         if array_place is not None:
@@ -84,7 +84,7 @@ class TracedArguments:
         place = self._place[id(twin)] = len(self._twins)
         self._twins.append(twin)
         self._before.append(None)
-        self._by_name.append(self._signature.is_read_by_name(value))
+        self._by_name.append(self._signature.holders.is_read_by_name(value))
         if type(twin) is list:
             twin.extend([self.of(item) for item in value])
         elif kind in ("dict", "instance"):

@@ -218,6 +218,67 @@ class Output:
         self._parts += self._context.copy().run(make)
 
 
+class Effects:
+    """The effects of the code of one trace, in their order.
+
+    Attributes:
+        output: collects the effects of each call; None if nothing does.
+        log: the effects of code that XLA compiles; None if there are none.
+        order: a storage that every effect of a graph reads and writes, which keeps them in order.
+        options: NumPy's print options when the trace began.
+    """
+
+    def __init__(self) -> None:
+        self.output: Output | None = None
+        self.log: EffectLog | None = None
+        self.order = Storage(tf.constant(0))
+        self.options: dict[str, Any] = {**np.get_printoptions()}
+        self._graph = tf.compat.v1.get_default_graph()
+
+    def put_in_log(self, tensors: Sequence[tf.Tensor], make: Make, is_text: bool) -> None:
+        """Let code that XLA compiles write an effect into the log.
+
+        Raises:
+            StagingError: if the log cannot hold the effect.
+        """
+        if self.log is None:
+            self.log = EffectLog(self._graph)
+        self.log.add(tensors, make, is_text)
+
+    def put_in_graph(
+        self, tensors: Sequence[tf.Tensor], make: Callable[[Sequence[np.ndarray]], Iterable[Effect]]
+    ) -> None:
+        """Let a graph pass effects on to the host, after the earlier effects."""
+        output = self.output
+        assert output is not None
+
+        def add(count: np.ndarray, *values: np.ndarray) -> np.ndarray:
+            output.add(lambda: make(values))
+            return count + np.int32(1)
+
+        order = tf.numpy_function(add, [self.order.value, *tensors], tf.int32)
+        self.order.write(tf.ensure_shape(order, ()))
+
+    def put_logged(self, storages: Collection[Storage]) -> None:
+        """In a graph, perform the effects of a loop that XLA has compiled and that writes these storages."""
+        if self.log is not None and self.log.is_of(storages):
+            self.put_in_graph(self.log.flush(), self.log.effects)
+
+    def move_queue(self, scope: StagingScope) -> None:
+        """Move the records in the log's queue to the end of the log, at the end of a loop's body."""
+        if self.log is not None:
+            self.log.move_queue(scope)
+
+    def mark(self) -> int:
+        """Return the number of effects in the log, for `forget`."""
+        return self.log.mark() if self.log is not None else 0
+
+    def forget(self, mark: int) -> None:
+        """Remove the effects of a throw-away trace from the log."""
+        if self.log is not None:
+            self.log.forget(mark)
+
+
 def put_in_order(
     context: TraceContext,
     captures: CapturedValues,
@@ -237,40 +298,19 @@ def put_in_order(
             hold the effect.
     """
     trace = cast("Trace", context)  # traces lie above effects
-    if trace.at_once or trace.output is None:
+    if trace.at_once or trace.effects.output is None:
         raise EffectError("it prints or has other ordered effects, which only a graph can do")
-    output = trace.output
     if captures.tensors and is_text:
         trace.shown_text.make_text()
     # The options of a traced `with np.printoptions(…)`; other options are the caller's.
     now: dict[str, Any] = {**np.get_printoptions()}
-    options = {name: value for name, value in now.items() if value != trace.options[name]}
+    options = {name: value for name, value in now.items() if value != trace.effects.options[name]}
 
     def format_values(values: Sequence[np.ndarray]) -> Effect:
         with np.printoptions(**options):
             return make(values)
 
     if trace.xla:
-        trace.effect_log().add(captures.tensors, format_values, is_text)
-        return
-
-    def add(count: np.ndarray, *values: np.ndarray) -> np.ndarray:
-        output.add(lambda: [format_values(values)])
-        return count + np.int32(1)
-
-    order = tf.numpy_function(add, [trace.print_order.value, *captures.tensors], tf.int32)
-    trace.print_order.write(tf.ensure_shape(order, ()))
-
-
-def put_logged(trace: Trace) -> None:
-    """In a graph, perform the effects of a loop that XLA has compiled, after the earlier effects."""
-    output, log = trace.output, trace.log
-    assert output is not None
-    assert log is not None
-
-    def add(count: np.ndarray, *values: np.ndarray) -> np.ndarray:
-        output.add(lambda: log.effects(values))
-        return count + np.int32(1)
-
-    order = tf.numpy_function(add, [trace.print_order.value, *log.flush()], tf.int32)
-    trace.print_order.write(tf.ensure_shape(order, ()))
+        trace.effects.put_in_log(captures.tensors, format_values, is_text)
+    else:
+        trace.effects.put_in_graph(captures.tensors, lambda values: [format_values(values)])

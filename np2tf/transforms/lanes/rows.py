@@ -193,7 +193,7 @@ def run_rows(lanes: RowLanes, axis_name: Any) -> Rows:
             raise ShapeNeededError(
                 "the number of the slices of a vmap, or their lengths, are known only at run time"
             )
-        trace.loops.append("graph")
+        trace.loops.how.append("graph")
     staging = _RowStaging(lanes, axis_name)
     while True:
         outcome, forms, equal = staging.trial()

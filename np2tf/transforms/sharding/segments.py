@@ -98,7 +98,7 @@ class Segments:
     def _staged_segment(self) -> _Outcome:
         trace = self._trace
         segments: list[_StagedSegment] = []
-        mark = trace.log.mark() if trace.log else 0
+        mark = trace.effects.mark()
 
         def build() -> Sequence[tf.Tensor]:
             segments[:] = [self._stage()]
@@ -106,8 +106,8 @@ class Segments:
 
         with trace.stage_for_xla():
             function = tf.function(build, jit_compile=True, autograph=False).get_concrete_function()
-        if trace.log and trace.log.mark() != mark:
-            trace.log.forget(mark)
+        if trace.effects.mark() != mark:
+            trace.effects.forget(mark)
             raise SegmentError
         if not xla_pays(ops_of(function.graph)) or not all(
             output.shape.is_fully_defined() for output in function.outputs
@@ -263,7 +263,7 @@ class ReplicaAxis:
         scope = current_scope()
         assert scope is not None
         trace = trace_of(scope)
-        trace.has_collectives = True
+        trace.loops.have_collectives = True
         if not trace.throw_aways:  # which are traced as often as needed
             self.met_count += 1
         return key_of(self._label, name, self.met_count, tensor.dtype.name, tensor.shape)

@@ -289,7 +289,7 @@ class CompiledReplicas(Compiler):
 
 
 def _check_effects(function: ConcreteFunction) -> None:
-    if function.is_plain and not function.written_places:
+    if not function.changes_arguments:
         return
     raise ReplicaError(
         "a replica changes an array, list, dict or object that is not an argument, and the replicas would "

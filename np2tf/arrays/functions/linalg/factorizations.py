@@ -72,7 +72,7 @@ def computed_by_numpy(
         return None
     if scope.trace.xla:
         raise NoGraphFormError("vectors whose signs NumPy chooses in code for XLA")
-    scope.trace.has_gaps = True  # a gradient needs another trace
+    scope.trace.gaps.is_taken = True  # a gradient needs another trace
 
     types = [form.dtype for form in forms]
 
@@ -146,7 +146,7 @@ def decompose(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, 
 def _is_recorded() -> bool:
     """Return whether a tape records, or may ask for gradients of the code that is being staged."""
     scope = None if tf.executing_eagerly() else current_scope()
-    return record.could_possibly_record() or (scope is not None and scope.trace.gradients)
+    return record.could_possibly_record() or (scope is not None and not scope.trace.gaps.is_allowed)
 
 
 def eigenvectors(
