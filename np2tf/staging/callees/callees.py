@@ -180,11 +180,7 @@ _OF_MEMBERS = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
 
 
 class NewCallee(TraceAgain):
-    """Raised if a function is about to be traced whose dependencies are unknown: the trace begins again.
-
-    Attributes:
-        function: the function.
-    """
+    """Raised if a function is about to be traced whose dependencies are unknown: the trace begins again."""
 
     def __init__(self, function: types.FunctionType) -> None:
         super().__init__(f"{function.__qualname__} is called")
@@ -212,11 +208,7 @@ def call(callee: Any) -> Any:
 
 
 def staged_callee(callee: Any) -> Any:
-    """Return the function to trace in the place of `callee`.
-
-    Raises:
-        StagingError: if the callee has effects besides computing, or its effects are unknown.
-    """
+    """Return the function to trace in the place of `callee`; refuse one that may do more than compute."""
     instead = ordered_effects.counterpart(callee) or assertions.counterpart_of_assertion(callee)
     if instead is not None:
         return instead
@@ -293,11 +285,7 @@ def _function(function: types.FunctionType) -> Any:
 
 
 def staged_version(function: types.FunctionType) -> Any:
-    """Return the traced version of a function.
-
-    Raises:
-        StagingError: if the function has effects besides computing, or its effects are unknown.
-    """
+    """Return the traced version of a function; refuse one that may do more than compute."""
     version = _versions.get(function)
     if version is None:
         version = _versions[function] = _version(function)
@@ -322,10 +310,6 @@ def check_class(kind: type, names: set[str]) -> None:
 
     A call of `self.step` that is resolved in the class around it may call a method of a class derived
     elsewhere.
-
-    Args:
-        kind: the class of an object that staged code gets.
-        names: the names in the staged code.
 
     Raises:
         StagingError: if such code has effects besides computing.
@@ -452,11 +436,7 @@ def has_source(function: Any) -> bool:
 
 
 def _refuse_new(function: Any) -> None:
-    """End the trace if the names that a function reads are not known yet.
-
-    Raises:
-        NewCallee: if they are not.
-    """
+    """End the trace by `NewCallee` if the names that a function reads are not known yet."""
     scope = current_scope()
     assert scope is not None
     if not trace_of(scope).surroundings.follows(function):

@@ -221,22 +221,13 @@ class Compiler:
         return self._jitted.promotion not in (None, "numpy")
 
     def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
-        """Return the code for a call with these arguments, compiled if needed.
-
-        Raises:
-            StagingError: if the call cannot be compiled.
-        """
+        """Return the code for a call with these arguments, compiled if needed, or raise StagingError."""
         return self._code_for(args, kwargs)[0]
 
     def _code_for(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], changing_places: Collection[int] = ()
     ) -> Compilation:
-        """Return the code for a call with these arguments.
-
-        Args:
-            args, kwargs: the arguments.
-            changing_places: the places of arguments that differ in the next call, if they are numbers.
-        """
+        """Return the code for a call; numbers in `changing_places` differ in the next call."""
         call = self._preparation.prepare(args, kwargs, changing_places)
         return self._compile(self._cache_of(call), call)
 
@@ -269,10 +260,6 @@ class Compiler:
 
         The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
         read.
-
-        Args:
-            args: the arguments of the call.
-            trace: makes something of the prepared call and the function to trace.
 
         Raises:
             StagingError: if the call cannot be prepared or traced.
@@ -366,11 +353,7 @@ class Compiler:
         return self._body_function is not before
 
     def _check_reuse(self) -> None:
-        """Refuse to compile a function whose code is hardly ever used again, or again and again too large.
-
-        Raises:
-            StagingError: if there have been too many traces, or too many of them too large.
-        """
+        """Refuse to compile a function whose code is hardly ever used again, or again and again too large."""
         if len(self._large_loops) >= constants.MOST_LARGE_LOOPS:
             raise UnrollingError(*self._large_loops[-1])
         function = self._jitted

@@ -71,7 +71,6 @@ class Task:
         bounds: the least and the greatest value of inputs that are natural numbers.
         open_arrays: the arrays whose lengths are inputs.
         handles: whether the code handles exceptions, so that it must not miss any.
-        generators: the generators that it may draw from.
         deadline: the time, by `time.monotonic`, at which tracing is given up.
         may_run_on_host: whether the host may run a call that takes long.
         promotion: the rules by which arrays are promoted.
@@ -129,15 +128,7 @@ class Task:
 class Program:
     """The graph of one trace, and its calls.
 
-    Attributes:
-        function: TensorFlow's concrete function.
-        loops: what the trace did with loops.
-        draws: the random draws.
-        outputs: what the outputs are.
-        assumptions, gaps: the trace's.
-
     Args:
-        task: what is traced.
         xla: whether XLA compiles the graph.
         compile_loops: whether XLA may compile loops inside a graph.
         uncompiled: the code of loops that it should not compile.
@@ -293,11 +284,6 @@ class ConcreteFunction:
         is_warm: whether it has run before.
         not_xla, not_xla_code: the reason why it is not one XLA program, if it is a graph, and the code of the
             reason, if it has one.
-
-    Args:
-        body: the function to trace.
-        arrays: the arrays that are inputs.
-        task: what else is traced, and how.
     """
 
     def __init__(self, body: Body, arrays: Sequence[Any], task: Task) -> None:
@@ -413,7 +399,6 @@ class ConcreteFunction:
         """Run the compiled code, write back its changes, and return its result.
 
         Args:
-            arrays, numbers, generators, holders: the inputs of the call.
             accept: called before the first change or other effect. All that can fail is done by then.
 
         Raises:

@@ -49,13 +49,7 @@ class LoopCompiler(Compiler):
     def compile_ahead(
         self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float
     ) -> Fallback | None:
-        """Make code for a call without running it, and return the reason if that is impossible.
-
-        Args:
-            args: the arguments of the call.
-            changing_places: the places of arguments that differ in the next call, if they are numbers.
-            seconds: the seconds that it may take.
-        """
+        """Make code for a call in `seconds` without running it; return the reason if that is impossible."""
         self._until = time.monotonic() + seconds
         try:
             self._code_for(args, {}, changing_places)
@@ -82,10 +76,6 @@ class LoopCompiler(Compiler):
         """Run a whole loop as compiled code, if that is faster than the host, or if compiling it is due.
 
         The budget of functions decides, and both tiers are measured, as for a function that is called.
-
-        Args:
-            args: the arguments of the call.
-            changing_places: the places of arguments that differ in the next call, if they are numbers.
         """
         cache: SpecializationCache | None = None
         try:
@@ -113,12 +103,7 @@ class LoopCompiler(Compiler):
         return Entry(result)
 
     def note_host_run(self, timing: Comparison | None, seconds: float, own_seconds: float) -> None:
-        """Record the time of a run of the loop on the host.
-
-        Args:
-            timing: the comparison that `enter` has returned.
-            seconds, own_seconds: the seconds of the run, and without long calls of jitted functions.
-        """
+        """Record the time of a run on the host; `own_seconds` are without long calls of jitted functions."""
         self._host.note(seconds, own_seconds)
         if timing is not None:
             timing.add_host_time(seconds, own_seconds)

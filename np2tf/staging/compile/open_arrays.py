@@ -55,7 +55,6 @@ class OpenAxis(NamedTuple):
     """An axis whose length is an input.
 
     Attributes:
-        axis: the axis of its array.
         group: axes of a group have equal lengths in every call.
     """
 
@@ -74,7 +73,6 @@ class OpenArrays:
         is_padded: whether the open axes are as long as their bounds, as XLA needs it.
 
     Args:
-        pattern: their open axes.
         number_count: how many numbers the call has; the last are the lengths of the groups.
         bounds: the least and the greatest value of each of these numbers.
         ragged_places: the places of the parts of ragged arrays, whose first axis has any length in a graph.
@@ -110,11 +108,7 @@ class OpenArrays:
         return bool(self._ragged_places)
 
     def check_bounds(self) -> None:
-        """Refuse to pad arrays to a length that is hardly bounded.
-
-        Raises:
-            StagingError: if a length has the bounds of lengths in graphs.
-        """
+        """Refuse to pad arrays to a length that is hardly bounded."""
         if GRAPH_BOUNDS in (
             self._bounds.get(number) for axes in self._axes.values() for number in axes.values()
         ):

@@ -50,7 +50,6 @@ def stage_open(
 
     Args:
         call: the call, prepared with arrays that stand for the tensors.
-        function: the function to trace.
         tensors: the graph's tensors for the arguments of the call.
         bound_count: the number of arguments before these, which the graph holds as they are.
         constant: makes the tensor of an array that the function reads by name.
@@ -105,11 +104,7 @@ def stage_open(
 
 
 def _tensors_of(result: Any) -> Any:
-    """Return a function's result with a tensor for each array and number.
-
-    Raises:
-        ExportError: if there is anything else in it.
-    """
+    """Return a function's result with a tensor for each array and number, or raise ExportError."""
     leaves, rebuild, _ = flatten(result)
     outputs = rebuild([_tensor_of(resolve_stand_ins(leaf)) for leaf in leaves])
     return python_lists(outputs) if holds_lists(result) else outputs

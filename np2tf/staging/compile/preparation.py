@@ -149,10 +149,6 @@ class PreparedCall:
     def body(self, function: Callable[..., Any], unknown_lengths: bool = False) -> Callable[..., Any]:
         """Return the function to trace, which takes staged arrays and numbers. It returns an `Outcome` if it
         changes or returns the caller's lists, dicts or objects.
-
-        Args:
-            function: the jitted function.
-            unknown_lengths: whether there are arrays whose lengths are known only at run time.
         """
         version = of_unknown_lengths(function) if unknown_lengths else function
 
@@ -186,7 +182,6 @@ class CallPreparation:
     """The preparation of calls of one function.
 
     Args:
-        function: the function.
         lock: the lock under which the function's code is made.
     """
 
@@ -198,15 +193,7 @@ class CallPreparation:
     def prepare(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], changing_places: Collection[int] = ()
     ) -> PreparedCall:
-        """Take a call apart.
-
-        Args:
-            args, kwargs: the arguments.
-            changing_places: the places of arguments that differ in the next call, if they are numbers.
-
-        Raises:
-            StagingError: if calls with these arguments cannot be compiled.
-        """
+        """Take a call apart, or raise StagingError if calls with these arguments cannot be compiled."""
         while True:
             dependencies = self._dependencies
             if dependencies is None:

@@ -88,15 +88,7 @@ class Outputs:
 def collect_outputs(
     result: Any, storages: list[Storage], written_places: list[int], trace: Trace, draws: Draws
 ) -> tuple[Outputs, list[tf.Tensor]]:
-    """Return what the outputs of a traced function are, and the outputs.
-
-    Args:
-        result: the function's result.
-        storages: the storages of the arguments.
-        written_places: the places of those that it has written.
-        trace: the trace.
-        draws: its random draws.
-    """
+    """Return what the outputs of a traced function are, and the outputs."""
     leaves, rebuild, _ = flatten(result)
     outputs: list[tf.Tensor] = []
     places: dict[Any, int] = {}
@@ -140,10 +132,6 @@ def describe_result(
     """Return the way to make one leaf of the result, and add its tensors to the outputs.
 
     Args:
-        leaf: the leaf.
-        storages: the storages of the arguments.
-        leaves: all leaves of the result.
-        outputs: the outputs of the graph so far; more are appended.
         places: the outputs that already have the memory of a returned array, by its storage.
     """
     if isinstance(leaf, Undefined):
@@ -217,13 +205,8 @@ def rebuild_result(
     """Return one leaf of the result of a call.
 
     Args:
-        spec: the way to make it.
-        arrays: the caller's arrays.
-        inputs: the tensors that the graph got.
-        outputs: the tensors that the graph has returned.
         bases: the arrays that have been made of outputs so far.
         on_tensors: whether new arrays are tensors.
-        open_arrays: the arguments with open axes.
         zero_copy: makes arrays of XLA's results without a copy; None if arrays must be copied.
     """
     if spec.kind == "constant":

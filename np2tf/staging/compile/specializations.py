@@ -89,11 +89,7 @@ class SpecializationCache:
         return tuple(sorted((self.varying_numbers | self.changing_numbers) - self.pinned_numbers))
 
     def check_inputs(self, inputs: tuple[int, ...], function: ConcreteFunction) -> None:
-        """Refuse code whose integers should be constants, because constant integers make shapes known.
-
-        Raises:
-            StagingError: if XLA compiles the function with constant integers.
-        """
+        """Refuse code whose integers should be constants, because constant integers make shapes known."""
         functions = self.functions.values()
         if (
             self.integers & set(inputs)
@@ -139,11 +135,7 @@ class SpecializationCache:
                 self.functions[key] = new_function
 
     def check_growth(self) -> None:
-        """Refuse to compile without end.
-
-        Raises:
-            StagingError: if there have been too many traces.
-        """
+        """Refuse to compile again if there have been too many traces."""
         if len(self.functions) >= constants.TRACES_A_CACHE:
             raise TooManyTracesError.of()
 
@@ -286,9 +278,7 @@ def _pattern(shapes_of_calls: Sequence[Shapes]) -> Pattern:
 def shapes_of(signature: Signature, with_lists: bool) -> Shapes | None:
     """Return the shapes of a call's arrays; None if an array is not on the host or not in C order.
 
-    Args:
-        signature: the call's signature.
-        with_lists: whether the shapes of the lists of numbers follow.
+    With `with_lists` the shapes of the lists of numbers follow.
     """
     arrays = signature.arrays
     if not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
@@ -323,9 +313,7 @@ class SpecializationCaches:
     def of(self, call: PreparedCall, may_be_open: bool) -> SpecializationCache:
         """Return the cache for a call, and prepare the call for it.
 
-        Args:
-            call: a call of the function.
-            may_be_open: whether the cache may serve calls that differ in the lengths of arrays.
+        With `may_be_open` the cache may serve calls that differ in the lengths of arrays.
         """
         exact = self._known_cache(call.signature.key, call)
         if exact.functions or exact.timing.on_host or not may_be_open:

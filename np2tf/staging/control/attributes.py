@@ -186,11 +186,7 @@ class Attributes:
             self.check_others()
 
     def check_others(self) -> None:
-        """Restore the attributes of objects that do not consist of their attributes.
-
-        Raises:
-            StagingError: if an attribute had been changed, because a trace happens only once.
-        """
+        """Restore the attributes of objects that do not consist of their attributes; refuse their changes."""
         for instance, before in self._other_objects:
             if not same_contents(dict(vars(instance)), before):
                 for name in vars(instance).keys() - before.keys():

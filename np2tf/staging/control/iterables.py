@@ -45,12 +45,7 @@ class StagedIterable:
 
 
 class StagedRange(StagedIterable, NumberSequence):
-    """A range whose length is known only at run time.
-
-    Args:
-        ends: the start, stop and step.
-        length, item, maximum: as for other iterables.
-    """
+    """A range from `ends` (start, stop and step) whose length is known only at run time."""
 
     def __init__(
         self, ends: tuple[Any, Any, int], length: Any, item: Callable[[Any], Any], maximum: int | None

@@ -92,11 +92,7 @@ class LoopAnalysis:
         return exit_storage is not None and bool(storages & set(aliases(exit_storage)))
 
     def holders(self, leaves: Sequence[Any]) -> list[int]:
-        """Return the carried arrays that hold an array which the loop writes to under another name.
-
-        Args:
-            leaves: the values of the loop's variables before it.
-        """
+        """Return the carried arrays that hold an array which the loop writes to under another name."""
         mutable = self.mutable()
         entries = self._entries(leaves)
         holders = [k for k in self.fresh if mutable and self.holds(k)]
@@ -198,11 +194,7 @@ class LoopGraphs:
         self.body: tuple[Sequence[tf.Tensor], Sequence[tf.Tensor]] | None = None
 
     def check(self) -> None:
-        """Refuse a loop whose test reads only what the loop does not change.
-
-        Raises:
-            PollingError: if the loop waits for others.
-        """
+        """Raise PollingError for a loop whose test reads only what the loop does not change: it waits."""
         assert self.test is not None
         assert self.body is not None
         variables, after = self.body
@@ -260,12 +252,7 @@ class BufferPermutation:
     """
 
     def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis) -> None:
-        """Find the variables whose arrays the loop permutes.
-
-        Args:
-            leaves: the values of the loop's variables before it.
-            plan: the loop's analysis.
-        """
+        """Find the variables whose arrays the loop permutes."""
         self.names = [k for k in plan.mutable() if is_array(leaves[k])]
         self.originals: list[Any] = [leaves[k] for k in self.names]
         exits = [plan.exits.get(k) for k in self.names]
@@ -274,13 +261,7 @@ class BufferPermutation:
         self.initial = [tf.constant(n, tf.int32) for n in range(len(self.names))] if permuted else []
 
     def after(self, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """Return the number of the original of each variable at the end of an iteration.
-
-        Args:
-            inner: the analysis of the iteration.
-            outs: the values of the variables at its end.
-            tensors: the numbers at its beginning.
-        """
+        """Return the number of each variable's original after an iteration; `tensors` are those before it."""
         names = self.names if self.is_permuted else []
         owner = {id(inner.fresh[k]): n for n, k in enumerate(names)}
         return [tensors[owner[id(storage_of(outs[k]))]] for k in names]
@@ -325,13 +306,7 @@ class RebindingFlags:
     """
 
     def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis, permutation: BufferPermutation) -> None:
-        """Find the variables that only some iterations bind.
-
-        Args:
-            leaves: the values of the loop's variables before it.
-            plan: the loop's analysis.
-            permutation: the variables that carry the number of an array already.
-        """
+        """Find the variables that only some iterations bind, besides those that `permutation` has."""
         exclusions = {*plan.mutable(), *permutation.names}
         self.names = [
             k
@@ -347,13 +322,7 @@ class RebindingFlags:
         ]
 
     def bind_after_loop(self, before: Sequence[Any], leaves: list[Any], flags: list[tf.Tensor]) -> None:
-        """Record which array each variable is after the loop.
-
-        Args:
-            before: the values of the variables before the loop.
-            leaves: their values after it.
-            flags: the flags after it.
-        """
+        """Record which array each variable is after the loop."""
         for k, still in zip(self.names, flags, strict=True):
             storages, number = storages_with_itself(storage_of(before[k]))
             storage_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), storages

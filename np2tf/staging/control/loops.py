@@ -88,9 +88,6 @@ class Likely:
     Args:
         step: an iteration, as the program has it.
         rebound_count: the number of variables that it binds; they come first.
-
-    Attributes:
-        code: the code of the iteration; None if there is none.
     """
 
     def __init__(self, step: Callable[..., Any] | None, rebound_count: int = 0) -> None:

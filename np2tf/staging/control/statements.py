@@ -64,8 +64,6 @@ class LoopSize:
         is_staging: whether it becomes a part of a graph.
 
     Args:
-        iterable: the items of the loop.
-        length: the number of items; None if it is not known.
         why: the reason for which the loop is written out, if it was not meant to be. Then its size is limited
             whatever its shapes are, and the reason is raised again.
     """
@@ -83,11 +81,7 @@ class LoopSize:
         self._ends = [self._count_ops()]
 
     def note_iteration(self) -> None:
-        """Note the end of an iteration.
-
-        Raises:
-            StagingError: if the loop would have too many operations, and its arrays change their shapes.
-        """
+        """Note the end of an iteration; refuse a loop with too many operations whose arrays change shape."""
         if not self.is_staging:
             return
         self._ends.append(self._count_ops())

@@ -57,11 +57,7 @@ def getattr(value: Any, name: str, *default: Any) -> Any:
 
 
 def _same_of_all(value: Any, ask: Callable[[Any], Any]) -> Any:
-    """Return the answer for values of all classes that a staged number may have; for any other value its own.
-
-    Raises:
-        StagingError: the answers differ.
-    """
+    """Return the answer that all classes of a staged number give, or refuse; for any other value its own."""
     if builtins.type(value) is not scalar:
         return ask(value)
     if value.alternatives is None:

@@ -51,7 +51,6 @@ class Variables:
         """Return the variables of a loop.
 
         Args:
-            step: an iteration.
             first: the number of parameters before the state.
             hidden_count: the number of variables of the state that have no parameter; they come first.
         """

@@ -26,7 +26,6 @@ class HostFunction:
 
     Attributes:
         calls: the calls that are running, one inside another.
-        timed_calls: the number of timed calls.
         own_seconds: the seconds of all timed calls, without long calls of other jitted functions; compiling
             the function can save this time.
         since: the processor's seconds of this process before the first call.
@@ -129,9 +128,7 @@ class HostFunction:
     ) -> Any:
         """Return ``function(*args, **kwargs)``, and time it without the compilation of its callees.
 
-        Args:
-            function, args, kwargs: the call.
-            note: called if the call returns, when its time is known.
+        `note` is called if the call returns, when its time is known.
         """
         try:
             before, cost, stopwatch = clock.host_seconds, long_calls.cost, Stopwatch()

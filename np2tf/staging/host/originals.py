@@ -98,11 +98,7 @@ def _with_code(function: types.FunctionType, code: types.CodeType) -> types.Func
 
 
 def below_numpy(path: tuple[str, ...]) -> Any:
-    """Return the object at a path below `numpy`, and load its module if needed.
-
-    Raises:
-        ImportError: if there is no such object.
-    """
+    """Return the object at a path below `numpy`, and load its module if needed, or raise ImportError."""
     value: Any = np
     for k, name in enumerate(path):
         with warnings.catch_warnings():

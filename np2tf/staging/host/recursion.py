@@ -77,12 +77,7 @@ class TracedCalls:
 
 
 class HostCalls(threading.local):
-    """The calls of one function that are running on the host in this thread, one inside another.
-
-    Attributes:
-        depth: the number of running calls.
-        calls_itself: whether the function seems to call itself.
-    """
+    """The calls of one function that are running on the host in this thread, one inside another."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.depth = 0

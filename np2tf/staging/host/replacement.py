@@ -410,7 +410,6 @@ class LoopRun:
         """Return the length of the next part; None if no part can run.
 
         Args:
-            policy: the lengths, from `_sizes`.
             duration: the seconds of the last part; None if it could not run, or there is none yet.
         """
         try:
@@ -526,12 +525,7 @@ class _Watching:
     """Holds `watch` as a method, because programs list the functions of a module."""
 
     def watch(self, numbers: Any, key: str) -> Iterable[Any]:
-        """Return the parts in which a loop runs over `numbers`; for a `while`, none unless it is watched.
-
-        Args:
-            numbers: the loop's iterable; None for a `while`.
-            key: the loop's key.
-        """
+        """Return the parts of a loop over `numbers`; for a `while` (None), none unless it is watched."""
         # Inner loops of a few iterations are run very often: they are told first.
         try:
             is_range = type(numbers) is range

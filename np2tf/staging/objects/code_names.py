@@ -184,13 +184,7 @@ class _Binding(NamedTuple):
 
 
 def last_line(code: types.CodeType, word: str, until: int | None = None) -> int | None:
-    """Return the last line that binds a name or attribute.
-
-    Args:
-        code: the code of the function.
-        word: the name.
-        until: the offset of the instruction up to which the code is read.
-    """
+    """Return the last line that binds a name or attribute, up to the instruction at the offset `until`."""
     lines = [
         binding.line
         for binding in _bindings(code)

@@ -62,8 +62,6 @@ class Caller(NamedTuple):
     """A running line of the user's code.
 
     Attributes:
-        path, line: the place of the line.
-        function: the name of the function around it.
         names: the globals of its module.
     """
 

@@ -48,9 +48,6 @@ def handles_signals() -> bool:
 def has_foreign_memory(array: np.ndarray) -> bool:
     """Return whether an array lies in memory that NumPy does not own: a mapped file, shared memory, a buffer
     of another library.
-
-    Args:
-        array: an array of any shape and dtype.
     """
     base: Any = array
     while issubclass(type(base), np.ndarray):

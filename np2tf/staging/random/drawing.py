@@ -75,7 +75,6 @@ class Form:
     """The form of a draw's result.
 
     Attributes:
-        dtype, shape: the dtype and shape of the tensor.
         weak: the class of a Python number; None for an array or a NumPy scalar.
         is_scalar: whether the result is a number, and no array.
     """
@@ -87,11 +86,7 @@ class Form:
 
     @classmethod
     def of(cls, sample: Any) -> Form:
-        """Return the form of a sample result.
-
-        Raises:
-            StagingError: if no tensor can hold the result.
-        """
+        """Return the form of a sample result, or raise StagingError if no tensor can hold it."""
         array = np.asarray(sample)
         if isinstance(sample, (str, bytes)) or not has_tf_dtype(array.dtype):
             raise RandomUseError(_UNKNOWN)
@@ -115,11 +110,7 @@ def is_known(value: Any) -> bool:
 
 
 def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments by the names of the parameters.
-
-    Raises:
-        StagingError: if the method's parameters are unknown, or the arguments do not fit them.
-    """
+    """Return the arguments by parameter, or raise StagingError if parameters are unknown or do not fit."""
     params = _FLOATS.get(name) or _INTEGERS.get(name)
     if params is None:
         raise RandomUseError(f"`{name}` gets an argument that is known only at run time")
@@ -130,11 +121,7 @@ def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
-    """Return the form of the result of a draw with staged parameters.
-
-    Raises:
-        StagingError: if the form depends on data.
-    """
+    """Return the form of a draw with staged parameters, or raise StagingError if it depends on data."""
     arguments = bind_arguments(name, args, kwargs)
     size, kind = arguments.pop("size", None), arguments.pop("dtype", int)
     arguments.pop("endpoint", None)
@@ -240,8 +227,6 @@ class Drawing:
     """One draw in the graph.
 
     Attributes:
-        source: the source of bits.
-        form: the form of the result.
         legacy: whether the generator is a `RandomState`.
     """
 
@@ -463,11 +448,7 @@ _METHODS: dict[str, Callable[..., tf.Tensor | None]] = {
 
 
 def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of NumPy's method of this name, drawn at every call.
-
-    Raises:
-        StagingError: if a graph cannot hold the result.
-    """
+    """Return the result of NumPy's method, drawn at every call; refuse a result that no graph can hold."""
     if kwargs.pop("out", None) is not None:
         raise RandomUseError(f"`{name}` draws into its own array")
     method = SELECTION_METHODS.get(name)

@@ -255,7 +255,6 @@ class Source:
 
         Args:
             key: identifies the function among all functions of sources.
-            operands: the operands of `make` after the source.
         """
         state = self._state()
         arguments = [*state, *self.constants, *operands]
@@ -479,11 +478,7 @@ WORD_COUNT = "taken"
 
 
 class BufferedWords(Source):
-    """Reads words from a buffer; `parts["taken"]` is the position of the next word.
-
-    Attributes:
-        dtype: the dtype of the words.
-    """
+    """Reads words from a buffer; `parts["taken"]` is the position of the next word."""
 
     dtype: tf.DType
 

@@ -142,11 +142,7 @@ def copy_words(source: Any, to: Any) -> None:
 
 
 def restorer(generator: Any, names: set[str]) -> Callable[[], None]:
-    """Return a function that gives the generator its present state again.
-
-    Args:
-        names: the names of the methods that are called in between.
-    """
+    """Return a function that gives the generator its present state again after calls of the methods."""
     bits = bit_generator(generator)
     if _is_in_memory(bits) and (not is_legacy(generator) or names <= _OF_WORDS):
         memory = _memory(bits)

@@ -68,7 +68,6 @@ def buffer_of(bits: Any, spare: Any, length: int, dtype: tf.DType) -> Buffer:
     Args:
         bits: the bit generator, whose lock the caller holds.
         spare: another bit generator of its class, whose state may change.
-        dtype: the dtype of the words.
     """
     state = snapshot(bits)
     _, old_buffer = _buffers.get(id(bits), (None, None))
@@ -162,11 +161,7 @@ class StreamDraws:
         return [parts[name] for name in beside]
 
     def lacks_words(self, outputs: Sequence[tf.Tensor]) -> bool:
-        """Return whether the buffer was too short. If so, it is replaced by a longer buffer.
-
-        Raises:
-            OutOfWords: if no buffer is long enough.
-        """
+        """Return whether the buffer was too short. If so, make a longer one, or raise OutOfWords."""
         if self.stream.words is None:
             return False
         stop, length = int(outputs[0].numpy()[0]), self.stream.length
@@ -205,12 +200,7 @@ class StreamDraws:
 
 
 class StreamsOfCall:
-    """The streams of one call.
-
-    Args:
-        draws: the streams in this call.
-        enter: gives the graph its inputs.
-    """
+    """The streams of one call; `enter` gives the graph its inputs."""
 
     def __init__(self, draws: list[StreamDraws], enter: Callable[[Sequence[StreamDraws]], None]) -> None:
         self._streams = draws
@@ -218,14 +208,7 @@ class StreamsOfCall:
         enter(draws)
 
     def call_again(self, outputs: Sequence[tf.Tensor]) -> bool:
-        """Return whether a discarded call has lacked words. If so, the graph is given more words.
-
-        Args:
-            outputs: the states after the call.
-
-        Raises:
-            OutOfWords: if no buffer is long enough.
-        """
+        """Return whether a discarded call lacked words. If so, give the graph more, or raise OutOfWords."""
         again = [draws.lacks_words(part) for draws, part in self._parts_of(outputs)]
         if any(again):
             self._enter(self._streams)
@@ -444,11 +427,7 @@ class Draws:
     # -- while tracing ---------------------------------------------------------------------------------------
 
     def draw(self, generator: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-        """Let the staged function draw from a generator by the method of this name.
-
-        Raises:
-            StagingError: if it cannot be drawn as NumPy draws it.
-        """
+        """Let the staged function draw from a generator by this method as NumPy draws, or refuse."""
         scope = current_scope()
         assert scope is not None
         if config.floats != "float64":
@@ -458,11 +437,7 @@ class Draws:
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
 
     def draw_globally(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Let the staged function draw by a function of `numpy.random`.
-
-        Raises:
-            StagingError: if the function changes or reads the global state without drawing.
-        """
+        """Draw by a function of `numpy.random`; refuse one that sets or reads the state without drawing."""
         if name in ("seed", "get_state", "set_state"):
             raise RandomUseError(f"`numpy.random.{name}` in compiled code")
         name = {"sample": "random_sample", "ranf": "random_sample"}.get(name, name)
@@ -491,11 +466,7 @@ class Draws:
         return generator_stand_in(generator)
 
     def stream(self, generator: Any) -> Stream:
-        """Return the stream of a generator that the staged function uses.
-
-        Raises:
-            StagingError: if the generator is neither an argument nor a global or closure variable.
-        """
+        """Return the stream of a generator; refuse one that is no argument, global or closure variable."""
         key = id(states.bit_generator(generator))
         stream = self._streams.get(key)
         if stream is not None:
@@ -562,7 +533,6 @@ class Draws:
         begun.
 
         Args:
-            name: the name of the drawing method.
             draw: a function that draws from a generator.
             sample: a result of the function.
         """

@@ -169,7 +169,6 @@ class Budget:
         """Record the time of a warm compiled call, which replaces a call on the host.
 
         Args:
-            seconds: the seconds of the call.
             usual: the seconds of such a call on the host, if no call was timed there; 0.0 if unknown.
         """
         long_calls.seconds += max(seconds - constants.CALL_SECONDS, 0.0)

@@ -126,11 +126,7 @@ tensorflow_loading.when_loaded(operators.use_staging)
 
 
 def load() -> None:
-    """Load TensorFlow, and the half of np2tf that needs it.
-
-    Raises:
-        TensorFlowMissingError: if TensorFlow cannot be imported.
-    """
+    """Load TensorFlow, and the half of np2tf that needs it, or raise TensorFlowMissingError."""
     if not fast_flags.tensors:
         start = perf_counter()
         tensorflow_loading.load()

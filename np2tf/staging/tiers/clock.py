@@ -76,7 +76,6 @@ def has_share(seconds: float, since: float) -> bool:
     """Return whether so many seconds on the host are a share of the program's time that is worth compiling.
 
     Args:
-        seconds: the seconds of what may be compiled.
         since: the processor's seconds of this process before it ran for the first time.
     """
     return seconds >= constants.LEAST_SHARE * (process_time() - since)
@@ -105,11 +104,7 @@ long_calls = _LongCalls()
 
 
 def import_cost(has_tensorflow: bool = False) -> float:
-    """Return the seconds that loading the half of np2tf that needs TensorFlow costs now.
-
-    Args:
-        has_tensorflow: whether the program itself has imported TensorFlow, so that this time is spent.
-    """
+    """Return the seconds that loading the half of np2tf that needs TensorFlow costs now."""
     if fast_flags.tensors:
         return 0.0
     return (constants.LOAD_SECONDS if has_tensorflow else constants.IMPORT_SECONDS) * machine.slowdown

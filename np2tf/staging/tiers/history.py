@@ -167,7 +167,6 @@ class CallRecord(NamedTuple):
         host, compiled_seconds: the seconds of a call; 0.0 if not known.
         varying_numbers, pinned_numbers: the numbers that vary, and those among them that must be known while
             staging.
-        numbers: the number of numbers.
         refusal: the reason why there is no compiled code.
     """
 
@@ -225,11 +224,7 @@ class FunctionRecord(NamedTuple):
 
     @classmethod
     def from_data(cls, data: Any) -> FunctionRecord:
-        """Return the record for the result of `to_data`.
-
-        Raises:
-            TypeError, ValueError, AttributeError: if the data are not a record's.
-        """
+        """Return the record for the result of `to_data`, or raise TypeError, ValueError or AttributeError."""
         record = cls._make(data)
         call_records = {}
         for name, fields in record.call_records.items():
@@ -506,7 +501,6 @@ class Prospect(Followed):
     """The measurements of a function.
 
     Args:
-        function: the translated function.
         host_seconds: returns the seconds that the host has spent in it.
     """
 

@@ -35,11 +35,8 @@ class HostStreak:
 def part_sizes(size: int) -> Generator[int, float | None, None]:
     """Yield the numbers of iterations that compiled code runs at once, and receive the seconds of each part.
 
-    The parts become longer, and shorter before an iteration that only the host can run. They end if not even
-    the smallest part can run, for which None is received.
-
-    Args:
-        size: the length of the first part.
+    The first part has `size` iterations. The parts become longer, and shorter before an iteration that only
+    the host can run. They end if not even the smallest part can run, for which None is received.
     """
     least = size
     while True:

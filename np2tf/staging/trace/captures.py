@@ -390,8 +390,6 @@ def bind_again(
     """Bind every dependency to its former value, and return whether any had been rebound.
 
     Args:
-        all_readers: the places of the dependencies.
-        before: their former values.
         may_change: whether the traced code may bind a name again; a name that it may not was bound by others.
     """
     changed = False
@@ -532,8 +530,6 @@ def guard_captures(
     Meanwhile they hold the arrays of the trace. Changes that other threads make in the meantime stay.
 
     Args:
-        captures: the places of the values that the function reads by name.
-        sets: the sets among its arguments.
         changed_names: returns, after the trace, the names that the traced code may change.
     """
     is_alone = not other_threads_run()

@@ -39,11 +39,7 @@ _CLOCK, _MEMORY = 32, 1024
 
 
 class TraceLimit:
-    """The limit of one trace.
-
-    Args:
-        deadline: the time, by `time.monotonic`, at which it is given up; None for never.
-    """
+    """The limit of one trace, which is given up at `deadline` (by `time.monotonic`; None for never)."""
 
     def __init__(self, deadline: float | None) -> None:
         self._deadline = deadline
@@ -52,22 +48,13 @@ class TraceLimit:
         self._error: TracingTimeError | TraceSizeError | None = None
 
     def note_operation(self) -> None:
-        """Count an operation.
-
-        Raises:
-            TracingTimeError: if the trace takes too long.
-            TraceSizeError: if it has too many operations, or takes too much memory.
-        """
+        """Count an operation; raise TracingTimeError or TraceSizeError if the trace exceeds the limit."""
         self._operations += 1
         if self._error is not None or self._operations % _CLOCK == 0:
             self.check()
 
     def check(self) -> None:
-        """End a trace that exceeds the limit.
-
-        Raises:
-            TracingTimeError, TraceSizeError: as for `note_operation`.
-        """
+        """End a trace that exceeds the limit, by TracingTimeError or TraceSizeError."""
         self._error = self._error or self._find_error()
         if self._error is not None:
             # Whatever is tried instead in the same trace ends at once, too.
@@ -105,21 +92,13 @@ def limited(limit: TraceLimit) -> Iterator[None]:
 
 
 def note_operation() -> None:
-    """Count an operation of this thread's trace, if there is one.
-
-    Raises:
-        TracingTimeError, TraceSizeError: if the trace exceeds its limit.
-    """
+    """Count an operation of this thread's trace, if there is one; end a trace that exceeds its limit."""
     if _current.limit is not None:
         _current.limit.note_operation()
 
 
 def check_limit() -> None:
-    """End this thread's trace if it exceeds its limit.
-
-    Raises:
-        TracingTimeError, TraceSizeError: if it does.
-    """
+    """End this thread's trace if it exceeds its limit."""
     if _current.limit is not None:
         _current.limit.check()
 

@@ -13,11 +13,7 @@ from np2tf.core.errors import AliasingError
 
 
 def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Storage]) -> None:
-    """Refuse to return an array that may or may not share memory with an argument or another result.
-
-    Raises:
-        StagingError: if it may.
-    """
+    """Refuse to return an array that may or may not share memory with an argument or another result."""
     storage = storage_of(leaf)
     other_leaves = [leaf for leaf in leaves if is_array(leaf) and storage_of(leaf) is not storage]
     other_storages = {storage_of(leaf) for leaf in other_leaves}
@@ -137,11 +133,8 @@ def note_loop_result(
     """Record the provenance of a loop's variable, which is the array before the loop if the loop has not run.
 
     Args:
-        leaf: the array after the loop.
-        entry: the array before the loop.
         exit_storage: the array's storage at the end of an iteration.
         is_new: whether the iteration made that array.
-        ran: whether the loop has run.
         once: whether it certainly has run.
     """
     sources = set()

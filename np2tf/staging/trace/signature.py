@@ -60,7 +60,6 @@ def key_of_set(value: Any, names: Collection[str] | None) -> Any:
     """Return a part of a key that is equal for sets with the same items in the same order.
 
     Args:
-        value: the set.
         names: the names in the code that reads it; None if it may use other names.
 
     Raises:
@@ -151,7 +150,6 @@ class NumberListPart(NamedTuple):
     """A list of integers or floats among the arguments.
 
     Attributes:
-        values: the list.
         kind: the type of its items.
         part: the place of its length in the key.
         number: the place of its first item among the numbers.
@@ -269,8 +267,6 @@ class Signature:
         generators: the random generators, one for each stream.
         changing_numbers: the numbers that are attributes which the code assigns, so that they differ in the
             next call.
-        holders: the lists, dicts, objects and generators.
-        classes: the classes of the objects.
         argument_dependencies: the dependencies of the functions among the arguments.
         captures: the places of these dependencies.
         sets: the sets that the function may read.
@@ -375,14 +371,7 @@ class Signature:
         self.numbers += values
 
     def open_lists(self, places: Collection[int]) -> dict[int, int]:
-        """Make lists of numbers inputs of their own, in the place of their items.
-
-        Args:
-            places: the places of the lists among `number_lists`.
-
-        Returns:
-            For each place, the place of the array of the numbers among `arrays`.
-        """
+        """Make these `number_lists` inputs instead of their items; return each one's place among `arrays`."""
         array_places = {}
         for place in sorted(places, reverse=True):
             values, kind, _, first = self.number_lists[place]
@@ -420,11 +409,7 @@ class Signature:
         return self._places[_identity(array)]
 
     def add_set(self, value: Any) -> None:
-        """Add a set, which is a constant.
-
-        Raises:
-            StagingError: if the function may change it.
-        """
+        """Add a set, which is a constant; refuse one that the function may change."""
         self.parts.append(key_of_set(value, self._names))
         if type(value) is set:
             self.sets.append(value)
@@ -460,9 +445,6 @@ def take_arguments(
 ) -> None:
     """Add the arguments of a call to the signature; `changing_places` has the places of numbers that are
     inputs.
-
-    Raises:
-        StagingError: as for `take_apart`.
     """
     signature.parts.append(len(args))
     signature.note_direct_lists((*args, *kwargs.values()))
@@ -474,11 +456,7 @@ def take_arguments(
 
 
 def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
-    """Add `value` to the signature.
-
-    Raises:
-        StagingError: if it contains a value whose changes np2tf could not notice.
-    """
+    """Add `value` to the signature; refuse a value whose changes np2tf could not notice."""
     # Another thread that is tracing may have bound it to a stand-in.
     value = host_value(value)
     kind = kind_of(value)
@@ -566,9 +544,6 @@ def _take_holder(value: Any, kind: str, signature: Signature, depth: int) -> Non
 def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 0) -> None:
     """Add the values that a function reads besides its arguments: arrays as inputs, all other values as
     constants.
-
-    Raises:
-        StagingError: as for `take_apart`.
     """
     start = len(signature.numbers)
     for value in values:

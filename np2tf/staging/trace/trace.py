@@ -30,7 +30,6 @@ class ThrowAway:
     """A graph that is traced only for information. The results of loops and branches inside are predicted.
 
     Attributes:
-        graph: the graph.
         ops: the ops of the branches inside; None for a loop, and for a branch that is not made by selection.
         graphs: this graph, and the graphs of the iterations and branches inside.
     """
@@ -51,11 +50,7 @@ class _ConstantStorage(Storage):
     buffer: np.ndarray
 
     def write(self, value: tf.Tensor) -> None:
-        """Refuse to write.
-
-        Raises:
-            HiddenInputError: always, because the graph cannot change an array on the host.
-        """
+        """Raise HiddenInputError, because the graph cannot change an array on the host."""
         raise HiddenInputError("the code writes to an array that it neither received nor made")
 
 
@@ -107,7 +102,6 @@ class Trace:
         root: the scope that is neither in a staged loop nor in a branch.
         xla: whether XLA will compile the code that is being staged now.
         device: the kind of device that the code is for; by default that on which TensorFlow runs work here.
-        loops: what is done with loops.
         handles: whether the code handles exceptions, so that it must not miss any that NumPy raises.
         surroundings: what the code can reach besides the values that it makes.
         at_once: whether the code that is being staged now stands for all iterations of a loop at once.
@@ -150,11 +144,7 @@ class Trace:
         self._inputs: dict[int, Any] = {}
 
     def check_deadline(self) -> None:
-        """Give up a trace that takes too long.
-
-        Raises:
-            StagingError: if it exceeds its limit.
-        """
+        """Give up a trace that takes too long."""
         check_limit()
 
     @contextmanager
@@ -173,11 +163,7 @@ class Trace:
         self._inputs[id(buffer)] = array
 
     def array_of(self, buffer: np.ndarray | None) -> Any:
-        """Return the array that stands for an array on the host that staged code uses.
-
-        Raises:
-            StagingError: if it is no input of this trace, so that the graph would freeze its value.
-        """
+        """Return the staged array of an array on the host; refuse one that is no input of this trace."""
         buffer = host_value(buffer)
         array = self._inputs.get(id(buffer))
         if array is None and self.is_foreign and isinstance(buffer, np.ndarray):
@@ -194,11 +180,7 @@ class Trace:
         return array
 
     def capture(self, buffer: np.ndarray | None) -> Storage:
-        """Return the storage of a host array that staged code uses.
-
-        Raises:
-            StagingError: if it is no input of this trace, so that the graph would freeze its value.
-        """
+        """Return the storage of a host array; refuse one that is no input: a graph would freeze its value."""
         storage: Storage = storage_of(self.array_of(buffer))
         return storage
 

@@ -94,11 +94,7 @@ class TracedArguments:
         self._before[place] = _contents(twin)
 
     def outcome(self, result: Any) -> Outcome:
-        """Return the function's result and changes.
-
-        Raises:
-            StagingError: if it returns an object that exists only while it is staged.
-        """
+        """Return the function's result and changes; refuse an object that exists only while it is staged."""
         changes: dict[int, Any] = {}
         for place, (twin, before) in enumerate(zip(self._twins, self._before, strict=True)):
             now = _contents(twin)

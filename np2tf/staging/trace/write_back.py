@@ -30,12 +30,7 @@ _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def private_copies(arrays: Sequence[Any], written_places: Collection[int]) -> dict[int, np.ndarray]:
-    """Return copies of the arrays that others may write to while a call runs, by their places.
-
-    Args:
-        arrays: the arrays that the call reads.
-        written_places: the places of the arrays that the call writes.
-    """
+    """Return copies of the arrays that others may write to while a call runs, by their places."""
     return {
         k: np.array(array)
         for k, array in enumerate(arrays)
@@ -53,8 +48,6 @@ def prepare_writes(
     A value that lies in another array's memory is copied before that is written.
 
     Args:
-        arrays: the arrays.
-        values: their new values.
         before: the private copies that the call has read; None for an array that is written as a whole.
     """
     hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]

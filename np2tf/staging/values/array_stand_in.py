@@ -67,11 +67,7 @@ class StandIn(StandInBase):
 
 
 def resolve(value: Any) -> Any:
-    """Return `value`; for a stand-in, the array that it is in this thread.
-
-    Raises:
-        StagingError: if it is no input of the function that is being traced.
-    """
+    """Return `value`; for a stand-in, the array that it is in this thread, as its `resolve` does."""
     if type(value) is not StandIn:
         return value
     scope = current_scope()

@@ -261,7 +261,6 @@ def join(a: Carried, b: Carried, subject: str, keeps_types: bool = False) -> Car
     would.
 
     Args:
-        a, b: the forms.
         subject: what the leaf is, for the message of an error.
         keeps_types: whether a number keeps the type that it has on each path. In a graph of others it cannot:
             what leaves such a graph is of one dtype.

@@ -52,11 +52,7 @@ class MutationGuard:
         return bool(changes)
 
     def check(self) -> None:
-        """Restore the containers.
-
-        Raises:
-            StagingError: if a container had changed.
-        """
+        """Restore the containers, and raise StagingError if one had changed."""
         if self.restore():
             raise ContainerChangeError.of()
 

@@ -43,7 +43,6 @@ class NumberList(NumberSequence):
 
     Args:
         numbers: the numbers, as an array of int64 or float64.
-        may_be_empty: whether the list may have no items.
     """
 
     __slots__ = ("_may_be_empty", "_numbers")
@@ -67,9 +66,6 @@ class NumberList(NumberSequence):
 
     def make_array(self, dtype: Any = None) -> ndarray:
         """Return a new array of the numbers.
-
-        Args:
-            dtype: the dtype of the array; None for NumPy's choice.
 
         Raises:
             StagingError: if NumPy may refuse to convert a number to the dtype, or rounds it in two steps.
@@ -166,11 +162,7 @@ def _range_of(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 
 def _plain_index(index: Any) -> Any:
-    """Return the index of an item for an array.
-
-    Raises:
-        StagingError: if it is no integer.
-    """
+    """Return the index of an item for an array; refuse an index that is no integer."""
     index = as_index(index)
     if isinstance(index, (int, np.integer)) and not is_array(index):
         return int(index)

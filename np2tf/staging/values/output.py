@@ -46,11 +46,7 @@ _Forms = list[tuple[np.dtype[Any], tuple[int, ...]]]
 
 
 class EffectLog:
-    """The log of one trace.
-
-    Args:
-        graph: the graph of the trace.
-    """
+    """The log of one trace."""
 
     def __init__(self, graph: tf.Graph) -> None:
         self._kinds: list[tuple[_Forms, Make]] = []
@@ -236,11 +232,7 @@ class Effects:
         self._graph = tf.compat.v1.get_default_graph()
 
     def put_in_log(self, tensors: Sequence[tf.Tensor], make: Make, is_text: bool) -> None:
-        """Let code that XLA compiles write an effect into the log.
-
-        Raises:
-            StagingError: if the log cannot hold the effect.
-        """
+        """Let code that XLA compiles write an effect into the log; refuse one that the log cannot hold."""
         if self.log is None:
             self.log = EffectLog(self._graph)
         self.log.add(tensors, make, is_text)
@@ -288,8 +280,6 @@ def put_in_order(
     """Perform an effect at every run, after the earlier effects.
 
     Args:
-        context: the trace of the function that is being staged.
-        captures: the values that the effect shows.
         make: makes the effect from the values of the staged parts of `captures`.
         is_text: whether the effect shows these values as text, so that their last digits count.
 

@@ -65,11 +65,7 @@ class ItemSpec:
 
     @classmethod
     def of(cls, item: Any) -> ItemSpec:
-        """Return the form of one item.
-
-        Raises:
-            StagingError: if the item holds a value that a graph cannot hold.
-        """
+        """Return the form of one item; refuse an item with a value that a graph cannot hold."""
         if isinstance(item, StackableSequence):
             inner: ItemSpec = item.element  # type: ignore[attr-defined]
             forms = tuple(Carried(form.dtype, (item.known_length(), *form.shape)) for form in inner.forms)
@@ -92,11 +88,7 @@ class ItemSpec:
         return self.rebuild([form.value(tensor) for form, tensor in zip(self.forms, tensors, strict=True)])
 
     def join(self, other_spec: ItemSpec) -> ItemSpec:
-        """Return the common form of items of this form and of the other form.
-
-        Raises:
-            StagingError: if no form keeps the array that NumPy makes of such a list.
-        """
+        """Return the common form of items of both forms; refuse if none keeps the array that NumPy makes."""
         if self.same_as(other_spec):
             return self
         if self.outline != other_spec.outline:
@@ -199,7 +191,6 @@ class StagedList(StackableSequence):
     """A list of items of one form.
 
     Attributes:
-        element: the form of the items.
         buffers: one array of rows for each leaf of an item; rows beyond `count` are not valid.
         count: the number of items, staged or not.
         room: the number of items that can certainly be added without more rows; None if rows are added as
@@ -267,11 +258,7 @@ class StagedList(StackableSequence):
         return self.buffers[0].tensor.shape[0]
 
     def known_length(self) -> int:
-        """Return the number of items.
-
-        Raises:
-            StagingError: if it is not known while staging.
-        """
+        """Return the number of items, or raise StagingError if it is not known while staging."""
         if not isinstance(self.count, int):
             raise ListGrowthError("a list whose length is known only at run time is an item of a list")
         return self.count
@@ -303,11 +290,7 @@ class StagedList(StackableSequence):
         return StagedList(element, buffers, self.count, self.room)
 
     def without_bound(self) -> StagedList:
-        """Return the list with rows that are added as needed.
-
-        Raises:
-            StagingError: if XLA is to compile the code, because it cannot compile that.
-        """
+        """Return the list with rows that are added as needed; refuse if XLA is to compile the code."""
         if staging_for_xla():
             raise XlaShapeError("a list grows without a bound in a loop that XLA should compile")
         return self if self.room is None else StagedList(self.element, self.buffers, self.count, None)
@@ -450,11 +433,7 @@ class StagedList(StackableSequence):
                     link_aliases(storage_of(buffer), [storage_of(array)])
 
     def _place(self, index: Any) -> tf.Tensor:
-        """Return the row of an item.
-
-        Raises:
-            IndexError: if there certainly is no such item.
-        """
+        """Return the row of an item, or raise IndexError if there certainly is no such item."""
         if not is_weak(index) and not isinstance(index, np.integer) and type(index) is not scalar:
             raise ListGrowthError(f"a list in compiled code is indexed with {type(index).__name__}")
         if isinstance(index, (int, np.integer)):
@@ -518,11 +497,7 @@ def _first(rows: tf.Tensor, count: Any) -> tf.Tensor:
 
 
 def _check_few(items: Any) -> Any:
-    """Return items over which Python iterates while staging.
-
-    Raises:
-        StagingError: if there are many, because each would become a part of the graph.
-    """
+    """Return items over which Python iterates while staging; refuse many: each is a part of the graph."""
     if len(items) > _MAX_ITEMS:
         raise ListGrowthError(f"{len(items)} items of a list are iterated over during compilation")
     return items
@@ -615,8 +590,6 @@ def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
     """Return the state at the start of a loop, with the lists that it makes longer prepared for that.
 
     Args:
-        entry: the state before the loop.
-        after: the state after one iteration.
         rounds: the maximal number of iterations; None if unknown.
     """
 

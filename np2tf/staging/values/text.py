@@ -37,7 +37,6 @@ class DeferredText:
     """Text that is made when the values in it are known.
 
     Attributes:
-        values: the values in the text.
         make: makes the text from NumPy's arrays and numbers in the place of `values`.
     """
 
@@ -78,17 +77,12 @@ for _name in _USES.split():
 
 
 class CapturedValues:
-    """Values whose staged parts are taken out, to be replaced by NumPy's values when these are known.
-
-    Attributes:
-        tensors: the tensors of the staged values, in order.
-    """
+    """Values whose staged parts are taken out, to be replaced by NumPy's values when these are known."""
 
     def __init__(self, value: Any, depth: int = 0) -> None:
         """Take the staged parts out of `value`.
 
         Args:
-            value: any value, with tuples, lists and dicts in it.
             depth: the nesting depth to which a number is shown by ``str``; in a printed list ``repr`` shows
                 it.
         """
@@ -270,11 +264,7 @@ class ShownText:
                 self.mixed_kinds.add(form.dtype.kind == "b")
 
     def check(self) -> None:
-        """Check the record at the end of the trace.
-
-        Raises:
-            StagingError: if text would differ from NumPy's.
-        """
+        """Refuse, at the end of the trace, text that would differ from NumPy's."""
         if self.descriptions:
             message = "the text of a value known only at run time is needed during compilation"
             raise TextNeededError(message, self.descriptions[0])

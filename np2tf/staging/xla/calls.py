@@ -117,11 +117,7 @@ def unset_sign() -> tf.Tensor:
 
 
 def is_light(graph: tf.Graph) -> bool:
-    """Return whether an iteration takes so little time that the sign need not be read each time.
-
-    Args:
-        graph: the operations of an iteration.
-    """
+    """Return whether an iteration with this graph is so short that the sign need not be read each time."""
     for op in graph.get_operations():
         if op.type in _WITH_FUNCTIONS:
             return False
@@ -144,9 +140,7 @@ def stoppable_loop(
     reading it each time takes up to a third of the time.
 
     Args:
-        test, body: functions of the variables.
         variables: the first is the number of the iteration, an int64 of shape ().
-        shapes: the shapes of the variables.
     """
 
     def iterate(*variables: tf.Tensor) -> Sequence[tf.Tensor]:
@@ -161,11 +155,7 @@ def stoppable_loop(
 
 
 def is_unset(counter: tf.Tensor) -> tf.Tensor:
-    """Return whether the call goes on.
-
-    Args:
-        counter: a number that is another one each time, an int64 of shape ().
-    """
+    """Return whether the call goes on; `counter` is another number each time, an int64 of shape ()."""
     place = tf.bitwise.bitwise_and(counter, tf.constant(_SIZE - 1, tf.int64))
     element = tf.raw_ops.Slice(
         input=unset_sign(), begin=tf.reshape(place, [1]), size=tf.constant([1], tf.int64)
@@ -207,9 +197,7 @@ class ConcreteCall:
     def __call__(self, inputs: list[tf.Tensor], sign: tf.Tensor | None = None) -> Sequence[tf.Tensor]:
         """Return the outputs of the function, whose arithmetic nothing rewrites.
 
-        Args:
-            inputs: the operands.
-            sign: the stop sign of this call; its results mean nothing once the sign is set.
+        Once `sign` is set, they mean nothing.
         """
         if record.could_possibly_record():
             with exact_calls():

@@ -1,5 +1,5 @@
 """Changes of a loop's body before XLA compiles it, in this order: lost updates, shared rolls, stencils
-computed once, rows read before they are updated.
+computed once, rows read before they are updated. The counter of a loop is an integer, and never negative.
 """
 
 from __future__ import annotations
@@ -18,16 +18,7 @@ from np2tf.arrays.tensors.graph_queries import KERNELS, LOOPS, WRITES, ancestors
 def materialize(
     counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]
 ) -> list[tf.Tensor]:
-    """Materialize `tensors` for all their present uses.
-
-    Args:
-        counter: the loop's counter, an integer that is never negative.
-        tensors: the tensors to materialize.
-        results: the results of the body.
-
-    Returns:
-        The new results of the body.
-    """
+    """Materialize `tensors` for all their present uses, and return the new results of the loop's body."""
     uses = [
         (consumer, k, n)
         for n, tensor in enumerate(tensors)
@@ -43,16 +34,7 @@ def materialize(
 
 
 def replace_uses(old: tf.Tensor, new: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Let all present uses of a tensor take another one.
-
-    Args:
-        old: the tensor.
-        new: the other tensor.
-        results: the results of the body.
-
-    Returns:
-        The new results of the body.
-    """
+    """Let all present uses of a tensor take another one, and return the new results of the loop's body."""
     for consumer in list(old.consumers()):
         for k, operand in enumerate(consumer.inputs):
             if operand is old:
@@ -73,12 +55,7 @@ _Place = list[tuple[int, int]]
 
 
 def remove_lost_updates(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> None:
-    """Change a loop's body so that it performs no updates that later updates hide.
-
-    Args:
-        counter: the loop's counter.
-        results: the results of the body, which stay.
-    """
+    """Change a loop's body so that it performs no updates that later updates hide."""
     live_ops, ends = ancestors(results), set(map(id, results))
     for op in reversed([op for op in counter.graph.get_operations() if op in live_ops]):
         place = _place(op)
@@ -128,12 +105,7 @@ _LARGE_READ = 4096
 
 
 def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Return the `results` of a loop's body in which rows are read before their arrays are updated.
-
-    Args:
-        counter: the loop's counter, an integer that is never negative.
-        results: the results of the body.
-    """
+    """Return the `results` of a loop's body in which rows are read before their arrays are updated."""
     outputs = _merge_reads(counter, results)
     ends = set(map(id, outputs))
     # Some staged operations are not part of the results.
@@ -228,13 +200,7 @@ _Roll = tuple[tf.Tensor, tuple[int, ...]]
 
 
 def share_rolls(counter: tf.Tensor, results: Sequence[tf.Tensor], device: str) -> list[tf.Tensor]:
-    """Return the `results` of a loop's body in which rolls of the same array are parts of one array.
-
-    Args:
-        counter: the loop's counter, an integer that is never negative.
-        results: the results of the body.
-        device: the kind of device that the loop is for.
-    """
+    """Return the `results` of a loop's body in which rolls of the same array are parts of one array."""
     outputs = list(results)
     if device != "cpu":
         return outputs
@@ -379,12 +345,7 @@ _DEAR = 5
 
 
 def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Return the `results` of a loop's body in which costly values with several uses are materialized.
-
-    Args:
-        counter: the loop's counter, an integer that is never negative.
-        results: the results of the body.
-    """
+    """Return the `results` of a loop's body in which costly values with several uses are materialized."""
     outputs = _keep_neighbours(counter, results)
     graph = counter.graph
     ops = [

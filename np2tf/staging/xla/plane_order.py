@@ -33,8 +33,6 @@ class PlaneOrder:
             graphs: the graph of an iteration that was traced before, and the graphs of its branches and
                 loops; none if the order of arrays should not change.
             inputs: the loop's variables before it; the first is its counter.
-            storages: the storages that the loop reads.
-            rounds: the number of iterations; None if it is not known.
         """
         self._axes: dict[int, int] = {}
         self._storage_axes: dict[Storage, int] = {}
@@ -99,7 +97,6 @@ def _plane_axis(
         array: the array before the loop.
         aliases: the placeholders for captured tensors.
         written_in: the graph in which planes may be written.
-        rounds: the number of iterations.
 
     Returns:
         None if the loop takes other parts as well, or would not gain.

@@ -168,15 +168,12 @@ class Supervision:
         self.is_long = self._is_compiled = False
 
     def run(self, inputs: list[tf.Tensor], arrays: Sequence[Any], has_alternative: bool) -> _Outputs:
-        """Return the outputs of the function.
+        """Return the outputs of the function; raise LongCallError if the host should run the call.
 
         Args:
             inputs: the operands.
             arrays: the caller's arrays.
             has_alternative: whether the host may run the call.
-
-        Raises:
-            LongCallError: if the host should run the call.
         """
         is_main = is_main_thread()
         if not is_main:
