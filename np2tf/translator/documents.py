@@ -32,13 +32,7 @@ _PROMPTS = (">>> ", "... ")
 
 @dataclass(frozen=True)
 class Block:
-    """Lines of a text that are Python.
-
-    Attributes:
-        first: the number of the first line, from 0.
-        lines: the lines of Python, without the margin.
-        margin: the text before each line; in a session, the text before the prompts.
-    """
+    """Lines of Python in a text, without the `margin` before lines or prompts; `first` counts from 0."""
 
     first: int
     lines: tuple[str, ...]
@@ -196,9 +190,7 @@ class UnsafeError(Exception):
 class Program:
     """Blocks as one program, and its translation.
 
-    Attributes:
-        texts: the translated Python of each block; None if the translation has other blocks.
-        diagnostics: the findings, at the lines and columns of the text around the blocks.
+    `texts` is None if the translation has other blocks; diagnostics are at places in the text around them.
     """
 
     texts: list[str] | None
@@ -275,11 +267,7 @@ _OWNERS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def with_doctests(before: str, after: str, path: str, options: Options) -> tuple[str, list[Diagnostic]]:
-    """Return a module's translation with its doctests translated as well, and the findings in the doctests.
-
-    Args:
-        before: the module's text.
-        after: its translation.
+    """Return a translation with its doctests translated as well, and the findings in the doctests.
 
     Raises:
         UnsafeError: other text than docstrings would change.

@@ -52,22 +52,13 @@ def elements(text: str, place: Place) -> Iterator[Place]:
 
 
 def whole(text: str) -> Place:
-    """Return the place of the single value of a text.
-
-    Raises:
-        ValueError: the text is not JSON.
-    """
+    """Return the place of the single value of a text; raise ValueError if it is not JSON."""
     json.loads(text)
     return _value(text, _after_space(text, 0))
 
 
 def spelled_like(old: str, new: str) -> str:
-    """Spell a text as JSON, in the form of an earlier value: as one string, or as a list of lines.
-
-    Args:
-        old: the JSON of the earlier value.
-        new: the text to spell.
-    """
+    """Spell a text as JSON, in the form of the earlier value `old`: one string, or a list of lines."""
     is_ascii = old.isascii() and "\\u" in old
     if not old.startswith("["):
         return json.dumps(new, ensure_ascii=is_ascii)
@@ -144,11 +135,7 @@ class Magics:
         return "\n".join(lines)
 
     def restore(self, cells: list[str]) -> list[str]:
-        """Put the original lines back into the texts of cells.
-
-        Raises:
-            NoPlaceError: a line is gone, or stands in another place.
-        """
+        """Put the cells' original lines back; raise NoPlaceError if one is gone or has moved."""
         numbers: list[int] = []
 
         def original(match: re.Match[str]) -> str:
@@ -222,11 +209,7 @@ class Notebook:
 
     @classmethod
     def of(cls, data: bytes, path: str) -> Notebook:
-        """Read a file.
-
-        Raises:
-            SourceError: it is not a notebook in Jupyter's format 4.
-        """
+        """Read a file; raise SourceError if it is no notebook in Jupyter's format 4."""
         try:
             text = data.decode("utf-8")
             top = whole(text.removeprefix(_BOM))
@@ -275,11 +258,7 @@ class Notebook:
         return replace(finding, line=finding.line + shift, end=end, cell=None)
 
     def with_program(self, text: str) -> str:
-        """Return the file with a translation of its program.
-
-        Raises:
-            NoPlaceError: the translation cannot be divided into the cells.
-        """
+        """Return the file with a translated program; raise NoPlaceError if it does not fit the cells."""
         parts = _CELL_MARK.split(text)
         numbers = [int(number) for number in parts[1::2]]
         if parts[0] or numbers != [cell.number for cell in self.cells]:

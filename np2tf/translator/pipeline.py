@@ -84,11 +84,7 @@ def convert(source_text: str, options: Options | None = None, path: str = "<stri
 
 
 def translate(source: Source, options: Options) -> Result:
-    """Translate one file.
-
-    Raises:
-        SourceError: if the file cannot be parsed.
-    """
+    """Translate one file; raise SourceError if it cannot be parsed."""
     before = source.original
     is_asked_for = options.everything or options.reexports
     if not is_asked_for and not is_candidate(source.text, source.program):

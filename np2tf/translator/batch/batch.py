@@ -106,11 +106,7 @@ def _result(task: Task, outcome: Outcome) -> TaskResult:
 
 
 class UnchangedFiles:
-    """Looks up files that a translation does not change, and records them.
-
-    Args:
-        is_used: False turns off looking up and recording.
-    """
+    """Looks up files that a translation does not change, and records them, unless `is_used` is false."""
 
     def __init__(self, is_used: bool = True) -> None:
         self._cache: Cache | None = unchanged_files_cache() if is_used else None
@@ -152,12 +148,7 @@ class UnchangedFiles:
 
 
 def with_shared_names(tasks: Sequence[Task], are_bound: bool = True) -> list[Task]:
-    """Return the tasks with the names that each file imports from other files, and binds for them.
-
-    Args:
-        tasks: the files.
-        are_bound: False leaves out the names that files bind for others.
-    """
+    """Return the tasks with the names that files import from others and, if `are_bound`, bind for others."""
     contents = [(task.path, task.data) for task in tasks]
     names, reexports = passed_on(contents) if are_bound else {}, reexports_of(contents)
     return [
@@ -252,13 +243,7 @@ _WORTH_WORKERS = 48 * 1024
 def convert_files(
     tasks: Sequence[Task], jobs: int | None, unchanged_files: UnchangedFiles
 ) -> Iterator[TaskResult]:
-    """Yield the results of the files, in the order of the files.
-
-    Args:
-        tasks: the files.
-        jobs: the number of processes; None takes one per processor if the files are large enough.
-        unchanged_files: the files that a translation is known not to change.
-    """
+    """Yield the results in the files' order; `jobs=None` is one process per processor, for large files."""
     known_results: dict[Path, TaskResult] = {}
     new_groups: list[list[Task]] = []
     for group in grouped(tasks):

@@ -23,10 +23,7 @@ from np2tf.translator.tree.source import Source, SourceError
 
 
 def translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
-    """Translate the bytes of a file; with `is_safe`, have a second look at the translation.
-
-    Every failure becomes a diagnostic of the outcome.
-    """
+    """Translate a file's bytes, with a second look if `is_safe`; a failure becomes a diagnostic."""
     with not_collecting():
         return _translate_bytes(data, path, root, options, is_safe)
 
@@ -115,9 +112,7 @@ def is_module(path: Path) -> bool:
 
 
 def facts_of(outcome: Outcome, options: Options) -> Facts | None:
-    """Return the facts of a file, even if nothing in it can be translated; None if its translation has
-    failed.
-    """
+    """Return a file's facts, even if nothing in it can be translated; None if its translation failed."""
     if outcome.facts is not None or outcome.failed:
         return outcome.facts
     path = str(outcome.path)
@@ -128,9 +123,7 @@ def facts_of(outcome: Outcome, options: Options) -> Facts | None:
 
 
 def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
-    """Return the summary of a file for other files; None if its translation failed, or nothing in it can be
-    translated.
-    """
+    """Return a file's summary; None if its translation failed, or nothing in it can be translated."""
     if outcome.facts is None or outcome.failed:
         return None
     return summarise(outcome.facts, outcome.before, str(outcome.path), options)

@@ -115,9 +115,7 @@ _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
 def patch_of(path: Path, before: bytes, after: bytes) -> bytes:
-    """Return the patch from bytes to bytes: in the file's own encoding, which the patch needs in order to
-    apply.
-    """
+    """Return the patch from bytes to bytes, in the file's own encoding, which it needs to apply."""
     name = os.fsencode(path.as_posix()).decode("latin-1")
     text = patch_text(name, before.decode("latin-1"), after.decode("latin-1"))
     return text.encode("latin-1")

@@ -28,15 +28,9 @@ from np2tf.translator.tree.source import Source, SourceError
 def translate_sources(
     sources: Sequence[Source], roots: Sequence[str], reexports_of_sources: Sequence[Sequence[Reexport]]
 ) -> list[Result]:
-    """Translate modules that import one another.
+    """Translate modules that import one another; a refused module keeps its text, with the reasons.
 
-    Args:
-        sources: the modules.
-        roots: for each module the folder that its file was found under.
-        reexports_of_sources: for each module the names of NumPy that it imports from other modules.
-
-    Returns:
-        For each module its translation, or the unchanged text with the reasons.
+    For each source, `roots` has the folder that its file was found under.
     """
     forget()
     try:
@@ -127,13 +121,9 @@ def _reachable(file: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
 def translate_program(
     files: Sequence[tuple[bytes, Path, Path]], options: Sequence[Options], is_safe: bool = False
 ) -> list[Outcome]:
-    """Translate files that import one another for `--target tf`.
+    """Translate files (bytes, path and root) that import one another for `--target tf`.
 
-    Args:
-        files: the bytes, the path and the root of each file.
-        options: the options of each file.
-        is_safe: whether to have a second look at the translations. If one of them is wrong, the other files
-            stay unchanged, too.
+    If the second look of `is_safe` finds one translation wrong, the other files stay unchanged, too.
     """
     try:
         with not_collecting():

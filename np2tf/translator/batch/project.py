@@ -1,6 +1,4 @@
-"""The fates and findings of all files of a project, in which each function is judged by its callees in other
-files too.
-"""
+"""The fates and findings of a project's files; callees in other files count in judging a function."""
 
 from __future__ import annotations
 
@@ -35,13 +33,7 @@ class _FileFacts:
 
 
 def linked_report(project: LinkedProject, summary: ModuleSummary, text: str) -> Report:
-    """Report the jitted functions of a file whose calls run on the host because of a callee in another place.
-
-    Args:
-        project: the joined summaries of the project.
-        summary: the summary of the file.
-        text: the text of the file, whose comments may hide findings.
-    """
+    """Report jitted functions that callees elsewhere keep on the host; comments in `text` may hide them."""
     report = Report.of(summary.path, text)
     for function in summary.functions.values():
         why = project.why(summary.path, function.name) if function.is_staged else None
@@ -58,13 +50,9 @@ def summary_of_plain(path: str, text: str, options: Options) -> ModuleSummary | 
 
 
 class Project:
-    """The files of one command.
+    """The files of one command, each with the folder that it was found under.
 
-    Args:
-        files: pairs of a file and the folder that it was found under.
-        with_fates: whether `fates` will be called.
-        options_of: returns the options for a file.
-        contents: the bytes of files that are not read, because they come from standard input.
+    `with_fates` says that `fates` will be called; `contents` has the files that standard input gives.
     """
 
     def __init__(
@@ -87,11 +75,7 @@ class Project:
         self._linked_project: LinkedProject | None = None
 
     def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
-        """Yield each file's translation, in the order of the files.
-
-        Args:
-            jobs: the number of processes that translate files. This process joins their summaries.
-        """
+        """Yield each file's translation, in the order of the files; this process joins their summaries."""
         from np2tf.translator.batch.workers import in_order
 
         facts_by_file: dict[Path, _FileFacts] = {}
@@ -117,13 +101,7 @@ class Project:
                 yield result.outcome
 
     def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
-        """Record a file that was translated, or in which nothing can be translated.
-
-        Args:
-            path: the path of the file.
-            summary: its summary; None if nothing in it can be translated.
-            text: its text.
-        """
+        """Record a file; its summary is None if nothing in it can be translated."""
         if summary is not None:
             self._summaries[str(path)] = summary
             if any(function.is_staged for function in summary.functions.values()):
@@ -132,24 +110,18 @@ class Project:
             self._plain[str(path)] = text
 
     def findings(self) -> Iterator[Diagnostic]:
-        """Yield the findings about jitted functions whose calls run on the host because of a callee in
-        another place.
-        """
+        """Yield findings about jitted functions that a callee in another place keeps on the host."""
         for report in self.reports():
             yield from report
 
     def reports(self) -> Iterator[Report]:
-        """Yield the reports with these findings, one for each file, including the findings that comments
-        hide.
-        """
+        """Yield a report with these findings for each file, including findings that comments hide."""
         project = self._link()
         for path, text in self._texts.items():
             yield linked_report(project, self._summaries[path], text)
 
     def fates(self) -> Iterator[tuple[Path, Fate]]:
-        """Yield the fate of each function, in the order of the files. `outcomes` must have translated all of
-        them.
-        """
+        """Yield each function's fate, in the order of the files, once `outcomes` has translated all."""
         project = self._link()
         for path, fates in self._fates.items():
             for fate in fates:
@@ -167,9 +139,7 @@ class Project:
         return self._linked_project
 
     def _summary_of_plain(self, path: str) -> ModuleSummary | None:
-        """Return the summary of a file in which nothing can be translated. It is made when a reference leads
-        to the file.
-        """
+        """Return the summary of a file without translatable code, made when a reference leads to it."""
         if path not in self._plain:
             return None
         return summary_of_plain(path, self._plain[path], self._options_of(Path(path)))
@@ -186,10 +156,7 @@ def _read_group(tasks: Sequence[Task], with_fates: bool) -> list[_FileFacts]:
 
 
 def _file_facts(outcome: Outcome, task: Task, with_fates: bool) -> _FileFacts:
-    """Return the facts of a translated file.
-
-    The facts about its nodes are dropped: they take much more memory than the text. The summary stays.
-    """
+    """Return a translated file's facts, without those about its nodes, which take much memory."""
     summary = summary_of(outcome, task.options)
     fates = fates_of(outcome, task.options) if with_fates else []
     names = names_of(outcome) if with_fates else Counter()

@@ -37,10 +37,7 @@ def cores() -> int:
 
 
 def preload() -> None:
-    """Begin to load the translator in the process that workers are forked from, if there is such a process.
-
-    It loads while the caller finds and reads the files.
-    """
+    """Begin to load the translator in the process to fork from, if any, while the caller reads files."""
     if _context().get_start_method() == "forkserver":
         from multiprocessing import forkserver
 
@@ -53,13 +50,9 @@ def in_order(
     tasks: Iterable[In],
     jobs: int,
 ) -> Generator[Out, None, None]:
-    """Yield the result of `work` for each task, in the order of the tasks.
+    """Yield the result of `work` for each task, in order; where a worker fails, that of `make_failure`.
 
-    Args:
-        work: a function of a module.
-        make_failure: returns the result for a task on which a worker failed.
-        tasks: the tasks; they are taken as workers become free.
-        jobs: the number of processes; 1 is this process.
+    `work` must be a function of a module. Tasks are taken as workers become free; `jobs=1` is this process.
     """
     if jobs == 1:
         for task in tasks:
@@ -151,9 +144,7 @@ class _Pool(Generic[In, Out]):
 
 
 def _context() -> BaseContext:
-    """Return the way to start workers: forked from a process that has loaded the translator, if the platform
-    can.
-    """
+    """Return the way to start workers: if possible, forked from a process that has loaded the translator."""
     if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")

@@ -206,12 +206,7 @@ def _returns_value(jump: cst.CSTNode) -> bool:
 
 
 def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
-    """Check that both branches return a value or neither does: an array and None cannot be staged as one
-    value.
-
-    Raises:
-        CannotLower: if they differ.
-    """
+    """Raise CannotLower if only one branch returns a value: an array and None are not one staged value."""
     value_flags = set()
     for jump in jumps_in([node]):
         value_flags.add(_returns_value(jump))
@@ -222,9 +217,7 @@ def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Stat
 
 
 def _as_lambda(branch: _Branch, outputs: Sequence[str], bindings: dict[str, str]) -> str | None:
-    """Return the branch as a lambda that reads the names around it; None if it is more than one
-    expression.
-    """
+    """Return the branch as a lambda that reads the names around it; None if it is no single expression."""
     if branch.has_comment:
         return None
     if not branch.source:

@@ -57,11 +57,7 @@ def _is_small_statement(kind: type[cst.CSTNode]) -> bool:
 
 
 class Calls:
-    """Analyses the expressions of one function.
-
-    Args:
-        iterable: returns whether a loop over an expression may run over an array or many numbers.
-    """
+    """Analyses a function's expressions; `iterable` tells whether one may be an array or many numbers."""
 
     def __init__(self, facts: Facts, static: Static, iterable: Callable[[cst.BaseExpression], bool]) -> None:
         self._facts = facts
@@ -220,9 +216,7 @@ def edits(
 ) -> Iterator[tuple[cst.CSTNode, Edit]]:
     """Yield the prints and strings of a function that need run-time values, each with its edit.
 
-    Args:
-        hidden: also yield the strings that the program does more with than to show them, which code that runs
-            operation by operation can make.
+    `hidden` adds strings that are not only shown; code that runs operation by operation can make them.
     """
     texts = Texts(function, facts)
     for node in nodes:

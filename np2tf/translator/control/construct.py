@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 class StatementConstruct:
     """A kind of statement that contains blocks.
 
-    Attributes:
-        is_lowered: whether one of its occurrences is lowered.
-        lower: the statements that it becomes; `live` are the names that are needed behind it, and `tail` says
-            that nothing follows it in the function.
+    `lower` gets the names that are live behind it, and as `tail` whether it ends the function.
     """
 
     is_lowered: Callable[[Decider, Any], bool]
@@ -36,12 +33,7 @@ class StatementConstruct:
 
 @dataclass(frozen=True)
 class SmallConstruct:
-    """A kind of statement without blocks.
-
-    Attributes:
-        is_lowered: whether one of its occurrences is lowered.
-        lower: the statements that it becomes, the first of which has the given empty lines above it.
-    """
+    """A kind of statement without blocks; `lower` gets the empty lines above it."""
 
     is_lowered: Callable[[Decider, Any], bool]
     lower: Callable[[Lowering, Any, Scope, Sequence[cst.EmptyLine]], list[Statement]]
@@ -49,12 +41,7 @@ class SmallConstruct:
 
 @dataclass(frozen=True)
 class ExpressionConstruct:
-    """A kind of expression.
-
-    Attributes:
-        is_lowered: whether one of its occurrences is lowered.
-        edit: the expression that it becomes.
-    """
+    """A kind of expression."""
 
     is_lowered: Callable[[Decider, Any], bool]
     edit: Callable[[Any], cst.BaseExpression]

@@ -94,15 +94,10 @@ def decide(
     unknown: Sequence[cst.Call] = (),
     methods: Sequence[cst.Call] = (),
 ) -> Decision:
-    """Return the constructs to lower in a function.
+    """Return the constructs to lower; raise CannotLower if one must be lowered and cannot.
 
-    Args:
-        counters: the parameters that count the function's recursive calls; tests on them stay Python's.
-        unknown: the calls whose callees the text does not show.
-        methods: the calls of methods of the module's classes.
-
-    Raises:
-        CannotLower: if a construct must be lowered and cannot.
+    Tests on `counters`, which count recursive calls, stay Python's. The text does not show the callees of the
+    `unknown` calls; `methods` are calls of methods of the module's classes.
     """
     plain: set[cst.CSTNode] = set()
     while True:
@@ -123,11 +118,10 @@ def decide(
 
 
 def decide_calls(function: cst.FunctionDef, facts: Facts, unknown: Sequence[cst.BaseExpression]) -> Decision:
-    """Return what a function that is not staged needs where a transform runs it: its control flow stays
-    Python's, and its calls follow derivatives.
+    """Return what a function that is not staged needs where a transform runs it.
 
-    Args:
-        unknown: the callees that the text does not show, and functions that are arguments of calls.
+    Its control flow stays Python's, and its calls follow derivatives. `unknown` has the callees that the text
+    does not show, and functions that are arguments of calls.
     """
     nodes = list(walk(function))
     calls = Calls(facts, Static(facts, function_locals(function)), lambda node: False)
@@ -149,12 +143,7 @@ def eager_texts(function: cst.FunctionDef, facts: Facts) -> list[tuple[cst.CSTNo
 
 
 class Decider:
-    """Decides about one function, and tells constructs the facts about it.
-
-    Attributes:
-        counters: the parameters that count the function's calls of itself: tests on them stay Python's.
-        static: tells which expressions are known while the function is staged.
-    """
+    """Decides about one function, and tells constructs the facts about it."""
 
     def __init__(
         self,
@@ -215,11 +204,7 @@ class Decider:
         return self._refusals.reason(node)
 
     def check(self, node: cst.If | cst.While | cst.For) -> None:
-        """Check that `node` can be lowered.
-
-        Raises:
-            CannotLower: if `node` contains a part that cannot be lowered.
-        """
+        """Raise CannotLower if `node` contains a part that cannot be lowered."""
         self._refusals.check(node)
 
     def stays_plain(self, node: cst.For) -> bool:
@@ -233,11 +218,7 @@ class Decider:
         return not _at_most(MAX_UNROLL, node)
 
     def _check_match(self, node: cst.Match) -> None:
-        """Check that the subject of a `match`, which stays Python, is known: an array's value is not.
-
-        Raises:
-            CannotLower: if it may be an array's value.
-        """
+        """Raise CannotLower if the subject of a `match`, which stays Python's, may be an array's value."""
         guards = [case.guard for case in node.cases if case.guard is not None]
         for part in (node.subject, *guards):
             if not self.static.probably(part) and not self._is_parameter(part):

@@ -1,6 +1,4 @@
-"""The fate of each function of a module that has a loop or computes with arrays, for the table of `np2tf
-check`.
-"""
+"""The fates of a module's functions that loop or compute with arrays, for the table of `np2tf check`."""
 
 from __future__ import annotations
 
@@ -29,17 +27,14 @@ _PLACE = re.compile(r" \((?:[^()]*:|line )\d+\), which .*", re.DOTALL)
 
 @dataclass(frozen=True)
 class Fate:
-    """The fate of one function.
+    """The fate of one function, with its qualified name and first line.
 
     Attributes:
-        name: the qualified name within the module.
-        line: the line where the function begins.
         loops: whether the function has a loop that computes with values that may be arrays.
         fate: "compiled" with `@np2tf.jit`, "compiled only as part of a compiled caller",
             "interpreted", or "plain Python" for a function with loops that shows neither arrays nor
             arithmetic.
         asks: the number of calls and context managers that np2tf checks while tracing.
-        reason: the reason why the function stays on the host.
     """
 
     name: str
@@ -56,14 +51,9 @@ class Fate:
 
 
 def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterator[Fate]:
-    """Yield the fates of a module's functions that have loops or compute with arrays, in the order of the
-    source.
+    """Yield the fates of a module's functions that have loops or compute with arrays, in source order.
 
-    An inner function is part of the function around it.
-
-    Args:
-        is_translated: whether the module is translated; in an untranslated module no function is staged by
-            itself.
+    An inner function is part of the one around it. If not `is_translated`, no function is staged by itself.
     """
     fitness = facts.get(Fitness, options)
     works = facts.get(ArrayWorks)

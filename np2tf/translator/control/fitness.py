@@ -52,13 +52,7 @@ class Unfit:
 
 
 class Fitness:
-    """The staged functions of a module with their decisions, and the reasons why other functions are not
-    staged.
-
-    Attributes:
-        staged_functions: the staged functions, each with the constructs to lower.
-        unfit: the unfit functions for which staging would pay.
-    """
+    """A module's staged functions with their decisions, and the unfit ones for which staging would pay."""
 
     def __init__(self, facts: Facts, options: Options) -> None:
         self._judges = _Judges(facts, options)
@@ -95,9 +89,7 @@ class Fitness:
                 yield function, decision
 
     def report(self, facts: Facts, report: Report) -> None:
-        """Report why functions are not staged although it would pay, and which loops have independent
-        iterations.
-        """
+        """Report unstaged functions that staging would pay for, and independent loops."""
         for function, decision in self.staged_functions.items():
             for loop in decision.independent:
                 report.add("NP2TF310", *facts.place(loop), name=function.name.value)
@@ -106,10 +98,7 @@ class Fitness:
 
 
 class _Judges:
-    """Judges the functions of a module: each function once, and only if its judgement is needed.
-
-    A judgement is expensive, and most functions are neither worth staging nor called by functions that are.
-    """
+    """Judges a module's functions, each once and only if needed, because a judgement is expensive."""
 
     def __init__(self, facts: Facts, options: Options) -> None:
         self._facts = facts

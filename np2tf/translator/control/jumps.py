@@ -186,11 +186,7 @@ def map_blocks(node: cst.Try, change: Change, orelse: Change | None = None) -> c
 
 
 def refuse_jumps_at_its_end(node: cst.Try) -> None:
-    """Check that no jump in `finally` would swallow an exception.
-
-    Raises:
-        CannotLower: if a jump would.
-    """
+    """Raise CannotLower if a jump in `finally` would swallow an exception."""
     if node.finalbody is not None and list(jumps_in(statements_of(node.finalbody.body))):
         raise CannotLower("NP2TF301", node, kind="try", reason="a jump out of its `finally`")
 
@@ -210,11 +206,7 @@ _Block = TypeVar("_Block", bound=cst.For | cst.While | cst.With)
 
 
 class Blocks:
-    """Exchanges the blocks of statements of one function.
-
-    Args:
-        marks: the nodes to lower in the function.
-    """
+    """Exchanges the blocks of statements of one function, in which `marks` are to be lowered."""
 
     def __init__(self, marks: Marks) -> None:
         self._marks = marks

@@ -213,9 +213,7 @@ def helper(
 
 
 def rename_parameters(params: Sequence[str], shared_names: Sequence[str], naming: Naming) -> list[str]:
-    """Return the parameters, renamed where a helper rebinds the name itself because inner functions see
-    it.
-    """
+    """Return the parameters, renamed where a helper rebinds a name that inner functions see."""
     return [naming.name(f"{param}_now") if param in shared_names else param for param in params]
 
 

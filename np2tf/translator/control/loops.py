@@ -115,9 +115,7 @@ WHILE = {cst.While: StatementConstruct(is_while_lowered, lower_while)}
 
 @dataclass(frozen=True)
 class MapLoop:
-    """A loop with independent iterations: the array, the statements before the write, and the written
-    value.
-    """
+    """A loop with independent iterations: the array, the statements before the write, the value written."""
 
     out: str
     before: list[Statement]
@@ -126,9 +124,7 @@ class MapLoop:
 
 
 def map_loop(node: cst.For, live: Names) -> MapLoop | None:
-    """Return the parts of a loop whose iterations are proven independent; `live` are the names read after
-    it.
-    """
+    """Return the parts of a loop proven independent; `live` are the names read after it."""
     if type(node.target) is not cst.Name or node.orelse is not None or not _is_range(node.iter):
         return None
     body = statements_of(node)

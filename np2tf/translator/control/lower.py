@@ -31,12 +31,9 @@ _NO_JUMPS = Jumps()
 
 
 def lower_function(function: cst.FunctionDef, marks: Marks, width: int = LINE_LENGTH) -> cst.FunctionDef:
-    """Return the function with every marked node in it lowered.
+    """Return the function with its marked nodes lowered; raise CannotLower if one cannot be.
 
     Calls that would be longer than `width` are broken; the function's own indentation does not count.
-
-    Raises:
-        CannotLower: if a marked node cannot be lowered.
     """
     if not any(node in marks for node in walk(function)):
         return function

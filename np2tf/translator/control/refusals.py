@@ -165,9 +165,7 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 class Refusals:
     """Checks the constructs of one function.
 
-    Args:
-        unknown: the calls whose callees the text does not show; their effects are reported while staging.
-        methods: the calls of methods of the module's classes, which may be named like a list's methods.
+    The effects of `unknown` callees are reported while staging; `methods` may be named like a list's.
     """
 
     def __init__(
@@ -190,11 +188,7 @@ class Refusals:
         self._closures = Closures(function)
 
     def check(self, node: cst.If | cst.While | cst.For) -> None:
-        """Check that `node` can be lowered.
-
-        Raises:
-            CannotLower: if `node` contains a part that cannot be lowered.
-        """
+        """Raise CannotLower if `node` contains a part that cannot be lowered."""
         kind = type(node).__name__.lower()
         call = self._growing_call(node)
         if call is not None:
@@ -268,11 +262,7 @@ class Refusals:
         return type(node) is cst.Name and node.value not in self._params
 
     def check_rebinding(self, expressions: Iterable[cst.CSTNode]) -> None:
-        """Check that no expression in a lambda calls an inner function that rebinds names.
-
-        Raises:
-            CannotLower: if an expression does.
-        """
+        """Raise CannotLower if an expression in a lambda calls an inner function that rebinds names."""
         for node in expressions:
             caller = self._closures.rebinding_function(node)
             if caller is not None:
@@ -281,11 +271,7 @@ class Refusals:
                 )
 
     def check_walrus(self, expressions: Iterable[cst.CSTNode]) -> None:
-        """Check that no assignment would end up inside a lambda.
-
-        Raises:
-            CannotLower: if an assignment would.
-        """
+        """Raise CannotLower if an assignment would end up inside a lambda."""
         for node in expressions:
             late: list[cst.CSTNode] = []
             if type(node) is cst.IfExp:
@@ -334,11 +320,7 @@ _NO_JUMPS = Jumps()
 
 
 def refuse_half_changed(body: Sequence[cst.CSTNode], marks: Marks) -> None:
-    """Refuse a function's body in which a name is lost that is needed after an exception.
-
-    Raises:
-        CannotLower: if a name that a lowered construct binds is needed after an exception.
-    """
+    """Raise CannotLower if a name that a lowered construct binds is needed after an exception."""
     _look(body, _NO_NAMES, _NO_JUMPS, marks)
 
 

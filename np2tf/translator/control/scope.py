@@ -17,9 +17,7 @@ from np2tf.translator.tree.nodes import children, dotted_name, walk
 
 
 class CannotLower(Exception):
-    """Raised for a construct that cannot be lowered with its meaning kept: code, place and the words of the
-    message.
-    """
+    """A construct cannot be lowered with its meaning kept: code, place and the words of the message."""
 
     def __init__(self, code: str, node: cst.CSTNode, **args: str) -> None:
         super().__init__(code)
@@ -95,9 +93,7 @@ class Scope:
             self.bound_names = after
 
     def written_names(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
-        """Return the function's own names that `nodes` write, in order of first writing, with added names
-        last.
-        """
+        """Return the function's own names that `nodes` write, in order of writing, with added names last."""
         names = [name for name in ordered_writes(nodes) if name in self.locals]
         return sorted(names, key=lambda name: name in self.added_names)
 
@@ -224,9 +220,7 @@ class Closures:
         return type(up) in (cst.AssignTarget, cst.FunctionDef, cst.NameItem)
 
     def _follow_calls(self) -> None:
-        """Add to the names that each inner function sees the names seen by the inner functions that it
-        calls.
-        """
+        """Add to the names that each inner function sees those of the inner functions that it calls."""
         for table in (self._reads, self._rebinds):
             while True:
                 new_table = {
@@ -288,11 +282,7 @@ class Closures:
         return scope.outer_names.union(*(names for name, names in self._reads.items() if name not in inside))
 
     def check_leaving(self, node: cst.CSTNode, names: Sequence[str], state: Sequence[str]) -> None:
-        """Check that no inner function in `state` that leaves the construct sees `names` of the construct.
-
-        Raises:
-            CannotLower: if an inner function that leaves sees one of the names.
-        """
+        """Raise CannotLower if an inner function in `state` that leaves the construct sees its `names`."""
         for name in state:
             if self._reads.get(name, _NO_NAMES) & set(names):
                 _refuse(node, f"`{name}`, an inner function that is called after it")

@@ -22,15 +22,11 @@ class Lengths:
         self._facts = facts
 
     def selects_by_value(self, node: cst.CSTNode) -> bool:
-        """Return whether an expression selects elements by their values, so that its length depends on
-        them.
-        """
+        """Return whether an expression selects elements by value, so that its length depends on them."""
         return any(self._picks(value) for value in self._values(node))
 
     def _values(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """Return the expressions that `node` may stand for: itself, or the expressions assigned to its
-        name.
-        """
+        """Return the expressions that `node` may stand for: itself, or those assigned to its name."""
         values, names, stack = [], set[str](), [node]
         while stack:
             top = stack.pop()

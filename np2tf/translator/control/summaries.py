@@ -41,8 +41,7 @@ class Certain:
                 self._exits.add(up)
 
     def nodes(self, function: cst.FunctionDef) -> Iterator[cst.CSTNode]:
-        """Yield the nodes of a function that are evaluated in every call; a loop is assumed to have
-        iterations.
+        """Yield the nodes evaluated in every call of a function; loops are assumed to have iterations.
 
         A statement behind a `return` under a test is not certain. The body of an inner function is certain if
         a certain call calls that function.
@@ -246,9 +245,7 @@ class References:
                 yield from self._set_by(statement)
 
     def _field(self, node: cst.AnnAssign) -> Ref:
-        """Return a reference for a field of a dataclass or a named tuple: its default factory, or its
-        annotation.
-        """
+        """Return a reference for a dataclass's or named tuple's field: default factory, or annotation."""
         if type(node.value) is cst.Call and dotted_name(node.value.func) in _FIELD:
             for arg in node.value.args:
                 if arg.keyword is not None and arg.keyword.value == "default_factory":
@@ -430,10 +427,7 @@ _DEF = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]", re.MULTILINE)
 
 
 def _lines(facts: Facts, text: str) -> dict[cst.FunctionDef, int]:
-    """Return the line where each function begins.
-
-    The text search is used if it finds as many definitions as there are; else the positions of the tree are.
-    """
+    """Return the line where each function begins: by text if that finds all of them, else by the tree."""
     functions = facts.nodes(cst.FunctionDef)
     starts = [match.start() for match in _DEF.finditer(text)]
     if len(starts) != len(functions):

@@ -81,10 +81,7 @@ class ArrayWork:
 
     @cached_property
     def loops(self) -> bool:
-        """Return whether the function has a loop that computes with values that may be arrays.
-
-        A loop with arithmetic may run over the caller's arrays even if nothing in the text shows an array.
-        """
+        """Return whether a loop may compute with arrays, if only by arithmetic on what the caller gives."""
         if not self.uses_arrays:
             return any(map(_calculates, self._nodes))
         bodies = (body for node in self._nodes for body in _repeated_part(node)[:1])
@@ -116,9 +113,7 @@ class ArrayWork:
 
     @property
     def pays(self) -> bool:
-        """Return whether staging the function pays: a loop or a recursion that computes, or a few array
-        operations.
-        """
+        """Return whether staging pays: a loop or recursion that computes, or a few array operations."""
         if self.loops or self.repeats:
             return True
         if not self.uses_arrays or not self._takes_arrays():
@@ -197,9 +192,7 @@ class ArrayWork:
         return self._facts.kinds.kind(node) is Kind.ARRAY
 
     def _takes_arrays(self) -> bool:
-        """Return whether the text uses a parameter as an array, not only as a size or a number to make arrays
-        with.
-        """
+        """Return whether a parameter is used as an array, not only as a size or number for making arrays."""
         names = set(parameters(self.function.params))
         return any(
             type(node) is cst.Name and node.value in names and self._is_used_as_array(node)
@@ -238,9 +231,7 @@ def _calculates(loop: cst.CSTNode) -> bool:
 
 
 def _repeated_part(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """Return the parts of a loop or a comprehension that every iteration evaluates: its body, and the test of
-    a `while`.
-    """
+    """Return what every iteration of a loop or comprehension evaluates: its body, the test of a `while`."""
     if type(node) not in _REPEATS:
         return []
     if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
@@ -251,9 +242,7 @@ def _repeated_part(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
-    """Return whether an operation subtracts, divides or scales slices, which lists and strings do not
-    support.
-    """
+    """Return whether an operation subtracts, divides or scales slices, which lists and strings cannot."""
     if type(node.operator) in (cst.Subtract, cst.Divide, cst.Power):
         return _is_sliced(node.left) or _is_sliced(node.right)
     if type(node.operator) is not cst.Multiply:
@@ -263,9 +252,7 @@ def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
 
 
 def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bool:
-    """Return whether a node negates slices, sets them to one number, or uses an operator that lists and
-    strings lack.
-    """
+    """Return whether a node negates slices, sets them to a number, or uses operators that lists lack."""
     if isinstance(node, cst.UnaryOperation):
         return isinstance(node.operator, cst.Minus) and _is_sliced(node.expression)
     if isinstance(node, cst.Assign):

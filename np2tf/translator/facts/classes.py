@@ -90,8 +90,7 @@ class Classes:
         return base is not None and self.is_known(base)
 
     def is_simple(self, node: cst.ClassDef) -> bool:
-        """Return whether the objects of the class may consist of their attributes, as far as this module
-        shows.
+        """Return whether objects of the class may consist of their attributes, as far as this file shows.
 
         Bases from other modules are checked when an object is an argument of a staged function.
         """
@@ -107,9 +106,7 @@ class Classes:
         return imports.numpy_name(node) is None and imports.imported_name(node) is not None
 
     def _is_plain(self, node: cst.ClassDef) -> bool:
-        """Return whether the class body has no attribute hook, no unknown decorator and no unknown
-        metaclass.
-        """
+        """Return whether the class body has no attribute hook, unknown decorator or unknown metaclass."""
         if any(
             dotted_name(item.decorator) not in _HARMLESS and not _has_configuration(item)
             for item in node.decorators
@@ -153,9 +150,7 @@ class Classes:
         return first and plain and self.is_simple(self._owner[method])
 
     def holds_array(self, node: cst.CSTNode) -> bool:
-        """Return whether `node` is an attribute `self.x` that a method of the class visibly sets to an
-        array.
-        """
+        """Return whether `node` is a `self.x` that a method of the class visibly sets to an array."""
         if type(node) is not cst.Attribute or not self.is_self(node.value):
             return False
         around = self._around(node)

@@ -204,9 +204,7 @@ def writes(nodes: Iterable[cst.CSTNode]) -> Names:
 
 
 def function_locals(function: cst.FunctionDef) -> Names:
-    """Return the names that are local to a function: its parameters and the names that its body binds
-    outright.
-    """
+    """Return the names local to a function: its parameters, and the names that its body binds outright."""
     return _function_locals(function)
 
 
@@ -250,9 +248,7 @@ _READ_OTHERWISE = frozenset({
 
 
 def reads(node: cst.CSTNode | None) -> Names:
-    """Return the names whose values `node` may read from the scope around it, including reads in nested
-    scopes.
-    """
+    """Return the names that `node`, with its nested scopes, may read from the scope around it."""
     if node is None:
         return NO_NAMES
     kind = type(node)
@@ -425,9 +421,7 @@ class Jumps:
 
 
 def live_before(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps = Jumps()) -> Names:
-    """Return the names whose value is still needed before `statements`, when `after` is needed behind
-    them.
-    """
+    """Return the names whose value is needed before `statements`, when `after` is needed behind them."""
     live = after
     for statement in reversed(statements):
         live = _live_in(statement, live, jumps)
@@ -470,8 +464,7 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
 def inner_blocks(
     node: cst.CSTNode, after: Names, jumps: Jumps
 ) -> Iterator[tuple[Sequence[cst.CSTNode], Names, Jumps]]:
-    """Yield the statements of each block of an `if`, loop, `with` or `match`, the names whose value is needed
-    behind the block, and its jumps.
+    """Yield the statements of each inner block, the names needed behind it, and its jumps.
 
     A `try` yields nothing, because an exception may leave its blocks after any statement.
     """
@@ -512,9 +505,7 @@ def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
 
 @memoize
 def _names_of_small(node: cst.CSTNode) -> tuple[Names, Names, Names]:
-    """Return the names that a statement without blocks binds, that it reads, and that it assigns by `:=`
-    before it reads them.
-    """
+    """Return the names that a simple statement binds, reads, and assigns by `:=` before reading them."""
     if type(node) is cst.Assign:
         targets = frozenset(name for target in node.targets for name in bound_targets(target.target))
         return targets, reads(node), assigned_first(node.value)
@@ -531,10 +522,7 @@ def _live_loop(node: cst.While | cst.For, after: Names, jumps: Jumps) -> Names:
 
 
 def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -> Names:
-    """Return the names that are live where a loop decides whether to run another iteration.
-
-    At that point the target of a `for` loop is not yet bound.
-    """
+    """Return the names live where a loop decides on another iteration; a `for` target is not yet bound."""
     leave = live_before(block(node.orelse), after, jumps)
     head = leave
     while True:
@@ -555,9 +543,7 @@ def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -
 
 
 def counters(function: cst.FunctionDef) -> Names:
-    """Return the local names that a function binds only to number literals and changes only by adding
-    them.
-    """
+    """Return the local names bound only to number literals, and changed only by adding them."""
     candidates: set[str] = set()
     other_names = {*parameters(function.params), *declared_names(function, cst.Global, cst.Nonlocal)}
     stack: list[cst.CSTNode] = [function.body]

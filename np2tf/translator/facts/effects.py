@@ -1,6 +1,4 @@
-"""The effects of functions, among them stores, mutable defaults and context managers: a function that
-only computes may be staged.
-"""
+"""The effects of functions, such as stores and context managers: what only computes may be staged."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ _QUIET = ("ignore", "warn")
 
 
 def is_quiet(call: cst.Call) -> bool:
-    """Return whether np.errstate neither raises nor calls a function: a graph reports no floating-point
-    warnings.
-    """
+    """Return whether np.errstate neither raises nor calls: a graph reports no floating-point warnings."""
     modes = [arg.value for arg in call.args]
     return all(type(mode) is cst.SimpleString and mode.value[1:-1] in _QUIET for mode in modes)
 
@@ -75,9 +71,7 @@ _READ_CONTEXTS = (cst.Comparison, cst.ComparisonTarget, cst.CompFor, cst.If, cst
 
 
 def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.BaseExpression]:
-    """Yield the mutable default values that a call may change, keep or pass on. All calls share these
-    values.
-    """
+    """Yield the mutable defaults, shared by all calls, that a call may change, keep or pass on."""
     for param in named_parameters(function):
         default = param.default
         if default is None or type(default) is cst.Tuple:
@@ -89,9 +83,7 @@ def mutable_defaults(function: cst.FunctionDef, facts: Facts) -> Iterator[cst.Ba
 
 
 def _is_only_read(name: str, function: cst.FunctionDef, facts: Facts) -> bool:
-    """Return whether the function only reads the contents of a parameter, and neither changes, keeps nor
-    passes it on.
-    """
+    """Return whether the function reads a parameter's contents, and never changes, keeps or passes it on."""
     uses = (node for node in walk(function.body) if type(node) is cst.Name and node.value == name)
     return all(_reads(node, facts) for node in uses)
 
@@ -124,9 +116,7 @@ _DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.ImportAlias)
 def store_problems(
     node: Assignment, function: cst.FunctionDef, facts: Facts, classes: Classes
 ) -> Iterator[tuple[cst.CSTNode, str]]:
-    """Yield the targets that an assignment in `function` may not store into while it is staged, each with a
-    reason.
-    """
+    """Yield the targets that an assignment may not store into while staged, each with a reason."""
     targets = [item.target for item in node.targets] if isinstance(node, cst.Assign) else [node.target]
     for part in [leaf for target in targets for leaf in _leaves(target)]:
         reason = None if isinstance(part, cst.Name) else _reason(part, function, facts, classes)
@@ -357,9 +347,7 @@ class Effects:
         return [] if any(map(_is_hidden, methods)) else methods
 
     def handed_on(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
-        """Return the functions, unknown to the text, that the function passes to a caller of them, such as
-        `map`.
-        """
+        """Return functions, unknown to the text, that are passed to a caller of them, such as `map`."""
         self.problems(function)
         return self._passed_arguments[function]
 

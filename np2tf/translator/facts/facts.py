@@ -79,9 +79,7 @@ def _is_compiler(name: cst.BaseExpression | None) -> bool:
 
 
 def _names_of(node: cst.BaseExpression) -> list[str]:
-    """Return the parts of a dotted decorator, such as `nb` and `njit` of `nb.njit` and
-    `nb.njit(cache=True)`.
-    """
+    """Return the parts of a dotted decorator, such as `nb` and `njit` of `nb.njit(cache=True)`."""
     while type(node) is cst.Call:
         node = node.func
     return (dotted_name(node) or "").split(".")
@@ -117,13 +115,7 @@ class Facts:
 
     @classmethod
     def of(cls, module: cst.Module, path: str = "", reexports: Sequence[Reexport] = ()) -> Facts:
-        """Analyse a module.
-
-        Args:
-            module: the tree of the module.
-            path: the path of its file, if it is a file.
-            reexports: the names of NumPy that it imports from other files.
-        """
+        """Analyse a module; `reexports` are the names of NumPy that it imports from other files."""
         nodes, numbers = arrange(module)
         by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
         for node in nodes:
@@ -159,11 +151,7 @@ class Facts:
         return start.line, start.column + 1
 
     def place(self, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
-        """Return the line and the column where a node begins, and the (line, column) where its telling part
-        ends.
-
-        The telling part is the name of a function, the header of a loop. A diagnostic stores these positions.
-        """
+        """Return where a node begins, and (line, column) where its name or header ends, for diagnostics."""
         end = self._range(told_by(node)).end
         return *self.position(node), (end.line, end.column + 1)
 

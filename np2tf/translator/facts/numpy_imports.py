@@ -139,9 +139,7 @@ class Imports:
         return bool(self.statements)
 
     def numpy_name(self, node: cst.CSTNode) -> str | None:
-        """Return the NumPy name, such as `numpy.linalg.norm`, that exactly this expression refers to; else
-        None.
-        """
+        """Return the NumPy name, as `numpy.linalg.norm`, that exactly this expression means; else None."""
         if type(node) not in _CHAIN or not self.statements:
             return None
         if node not in self._resolutions:
@@ -149,10 +147,7 @@ class Imports:
         return self._resolutions[node]
 
     def imported_name(self, node: cst.CSTNode) -> str | None:
-        """Return the dotted name of an imported object, from any module.
-
-        The name of an import from the surrounding package begins with the dots of the import.
-        """
+        """Return the dotted name of an object imported from any module, with the import's leading dots."""
         root, path = root_of(node), dotted_name(node)
         if type(root) is not cst.Name or path is None:
             return None
@@ -266,9 +261,7 @@ class Imports:
         return self._bound_name(node, owner)
 
     def _is_reference(self, node: cst.Name) -> bool:
-        """Return whether a Name reads a variable (not an attribute, keyword, parameter or part of an
-        import).
-        """
+        """Return whether a Name reads a variable: it is no attribute, keyword, parameter or import part."""
         up = self.parents[node]
         if type(up) is cst.Attribute:
             return up.value is node and not isinstance(self.parents[up], (cst.ImportAlias, cst.ImportFrom))

@@ -127,9 +127,7 @@ def _first_lines(nodes: Sequence[cst.CSTNode], texts: Sequence[str], line: int) 
 
 
 def told_by(node: cst.CSTNode) -> cst.CSTNode:
-    """Return the part of a node whose end also ends the reported range: for a compound statement, part of its
-    header.
-    """
+    """Return the part of a node that ends the reported range: part of a compound statement's header."""
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return node.name
     if isinstance(node, (cst.While, cst.If)):

@@ -1,5 +1,4 @@
-"""Functions that call themselves directly or through others: the recursive calls, and the parameters that
-count them.
+"""Functions that call themselves, also through others: the recursive calls, and counting parameters.
 
 While such a function is staged, its recursive calls become part of the graph, so values known while staging
 must end the recursion. A parameter that changes by whole numbers from call to call is treated as a counter,
@@ -39,9 +38,7 @@ class Recursion:
         return calls
 
     def counters(self, function: cst.FunctionDef) -> Names:
-        """Return the parameters that change by whole numbers where the function calls itself: `f(x, n -
-        1)`.
-        """
+        """Return the parameters that recursive calls change by whole numbers: `f(x, n - 1)`."""
         steps = (arg.value for call in self.calls(function) for arg in call.args)
         step_names = {name for step in steps for name in [_stepped_name(step)] if name is not None}
         if not step_names:
@@ -53,9 +50,7 @@ class Recursion:
         )
 
     def ends_by_data(self, function: cst.FunctionDef) -> cst.Call | None:
-        """Return the function's first direct recursive call if only the values of arrays can end the
-        recursion.
-        """
+        """Return the first direct recursive call if only the values of arrays can end the recursion."""
         calls = [call for call in _calls(function) if self._effects.module_function(call.func) is function]
         if not calls:
             return None

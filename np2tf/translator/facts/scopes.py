@@ -72,9 +72,7 @@ class Scope:
             yield from child.within()
 
     def owner_of(self, name: str) -> Scope | None:
-        """Return the scope that owns the variable `name`, as seen from this scope; None for a builtin or an
-        unknown name.
-        """
+        """Return the scope that owns a variable as seen from here; None for a builtin or unknown name."""
         scope: Scope | None = self
         first = True
         while scope is not None:
@@ -128,9 +126,7 @@ class Scopes:
         return None
 
     def top_bindings(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """Return the nodes that bind a name at the top of the module, if the name is a variable of that
-        scope.
-        """
+        """Return the nodes that bind a name at the module's top, if it is a variable of that scope."""
         owner = self.owner(node) if type(node) is cst.Name else None
         return owner.bindings[node.value] if owner is not None and owner.is_module else []  # type: ignore[attr-defined]
 

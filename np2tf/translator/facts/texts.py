@@ -1,6 +1,4 @@
-"""Strings made from values: the expressions that make them, and whether a string is only printed or
-returned.
-"""
+"""Strings made from values: what makes them, and whether they are only printed or returned."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ class Texts:
         return type(node) is cst.Call and (self._is_format(node) or is_call(self._facts, node, _MAKERS))
 
     def is_shown(self, node: cst.CSTNode) -> bool:
-        """Return whether a string is used only in prints, logs, warnings, other such strings, and the
-        result.
-        """
+        """Return whether a string is used only in prints, logs, warnings, such strings, and the result."""
         up = self._facts.parents[node]
         if isinstance(up, cst.Arg):
             call = self._facts.parents[up]

@@ -39,9 +39,7 @@ def staged_parts(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
 def hidden_exception(
     node: cst.Try, function: cst.FunctionDef, facts: Facts, callees: Callees, unknown: Unknown
 ) -> tuple[cst.CSTNode, str] | None:
-    """Return the node in a `try` that may raise an exception which a graph would not show, with the
-    reason.
-    """
+    """Return the node in a `try` that may raise what a graph would not show, with the reason."""
     if not node.handlers:
         return None
     return _find_hidden_exception(node.body, function, facts, callees, unknown, {function})

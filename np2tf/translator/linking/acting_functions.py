@@ -1,5 +1,4 @@
-"""Finds the functions of a project whose trace certainly ends, by their own effects and the effects of
-their callees.
+"""Finds a project's functions whose trace certainly ends, by their own or their callees' effects.
 
 Only facts that the text shows count: a call is followed if all its possible callees are known. The result
 forbids nothing, because a trace need not reach a call, and `np2tf.call` decides at run time. `np2tf check`
@@ -23,11 +22,8 @@ _Candidate = tuple[Entity, ...] | str
 class LinkedProject:
     """The summaries of a project, joined over its imports.
 
-    Args:
-        files: the project's files, each with the folder that it was found under.
-        summaries: the summaries of the files that have been read.
-        read_summary: returns the summary of any other file; None if it has no summary.
-        paths_mentioning: returns the unread files that derive a class from a class of the given name.
+    `summaries` have been read, and `read_summary` reads others. `paths_mentioning` returns the unread files
+    that derive a class from a class of the given name.
     """
 
     def __init__(
@@ -108,9 +104,7 @@ class LinkedProject:
     # -- reasons --------------------------------------------------------------------------------------------
 
     def _spread(self) -> dict[Entity, str]:
-        """Return why functions end a trace: for effects of their own, or of every possible callee of one
-        call.
-        """
+        """Return why functions end a trace: by their own effects, or by all possible callees of a call."""
         why = {}
         for function in self._uses:
             summary = self._resolution.function(function)
@@ -130,9 +124,7 @@ class LinkedProject:
         return why
 
     def _reason_of_end(self, use: list[_Candidate], why: dict[Entity, str]) -> str | None:
-        """Return why all possible callees of a use end the trace, by the first of them; None if a callee may
-        not.
-        """
+        """Return why all possible callees of a use end the trace, by the first; None if one may not."""
         reasons = [self._ending_of(run, why) for run in use]
         return reasons[0] if reasons and None not in reasons else None
 

@@ -16,7 +16,6 @@ class Entity(NamedTuple):
     Attributes:
         kind: "module", "function", "class", "object" of a class, "super" of a class, "table", "getter" (the
             method `get` of a table), or "external": an object of a module that is not among the files.
-        path: the file.
         name: the qualified name within the file; for an external object, the whole dotted name.
         bindings: for an inner function, the entities that parameters of the functions around it refer to.
         is_exact: whether an object is of this class itself, and not of a derived class.
@@ -44,13 +43,7 @@ _MAX_STEPS, _MAX_ENTITIES = 60, 64
 
 
 class Resolution:
-    """Resolves references to entities.
-
-    Args:
-        modules: the project's files.
-        read_summary: returns a file's summary; None if it has none.
-        paths_mentioning: returns the files that derive a class from a class of the given name.
-    """
+    """Resolves references; `paths_mentioning` gives files that derive from a class of a given name."""
 
     def __init__(
         self,
@@ -85,9 +78,7 @@ class Resolution:
         return summary.functions.get(entity.name) if summary is not None else None
 
     def entities(self, path: str, ref: Ref, bindings: tuple[tuple[str, Entity], ...] = ()) -> Entities:
-        """Return the entities that a reference in a file may refer to; `bindings` has the entities of
-        parameters around it.
-        """
+        """Return what a reference in a file may mean; `bindings` has the entities of parameters around it."""
         if self._far > _MAX_STEPS:
             return _UNKNOWN
         self._far += 1
@@ -233,9 +224,7 @@ class Resolution:
     # -- classes --------------------------------------------------------------------------------------------
 
     def members(self, entity: Entity, name: str) -> Iterator[Entity | None]:
-        """Yield the entities that the attribute `name` of an object or a class may be; nothing if it has no
-        such attribute.
-        """
+        """Yield the entities that an attribute of an object or class may be; nothing if it has none."""
         if entity.kind not in ("class", "object", "super"):
             yield None
             return

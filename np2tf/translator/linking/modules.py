@@ -9,11 +9,7 @@ _INIT = "__init__.py"
 
 
 class Modules:
-    """The files of a project by the names under which they can be imported.
-
-    Args:
-        files: the files, each with the folder that it was found under.
-    """
+    """A project's files, each with the folder that it was found under, by the names that import them."""
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         every = [(PurePath(file), PurePath(root)) for file, root in files]

@@ -74,13 +74,7 @@ class FunctionSummary(NamedTuple):
 
 
 class ClassSummary(NamedTuple):
-    """One class at the top of a module.
-
-    Attributes:
-        bases: the base classes, in the order of the source.
-        methods: the names of the functions that its body defines.
-        attributes: the values that its body and its methods assign to attributes of its objects.
-    """
+    """One class at the top of a module; `attributes` are the values that its body and methods assign."""
 
     name: str
     bases: tuple[Ref, ...]
@@ -106,10 +100,9 @@ class ModuleSummary(NamedTuple):
 
 
 def by_callee(name: str, place: str, reason: str) -> str:
-    """Return the reason for a function that calls another function, which cannot be compiled for a reason.
+    """Return the reason for a function that calls another one, which cannot be compiled.
 
-    A chain of calls becomes a chain of names: "it calls `f` (a.py:3), which calls `g` (a.py:9), which cannot
-    be staged: it …".
+    A chain of calls reads "it calls `f` (a.py:3), which calls `g` (a.py:9), which cannot be staged: it …".
     """
     if reason.startswith("it calls `") and ", which cannot be compiled: " in reason:
         return f"it calls `{name}` ({place}), which {reason.removeprefix('it ')}"

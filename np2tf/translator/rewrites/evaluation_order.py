@@ -114,9 +114,7 @@ def may_swap(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool
 
 
 def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool:
-    """Return whether the index computes with a name that calls in the value receive, and so might change in
-    place.
-    """
+    """Return whether the index computes with a name that calls in the value may change in place."""
     names = {
         name.value
         for part in index
@@ -132,9 +130,7 @@ def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> 
 
 
 def _is_itself_given(facts: Facts, name: cst.Name, value: cst.CSTNode) -> bool:
-    """Return whether a call may receive the object of a name, and not only a number computed from the
-    object.
-    """
+    """Return whether a call may receive a name's object, and not only a number computed from it."""
     node: cst.CSTNode = name
     while node is not value:
         if type(node) in (cst.BinaryOperation, cst.Comparison, cst.Index):

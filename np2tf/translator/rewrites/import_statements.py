@@ -30,9 +30,7 @@ _READ_BY_NAME = words("eval exec globals locals vars")
 
 
 class KeptImports:
-    """Decides for every import of NumPy which part of it stays, and whether the code below it will need
-    `tnp`.
-    """
+    """Decides which part of each NumPy import stays, and whether the code below it will need `tnp`."""
 
     def __init__(self, facts: Facts, passed_on: tuple[str, ...] = ()) -> None:
         self._facts = facts
@@ -69,17 +67,13 @@ class KeptImports:
         return all(self.alias(alias) for alias in numpy_import.aliases)
 
     def needs_tnp(self, numpy_import: NumpyImport) -> bool:
-        """Return whether a name that this statement imports is translated, or used by way of a star
-        import.
-        """
+        """Return whether a name imported here is translated, or used by way of a star import."""
         if numpy_import.star:
             return self._star_used
         return any(alias in self._tnp_bindings for alias in numpy_import.aliases)
 
     def alias(self, alias: cst.ImportAlias) -> bool:
-        """Return whether one imported name stays. A name from another file stays: its import runs that
-        file.
-        """
+        """Return whether a name stays; one from another file does, since its import runs that file."""
         if alias in self._facts.imports.of_other_files:
             return True
         is_unused = self.is_unused(alias)
@@ -91,9 +85,7 @@ class KeptImports:
         return is_kept or self._untranslatable(alias)
 
     def is_unused(self, alias: cst.ImportAlias) -> bool:
-        """Return whether the file does not use the name, so that only other files can use it, by importing it
-        from here.
-        """
+        """Return whether only other files can use the name, by importing it from this one."""
         return alias not in self._tnp_bindings and alias not in self._numpy_bindings
 
     def _names_read_otherwise(self) -> set[str]:
@@ -147,9 +139,7 @@ class KeptImports:
 
 
 def _has_fixed_exports(facts: Facts) -> bool:
-    """Return whether one list of strings in `__all__` says what `import *` reads: the names in it stay in any
-    case.
-    """
+    """Return whether one list of strings in `__all__` fixes the exports: the names in it stay."""
     mentions = [name for name in facts.nodes(cst.Name) if name.value == "__all__"]
     up = facts.parents[mentions[0]] if len(mentions) == 1 else None
     assign = facts.parents[up] if isinstance(up, cst.AssignTarget) else None
@@ -171,9 +161,7 @@ def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
 
 
 def name_for_tnp(facts: Facts) -> str:
-    """Return the name of `np2tf.tnp` in the output: `tnp`, unless the file uses that name for something
-    else.
-    """
+    """Return the output's name of `np2tf.tnp`: `tnp`, unless the file uses that for something else."""
     return facts.imports.tnp_name or FreshNames(facts.scopes).name(facts.module, "tnp")
 
 
@@ -225,9 +213,7 @@ def _binds_outside(facts: Facts, numpy_import: NumpyImport) -> bool:
 
 
 def _at_top(facts: Facts, numpy_import: NumpyImport) -> bool:
-    """Return whether an import runs whenever the module does: at its top level, or in the body of a `try`
-    there.
-    """
+    """Return whether an import runs whenever the module does: at its top, or in the body of a `try` there."""
     line = facts.parents[numpy_import.node]
     up = facts.parents[line] if line is not None else None
     if type(up) is cst.IndentedBlock:
@@ -271,9 +257,7 @@ def _replace(
         return
 
     def in_line(updated_node: cst.Import | cst.ImportFrom) -> cst.FlattenSentinel[cst.BaseSmallStatement]:
-        """Return all statements in one line, because the statements after them on this line may already use
-        `tnp`.
-        """
+        """Return all statements in one line, because later ones on it may already use `tnp`."""
         return cst.FlattenSentinel([*smalls[:-1], smalls[-1].with_changes(semicolon=updated_node.semicolon)])
 
     plan.add(numpy_import.node, in_line)
@@ -282,9 +266,7 @@ def _replace(
 def _remaining_import(
     numpy_import: NumpyImport, kept_imports: KeptImports
 ) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
-    """Return the part of an import that stays, and the unused names that other files may import from this
-    file.
-    """
+    """Return the part of an import that stays, and its unused names, which other files may import."""
     node = numpy_import.node
     if isinstance(node.names, cst.ImportStar):
         return (node if kept_imports.all_of(numpy_import) else None), []

@@ -1,6 +1,4 @@
-"""Turns `np.sin` into `tnp.sin` for every expression that resolves to NumPy. Names that NumPy 2 removed get
-their new names.
-"""
+"""Turns `np.sin` into `tnp.sin` wherever it is NumPy's. Names that NumPy 2 removed get their new names."""
 
 from __future__ import annotations
 
@@ -113,9 +111,7 @@ def _renamer(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
 
 
 def _extend_comparison(plan: Plan, use: Use) -> Callable[[cst.CSTNode], EditedNode]:
-    """Return an edit for `x is np` -> `x in (tnp, np)`, and for `x in (np, other)` -> `x in (tnp, np,
-    other)`.
-    """
+    """Return an edit: `x is np` -> `x in (tnp, np)`, and `x in (np, other)` -> `x in (tnp, np, other)`."""
 
     def edit(updated_node: cst.CSTNode) -> EditedNode:
         tnp_function = name_node(plan.tnp_name + use.qualified_name[len("numpy") :])

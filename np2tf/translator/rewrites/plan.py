@@ -132,10 +132,7 @@ def _as_nodes(edited_node: EditedNode) -> Sequence[cst.CSTNode]:
 
 
 def _drop_empty(node: cst.CSTNode, changes: dict[str, Any]) -> EditedNode:
-    """Return `node` with `changes`.
-
-    A line that lost its last statement is removed, and a block that lost its last line gets `pass`.
-    """
+    """Return the changed node: lines that lost all statements go, a block that lost all lines gets `pass`."""
     if not changes:
         return node
     if changes.get("body") == [] and type(node) in (cst.SimpleStatementLine, cst.SimpleStatementSuite):

@@ -1,6 +1,4 @@
-"""Calls that mean something else in translated code: memory given to `np.ndarray.__new__`,
-`stacklevel` of warnings.
-"""
+"""Calls that mean something else in translated code: a `buffer` for an array, `stacklevel` of warnings."""
 
 from __future__ import annotations
 
@@ -25,8 +23,7 @@ _POSITION, _KEYWORD = 3, "buffer"
 def plan_buffers(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Plan that every argument `buffer` of the constructor is an array on the host.
 
-    If the argument is a local variable, it is rebound to the host array, so that later writes to the variable
-    show in the new array.
+    A local variable is rebound to it, so that later writes to the variable show in the new array.
     """
     for call in facts.nodes(cst.Call):
         if not _constructs(facts, call) or any(arg.star for arg in call.args):

@@ -1,6 +1,4 @@
-"""Every use of a NumPy name in a module, and its translation. `names` edits the uses; `imports` reads
-them.
-"""
+"""Every use of a NumPy name in a module, and its translation: `names` edits them, `imports` reads them."""
 
 from __future__ import annotations
 
@@ -124,8 +122,7 @@ def stays(facts: Facts, use: Use) -> bool:
 
 
 def numpys_own(facts: Facts, use: Use) -> bool:
-    """Return whether a use means the class `np.ndarray` itself, passes on the module itself, or means a
-    function as a value.
+    """Return whether a use means `np.ndarray` itself, passes on the module, or has a function as a value.
 
     Arrays on the host have NumPy's class, so code that compares it, derives from it or looks it up must get
     it. A test with `isinstance`, a call and an annotation mean arrays of any kind. The parameters of NumPy's
@@ -155,8 +152,7 @@ _TYPING = "numpy.typing."
 
 
 def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
-    """Return the `is np.ndarray`, or the element of `in (np.ndarray, list)`, that tests for a class or a
-    module.
+    """Return the `is np.ndarray` or the element of `in (np.ndarray, list)` that tests a class or module.
 
     The tested object may be NumPy's or np2tf's: an array may be on the host or in a graph, and translated or
     untranslated code may have passed on the module.
@@ -301,10 +297,7 @@ def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
 
 
 def _is_returned(facts: Facts, node: cst.CSTNode) -> bool:
-    """Return whether a function returns this object, directly or from a conditional expression.
-
-    The function's caller may compare it with NumPy's.
-    """
+    """Return whether a function returns this object, at least sometimes: its caller may compare it."""
     up = facts.parents[node]
     while type(up) is cst.IfExp and up.test is not node:
         node, up = up, facts.parents[up]
@@ -312,9 +305,7 @@ def _is_returned(facts: Facts, node: cst.CSTNode) -> bool:
 
 
 def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
-    """Return whether `x in (…)` around an element also names np2tf, as translated code does; None outside `x
-    in (…)`.
-    """
+    """Return whether the `x in (…)` around an element also names np2tf; None if there is none."""
     display = facts.parents[element]
     target = facts.parents[display] if isinstance(display, (cst.Tuple, cst.List, cst.Set)) else None
     if not isinstance(target, cst.ComparisonTarget) or not isinstance(target.operator, (cst.In, cst.NotIn)):
@@ -325,9 +316,7 @@ def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
 
 
 def _asked_for_unknown(facts: Facts, use: Use) -> bool:
-    """Return whether `hasattr(np, "in1d")` or the like asks NumPy itself for a name that has no plain
-    translation.
-    """
+    """Return whether `hasattr(np, "in1d")` or the like asks NumPy for a name without plain translation."""
     arg = facts.parents[use.node]
     call = facts.parents[arg] if type(arg) is cst.Arg else None
     if type(call) is not cst.Call or type(call.func) is not cst.Name or len(call.args) < 2:

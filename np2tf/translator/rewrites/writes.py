@@ -65,9 +65,7 @@ def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
 
 
 def _unbound(function: cst.FunctionDef) -> bool:
-    """Return whether a method is static or a class method, so that its first parameter is not the
-    instance.
-    """
+    """Return whether a method is static or a class method, whose first parameter is no instance."""
     return any(
         type(decorator.decorator) is cst.Name and decorator.decorator.value in ("staticmethod", "classmethod")
         for decorator in function.decorators
@@ -81,9 +79,7 @@ def _sets(facts: Facts, scope: Scope, attribute: str) -> bool:
 
 
 def _special(facts: Facts, scope: Scope, attribute: str, depth: int = 0) -> bool:
-    """Return whether the class, or a base class in this file, has a property, slot or class attribute of this
-    name.
-    """
+    """Return whether a class or its base in this file has such a property, slot or class attribute."""
     if attribute in scope.bindings or _OPENS_SLOTS & set(scope.bindings) or depth > 20:
         return True
     assert type(scope.node) is cst.ClassDef
@@ -248,9 +244,7 @@ def written_argument(rule: Rule, call: cst.Call) -> cst.BaseExpression | None:
 
 
 def _may_be_none(facts: Facts, array: cst.BaseExpression) -> bool:
-    """Return whether a name visibly may be None: with `out=None` NumPy writes to nothing, and the name must
-    stay None.
-    """
+    """Return whether a name may be None: with `out=None` NumPy writes to nothing, and it must stay None."""
     if type(array) is not cst.Name:
         return False
     owner = facts.scopes.owner(array)

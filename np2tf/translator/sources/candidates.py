@@ -31,12 +31,7 @@ def is_translated(text: str) -> bool:
 
 
 def is_candidate(text: str, program: ast.Module | None = None) -> bool:
-    """Return whether a source may hold something to translate; a translated source holds nothing new.
-
-    Args:
-        text: of the source.
-        program: what Python's parser makes of it, if that is known.
-    """
+    """Return whether a source may hold something to translate; a translated source holds nothing new."""
     if "numpy" in text:
         return True
     if is_translated(text) or "def " not in text or not any(word in text for word in ("for ", "while ", "[")):

@@ -66,9 +66,7 @@ def from_imports(data: bytes) -> Iterator[FromImport]:
 
 
 def names_of_numpy(data: bytes) -> set[str]:
-    """Return the names in a file's imports of NumPy, among them all names that the imports bind; `*` if a
-    star import binds all names.
-    """
+    """Return the names in a file's imports of NumPy, and those that they bind; `*` for a star import."""
     if b"numpy" not in data:
         return set()
     clauses = [match[1] for match in in_lines(_IMPORT, b"import", data) if b"numpy" in match[1]]
@@ -92,7 +90,6 @@ class Reexport(NamedTuple):
 
     Attributes:
         module: the module as the import spells it, with its leading dots.
-        name: the name in that module.
         qualified_name: the object's name in NumPy, such as `numpy` or `numpy.linalg.norm`.
         or_none: whether the name is None where NumPy cannot be imported.
         by_star: whether `from module import *` imports it.
@@ -126,12 +123,7 @@ class _Binding(NamedTuple):
 
 
 class _TopNames(NamedTuple):
-    """The names at the top of a module.
-
-    Attributes:
-        bindings: all bindings of each name.
-        exports: the names that `import *` reads; None if the text does not show them.
-    """
+    """A module's top names; `exports` are those that `import *` reads, None if the text does not tell."""
 
     bindings: dict[str, set[_Binding]]
     exports: Set[str] | None
@@ -151,8 +143,7 @@ _REBINDING = frozenset({"exec", "globals", "locals", "vars", "__dict__", "module
 class Reexports:
     """Finds the names of NumPy that files import from other files. Each file is read and parsed once.
 
-    Args:
-        read_data: returns the bytes of a file, whose path is absolute; None if there is no such file.
+    `read_data` gets an absolute path, and returns None if there is no such file.
     """
 
     def __init__(self, read_data: Callable[[Path], bytes | None]) -> None:
@@ -457,11 +448,7 @@ def _read(
 ) -> Iterator[tuple[Module, str]]:
     """Yield the modules with NumPy that a file imports from, and the names that it reads from them.
 
-    Args:
-        path: the file.
-        data: its bytes.
-        by_last_name: the modules with NumPy, by their last names.
-        has_attribute: whether the file may read a name of NumPy as an attribute of a module.
+    `has_attribute` says that it may read a name of NumPy as an attribute of a module.
     """
     aliases = by_last_name.copy()
 

@@ -1,3 +1,1 @@
-"""`--target tf`: an interpreter that follows the possible values of a program and plans its
-translation to TensorFlow alone.
-"""
+"""`--target tf`: follows the possible values of a program, to translate it to TensorFlow alone."""

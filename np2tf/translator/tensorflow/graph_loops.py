@@ -92,9 +92,7 @@ def _function(
 def _laid_out(
     statements: Sequence[Statement], leading_lines: Sequence[cst.EmptyLine], is_first: bool
 ) -> cst.FlattenSentinel[Statement]:
-    """Return function definitions with an empty line around each. The lines above the statement stand above
-    the first function.
-    """
+    """Return function definitions with empty lines around each; `leading_lines` stand above the first."""
     first, *statements_behind = statements
     begins = [*leading_lines] if is_first else layout.blank(leading_lines)
     return cst.FlattenSentinel(

@@ -42,9 +42,7 @@ def left_over(world: World) -> list[cst.CSTNode]:
 
 
 def passed_on(facts: Facts) -> list[cst.ImportAlias]:
-    """Return the names imported from NumPy that the module does not use: other modules may import them from
-    this module.
-    """
+    """Return the unused names imported from NumPy, which other modules may import from this one."""
     names = {use.name.value for use in uses(facts)}
     return [
         alias
@@ -56,9 +54,7 @@ def passed_on(facts: Facts) -> list[cst.ImportAlias]:
 
 
 def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
-    """Remove NumPy's imports, put TensorFlow's in the place of the first, and put the helpers after all
-    imports.
-    """
+    """Put TensorFlow's imports in the place of the first of NumPy's, and the helpers after all imports."""
     facts = world.facts
     aliases_to_keep, body = _needed_aliases(world), facts.module.body
 
@@ -114,15 +110,9 @@ def _insert(
     head: list[Statement],
     helpers: list[Statement],
 ) -> None:
-    """Plan the head and the helpers.
+    """Plan the head, in the place of `first` if there is one, and the helpers.
 
-    Args:
-        plan: gets the edits.
-        body: the statements of the module.
-        first: the statement that the head replaces; None if there is none.
-        lines: the imports at the top of the module that stay, and `first`.
-        head: the imports of TensorFlow.
-        helpers: the statements that follow the imports.
+    `lines` are the imports at the top that stay, and `first`.
     """
     last = lines[-1] if lines else None
     if first is not None and first not in lines:

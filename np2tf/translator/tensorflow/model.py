@@ -76,10 +76,7 @@ def decorator_names(node: cst.FunctionDef | cst.ClassDef) -> list[str]:
 
 
 class Classes:
-    """The classes of a program.
-
-    `has_new_facts` tells whether this round has found a new fact.
-    """
+    """The classes of a program; `has_new_facts` tells whether this round has found a new fact."""
 
     def __init__(self) -> None:
         self._facts: dict[cst.ClassDef, ClassFacts] = {}
@@ -99,9 +96,7 @@ class Classes:
         return self._facts[node]
 
     def root_class(self, value: Value) -> cst.ClassDef | None:
-        """Return the class at the top of the bases of an object's class, or of a class; None if there may be
-        several.
-        """
+        """Return the top of the bases of a class, or of an object's class; None if there may be several."""
         is_object = value.only("object", "none") and value.may("object")
         if len(value.classes) != 1 or not (is_object or value.only("class")):
             return None
@@ -109,11 +104,7 @@ class Classes:
         return self._facts[node].root_class
 
     def shows_fields(self, node: cst.ClassDef) -> bool:
-        """Return whether the text of an object may show the fields of a dataclass.
-
-        Args:
-            node: the class at the top of the bases of the object's class.
-        """
+        """Return whether an object's text may show dataclass fields; `node` is the top of its bases."""
         classes = [facts for facts in self._facts.values() if facts.root_class is node and facts.is_dataclass]
         return any(facts.find("__repr__") is None and facts.find("__str__") is None for facts in classes)
 
@@ -191,12 +182,9 @@ def attributes_in(memory: frozenset[object]) -> list[AttributeKey]:
 
 
 class Program:
-    """The modules that are translated together.
+    """The modules that are translated together; `files` is empty for a module alone.
 
-    Args:
-        files: the modules' files, each with the folder that it was found under; none for a module alone.
-        foreign_files: the files that stay as they are because no array gets there. Their functions count as
-            functions of a library that takes no arrays.
+    `foreign_files` stay as they are because no array gets there: they count as a library that takes none.
     """
 
     def __init__(
@@ -225,21 +213,13 @@ class Program:
         self.has_new_facts = self.classes.has_new_facts = False
 
     def module(self, name: str, file: str) -> Value | None:
-        """Return the module that a file imports by a name; None if it is no module of the program.
-
-        Args:
-            name: the name; a name relative to the file's package begins with dots.
-            file: the importing file.
-        """
+        """Return the module that a file imports by a name, relative or not; None if not of the program."""
         is_relative = name.startswith(".")
         path = self._modules.relative(file, name) if is_relative else self._modules.absolute(name)
         return self._value_of(path)
 
     def member(self, module: Value, name: str) -> Value | None:
-        """Return the value of a module's attribute: a global variable, or a module of the package.
-
-        None if the program does not show such an attribute.
-        """
+        """Return a module's global variable or submodule; None if the program does not show such a one."""
         (file,) = module.modules
         world = self.worlds[file]
         value = world.read_global(name)
@@ -331,11 +311,7 @@ class Passage:
 class World:
     """A module and the facts that have been found out about it.
 
-    Args:
-        facts: the facts about the module's text.
-        program: the modules that are translated together with this module.
-        file: the path of the module's file.
-        expressions: kind of expression -> the function that returns its possible values, and plans its edit.
+    `expressions` has, by kind, the functions that return possible values and plan edits.
     """
 
     def __init__(
@@ -495,12 +471,7 @@ class Frame:
         return Frame(self.world, self.function, dict(self.env), self.live, self.always_live)
 
     def take_back(self, inner: Frame, own_names: Iterable[str]) -> None:
-        """Add the facts of an inner frame about this frame's names: containers may have got items.
-
-        Args:
-            inner: the frame of a comprehension or lambda that has been followed.
-            own_names: the names that the comprehension or lambda binds.
-        """
+        """Add an inner frame's facts about other names than its own: containers may have got items."""
         for name in self.env.keys() - set(own_names):
             if inner.env[name] != self.env[name]:
                 self.bind(name, union([self.env[name], inner.env[name]]))
@@ -529,10 +500,7 @@ _IMMUTABLE = words("int float bool complex str none range dtype shape scalar")
 
 
 def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None]:
-    """Return the names that several functions bind: function and name -> the function that owns the name.
-
-    None stands for the module.
-    """
+    """Return the owner of each name that several functions bind, by function; None is the module."""
     owners: dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None] = {}
     for scope in facts.scopes.module.within():
         for name in scope.nonlocals | scope.globals:

@@ -144,13 +144,9 @@ def put_into(node: cst.CSTNode, base: Value, element: Value, frame: Frame) -> No
 
 
 def follow_effects(node: cst.CSTNode, summary: Summary, arguments: Mapping[str, Value], frame: Frame) -> None:
-    """Record the attributes that a call writes to, and refuse the call if a name still shows the old array.
+    """Record the attributes that a call writes to, and refuse it if a name still shows the old array.
 
-    Args:
-        node: the call, or the attribute that runs a property.
-        summary: the facts about the called function.
-        arguments: the values of its parameters.
-        frame: the state of the caller.
+    `node` is the call, or the attribute that runs a property.
     """
     world = frame.world
     for key in summary.attribute_writes:
@@ -350,15 +346,7 @@ def parameter_names(function: cst.FunctionDef | cst.Lambda) -> list[str]:
 def bind_arguments(
     node: cst.Call, function: cst.FunctionDef, frame: Frame, receiver: Value | None = None
 ) -> Mapping[str, Value]:
-    """Return the argument of a call for each parameter of a function of the program. Parameters without an
-    argument have their defaults.
-
-    Args:
-        node: the call.
-        function: the called function.
-        frame: the state of the caller.
-        receiver: the object or class whose method is called, if it is a method.
-    """
+    """Return each parameter's argument, or its default; `receiver` is a method's object or class."""
     positions = [param.name.value for param in positional_parameters(function)]
     arguments: dict[str, Value] = {}
     if receiver is not None and has_receiver(function):
@@ -423,9 +411,7 @@ def learn_arguments(summary: Summary, arguments: Mapping[str, Value], frame: Fra
 
 
 def _for_caller(summary: Summary, arguments: Mapping[str, Value], node: cst.CSTNode, frame: Frame) -> Value:
-    """Return a function's result with its memory expressed in the caller's roots. It is certain only if the
-    arguments are.
-    """
+    """Return a function's result in the caller's roots; it is certain only if the arguments are."""
     certain = all(value.certain for value in arguments.values())
 
     def root_for_caller(root: object) -> frozenset[object]:

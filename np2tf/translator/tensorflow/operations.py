@@ -36,10 +36,7 @@ def holds_dtype(value: Value) -> bool:
 
 
 def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
-    """Plan the edit of an expression whose value a text shows.
-
-    The text of a dataclass shows its fields, which are tensors, so that np2tf refuses it.
-    """
+    """Plan the edit of an expression that a text shows; refuse a dataclass, whose fields are tensors."""
     classes = frame.world.program.classes
     if any(classes.shows_fields(class_node) for class_node in value.object_classes):
         frame.world.refuse(node, "NP2TF606", what="the text of a dataclass object")

@@ -249,9 +249,7 @@ def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame
 
 
 def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
-    """Return the value of a method of a list, tuple or dictionary. An item that is put in shares the memory
-    of the container.
-    """
+    """Return the value of a container's method; an item that is put in shares the container's memory."""
     world = frame.world
     values = [frame.evaluate(arg.value) for arg in node.args]
     element = element_of(base)

@@ -379,9 +379,7 @@ def _assign(node: cst.Assign, frame: Frame) -> None:
 
 
 def _in_parts(node: cst.Assign, value: Value, frame: Frame) -> bool:
-    """Split `x[0], y = a, b` or `x[0] = x[1] = a` into several statements, if it writes to arrays. Return
-    whether it was split.
-    """
+    """Split `x[0], y = a, b` or `x[0] = x[1] = a` if it writes to arrays; return whether it was split."""
     parts = array_writes.taken_apart(node)
     stores = [part for part in (parts or ()) if type(part.target) is cst.Subscript]
     if parts is None or not any(array_writes.is_array_store(part.target, frame) for part in stores):

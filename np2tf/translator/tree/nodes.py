@@ -249,9 +249,7 @@ class Parents:
     """Maps each node to its parent node."""
 
     def __init__(self, nodes: Sequence[cst.CSTNode], parents: Sequence[int]) -> None:
-        """Use the nodes of a tree, and the number of each node's parent among them, as `arrange` returns
-        them.
-        """
+        """Use the nodes of a tree, and the number of each one's parent, as `arrange` returns them."""
         self._above = {node: nodes[parent] for node, parent in zip(nodes, parents) if parent >= 0}
 
     def __getitem__(self, node: cst.CSTNode) -> cst.CSTNode | None:

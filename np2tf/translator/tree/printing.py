@@ -38,9 +38,7 @@ def print_module(module: cst.Module) -> str:
 
 
 def parts(module: cst.Module) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """Return the texts of the lines above the statements of a module, of the statements, and of the lines
-    below them.
-    """
+    """Return the texts above a module's statements, of the statements, and below them."""
     header = [module.code_for_node(line) for line in module.header]
     footer = [module.code_for_node(line) for line in module.footer]
     state = _State(module.default_indent, module.default_newline)
@@ -131,9 +129,7 @@ def remember(module: cst.Module, indents: tuple[str, ...], texts: Mapping[cst.CS
 
 
 def prints_as_remembered(module: cst.Module, nodes: Set[cst.CSTNode]) -> bool:
-    """Return whether libcst prints the statements among `nodes` as they are in the file; false also if their
-    texts are not known.
-    """
+    """Return whether libcst prints `nodes` as they are in the file; false if their texts are not known."""
     state = _State(module.default_indent, module.default_newline)
     return all(_is_as_remembered(statement, state, nodes) for statement in module.body if statement in nodes)
 
@@ -168,13 +164,7 @@ def with_body(statement: cst.CSTNode, body: object) -> cst.CSTNode:
 
 
 def cut(module: cst.Module, program: ast.Module, text: str) -> bool:
-    """Record the texts of the statements of a file; return false if they cannot be cut out.
-
-    Args:
-        module: libcst's tree of the file.
-        program: the tree of Python's own parser.
-        text: the text of the file.
-    """
+    """Record the texts of a file's statements, by both its trees; return false if they cannot be cut out."""
     if not module.has_trailing_newline or "\f" in text or "\r" in text.replace("\r\n", "\n"):
         return False
     lines = text.splitlines(keepends=True) if text.isascii() and not _OTHER_ENDS & set(text) else _lines(text)

@@ -17,14 +17,7 @@ from np2tf.translator.tree.source import Source, SourceError, spans
 
 
 def unsafe(source: Source, translation: str, touched_nodes: Set[cst.CSTNode], data: bytes) -> str | None:
-    """Return why a translation is wrong, or None.
-
-    Args:
-        source: the source that was translated.
-        translation: the text of the translation.
-        touched_nodes: the nodes of the source that contain a planned edit.
-        data: the bytes of the translation.
-    """
+    """Return why a translation is wrong, or None; `touched_nodes` contain the planned edits."""
     if translation == source.original:
         return None
     if not touched_nodes:
@@ -44,9 +37,7 @@ def unsafe(source: Source, translation: str, touched_nodes: Set[cst.CSTNode], da
 
 
 def _parse(text: str) -> ast.Module | str | None:
-    """Return the parsed program, or the error in it; None if it is nested too deeply for the parser, which
-    proves nothing about the translation.
-    """
+    """Return the parsed program or its error; None, which proves nothing, if it is too deep to parse."""
     try:
         return parse_quietly(text)
     except (SyntaxError, ValueError) as error:
@@ -85,8 +76,7 @@ def _lost_statement(
 
 
 def _statements(text: str, statements: Sequence[tuple[int, int]]) -> Iterator[Sequence[str]]:
-    """Return the lines of each statement at the top of a program. Statements on the same line count as one
-    statement."""
+    """Return the lines of each top statement of a program; statements on one line count as one."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     begin = end = 0
     for first, last in statements:

@@ -1,6 +1,4 @@
-"""Conversion of bytes to a libcst module and back, byte for byte: BOM, line ends, tabs and declared encodings
-survive.
-"""
+"""Bytes to a libcst module and back, byte for byte: BOM, line ends, tabs and declared encodings stay."""
 
 from __future__ import annotations
 
@@ -51,11 +49,7 @@ class Source:
 
     @classmethod
     def of(cls, source: str | bytes, path: str = "<string>") -> Source:
-        """Read a text or a file's bytes.
-
-        Raises:
-            SourceError: if they are not Python.
-        """
+        """Read a text or a file's bytes; raise SourceError if they are not Python."""
         if isinstance(source, bytes):
             text, encoding, bom = _decode(source, path)
         else:
@@ -69,11 +63,9 @@ class Source:
         return _parse(self.text, self.path, self.program)
 
     def check_printing(self, nodes: Set[cst.CSTNode]) -> None:
-        """Check that the tree prints the statements among `nodes` as they are in the file.
+        """Raise SourceError unless the tree prints the statements among `nodes` as they are in the file.
 
-        Raises:
-            SourceError: if it does not. No translation is better than a file that changes in places without
-                an edit.
+        No translation is better than a file that changes in places without an edit.
         """
         if not prints_as_remembered(self.module, nodes) and self.module.code != self.text:
             raise _error("NP2TF904", self.path, 1, 1)
@@ -130,8 +122,7 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
 
 
 def _checked_syntax(text: str, path: str) -> ast.Module:
-    """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep
-    nesting."""
+    """Parse with Python's parser first: its messages are better, and libcst's may exhaust the C stack."""
     if "\0" in text:  # Python's message does not say where
         before = text[: text.index("\0")]
         column = len(before) - before.rfind("\n")

@@ -31,9 +31,7 @@ def _parse(text: str) -> cst.Module:
 
 
 class _Fill:
-    """Puts the given nodes into the holes. Every other name is copied, because a node must not stand in two
-    places.
-    """
+    """Puts nodes into the holes; every other name is copied, as no node may stand in two places."""
 
     def __init__(self, nodes: Mapping[str, Hole]) -> None:
         self._nodes = {_HOLE.format(name): node for name, node in nodes.items()}
