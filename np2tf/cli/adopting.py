@@ -21,12 +21,7 @@ class CannotAddError(ValueError):
 
 
 def configuration(aside: Sequence[str], is_own: bool) -> str:
-    """Return the text of a configuration.
-
-    Args:
-        aside: patterns of the files that are not translated.
-        is_own: whether the text is for an np2tf.toml, and not for a pyproject.toml.
-    """
+    """Return the text for an np2tf.toml (`is_own`) or a pyproject.toml that excludes the patterns `aside`."""
     lines = [] if is_own else ["[tool.np2tf]"]
     lines += ['target = "np2tf"', 'select = ["ALL"]']
     if aside:
@@ -83,11 +78,7 @@ class Distribution:
 
 
 def parse_origin(text: str) -> Distribution:
-    """Parse `URL@REVISION`.
-
-    Raises:
-        ValueError: the URL or the revision is missing.
-    """
+    """Parse `URL@REVISION`; a text without URL or revision raises ValueError."""
     url, _, revision = text.removeprefix("git+").rpartition("@")
     if not url or "/" in revision or not revision:
         raise ValueError("must be URL@REVISION, such as https://example.org/np2tf.git@v0.1.0")
@@ -119,12 +110,7 @@ _ASIDE_FILES = ("conftest.py", "setup.py", "noxfile.py")
 
 @dataclass
 class Repository:
-    """A folder to be prepared.
-
-    Attributes:
-        top: the folder.
-        aside: patterns of the files that are not translated.
-    """
+    """A folder to be prepared, and the patterns of the files in it that are not translated."""
 
     top: Path
     aside: list[str] = field(default_factory=list)
@@ -183,12 +169,7 @@ jobs:
 
 
 def workflow(requirement: str, arguments: Sequence[str]) -> str:
-    """Return the text of the workflow.
-
-    Args:
-        requirement: the requirement that pip installs.
-        arguments: further arguments of `np2tf check`.
-    """
+    """Return the text of the workflow: pip installs `requirement`, `np2tf check` gets further arguments."""
     return _TEXT.format(
         requirement=shlex.quote(requirement),
         arguments="".join(f" {shlex.quote(argument)}" for argument in arguments),

@@ -131,11 +131,7 @@ def read(file: Path) -> ConfigurationFile | None:
 
 
 def check_value(key: str, value: Any) -> Any:
-    """Return a value of the command line in the form that settings have it.
-
-    Raises:
-        ConfigurationError: the value is not allowed.
-    """
+    """Return a command line's value as settings have it; raise ConfigurationError if it is not allowed."""
     return _check(key, value, "")
 
 
@@ -376,11 +372,7 @@ class Configurations:
         self._by_folder: dict[Path, Settings] = {}
 
     def of(self, path: str | os.PathLike[str]) -> Settings:
-        """Return the settings that apply to a file, by the folder in its path.
-
-        Raises:
-            ConfigurationError: the configuration cannot be used.
-        """
+        """Return a file's settings, by its folder; raise ConfigurationError if they cannot be used."""
         return self.of_folder(os.path.dirname(os.path.abspath(path)))
 
     def of_folder(self, folder: str | os.PathLike[str]) -> Settings:

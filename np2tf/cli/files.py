@@ -62,11 +62,8 @@ class Search:
     """A search for files.
 
     Attributes:
-        configurations: the configurations that apply.
-        gitignore: whether .gitignore files count.
         force_exclude: whether named paths can be excluded like found paths.
         every_name: whether a file is found under each of its names, and not under the first name only.
-        finds_other_files: whether to find files that are not Python, too.
         apart_from: a folder that is not searched.
         pages: endings of names of files that are searched in addition to the patterns of `include`.
     """
@@ -146,12 +143,7 @@ class Search:
         return _last_word(excludes, path) is True or _last_word(ignores, path) is True
 
     def _is_new(self, path: Path, real: str | None = None) -> bool:
-        """Return whether a file has not been found yet.
-
-        Args:
-            path: the file.
-            real: its name without symbolic links, if that is known.
-        """
+        """Return whether a file has not been found yet; `real` is its name without links, if known."""
         name = os.path.abspath(path) if self.every_name else real or os.path.realpath(path)
         known = name in self._real_paths
         self._real_paths.add(name)

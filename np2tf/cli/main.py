@@ -79,11 +79,7 @@ def np2tf() -> None:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """Run the `np2tf` command.
-
-    Args:
-        args: the arguments; None takes the arguments of the process.
-    """
+    """Run the `np2tf` command, by default with the arguments of the process."""
     try:
         return np2tf.main(args, prog_name="np2tf")
     except DeferredAction as deferral:

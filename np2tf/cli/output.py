@@ -132,13 +132,7 @@ def _color_line(line: str) -> str:
 
 
 def write_text(text: str, is_for_people: bool) -> None:
-    """Print text in UTF-8.
-
-    Args:
-        text: the text.
-        is_for_people: whether people read the text. Then characters that the terminal's encoding lacks are
-            escaped.
-    """
+    """Print text in UTF-8; if it is for people, escape characters that the terminal's encoding lacks."""
     encoding = (sys.stdout.encoding or "utf-8").lower().replace("-", "")
     if is_for_people and encoding != "utf8":
         write_bytes(text.encode(sys.stdout.encoding, "backslashreplace"))
@@ -171,7 +165,6 @@ def prose(text: str, indent: int = 0) -> None:
     """Print text for people. On a terminal, lines longer than its width are broken between words.
 
     Args:
-        text: the text.
         indent: the number of columns by which the rest of a broken line is further in than its beginning.
     """
     if sys.stdout.isatty():
@@ -211,7 +204,6 @@ def summary(outcomes: Sequence[_CountedOutcome], verb: str, further: Sequence[Di
     """Return a line such as `3 files would change, 1 failed, 20 unchanged; 2 warnings`.
 
     Args:
-        outcomes: the outcomes of all files.
         verb: the words for files that change, such as "would change".
         further: the findings that are not in the outcomes.
     """
@@ -251,7 +243,6 @@ class Bar:
     """Counts finished tasks, and shows the count on standard error if that is a terminal.
 
     Args:
-        total: the number of tasks.
         is_shown: False never shows a bar.
         title: the word in front of the bar.
     """

@@ -31,11 +31,7 @@ def remote_entry(url: str, revision: str, arguments: Sequence[str]) -> dict[str,
 
 
 def has_hook(text: str) -> bool:
-    """Return whether a configuration has a hook of np2tf already.
-
-    Raises:
-        CannotAddError: the text cannot be read.
-    """
+    """Return whether a configuration has a hook of np2tf; raise CannotAddError if the text cannot be read."""
     repos = _load(text).get("repos") or []
     hooks = (hook for repo in repos if isinstance(repo, dict) for hook in repo.get("hooks") or [])
     return any(isinstance(hook, dict) and str(hook.get("id", "")).startswith("np2tf") for hook in hooks)

@@ -122,11 +122,7 @@ class Cache:
     """The translations in one folder."""
 
     def __init__(self, folder: str, limit: int) -> None:
-        """Use the files in `folder`.
-
-        Args:
-            limit: the size in bytes; the cache may exceed it a little between two checks of its size.
-        """
+        """Use the files in `folder`; between checks of their size they may exceed `limit` bytes a little."""
         self.folder = os.path.realpath(folder)
         self.limit = limit
         self.problem: str | None = None

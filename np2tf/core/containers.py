@@ -170,11 +170,7 @@ FlatValue = tuple[list[Any], Callable[[Sequence[Any]], Any], Any]
 
 
 class Registry:
-    """The kinds of containers that a walk enters.
-
-    Args:
-        containers: the kinds, which exclude each other.
-    """
+    """The kinds of containers that a walk enters; they exclude each other."""
 
     def __init__(self, *containers: Container) -> None:
         self._containers = containers

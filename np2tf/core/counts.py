@@ -52,7 +52,6 @@ class TakenOver:
 
     Attributes:
         name: the name of the function that contains the loop.
-        times: the number of takeovers.
         round: the number of iterations that had run on the host at the first takeover.
         host: the seconds of these iterations.
         compiling: the seconds of translating and tracing the loop, and of first calls, in which XLA compiles.
@@ -83,8 +82,6 @@ class Counts:
         graph: calls of jitted functions that ran as a graph (XLA may have compiled loops in it).
         eager: TensorFlow operations that ran one at a time.
         host: calls of jitted functions that ran on the host, and operations on tensors that NumPy ran.
-        host_calls: the number of calls of jitted functions in `host`.
-        traces: how often a function was traced.
         fallbacks: the reasons why functions ran unjitted, each reason once.
         loops: the loops of which compiled code ran a part, by name.
     """

@@ -32,7 +32,6 @@ def note_fault(error: Exception, code: types.CodeType | None = None, name: str =
     This raises nothing but an exception of a signal's handler (`pass_on`).
 
     Args:
-        error: the exception.
         code: the code of the program's function for which np2tf was at work; None if it was for none.
         name: the name of the function, if its code has another name.
     """

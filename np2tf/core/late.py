@@ -64,11 +64,7 @@ class TensorFlowWarning(UserWarning):
 
 
 class Installation:
-    """The TensorFlow of this process.
-
-    Attributes:
-        problem: the reason why it cannot be used; empty as long as none is known.
-    """
+    """The TensorFlow of this process; `problem` says why it cannot be used, once that is known."""
 
     def __init__(self) -> None:
         self.problem = ""
@@ -95,11 +91,7 @@ class Installation:
 
     @contextmanager
     def needed(self) -> Iterator[None]:
-        """Import something that needs TensorFlow within the with block.
-
-        Raises:
-            TensorFlowMissingError: if that fails because of TensorFlow.
-        """
+        """Raise TensorFlowMissingError if an import within the with block fails because of TensorFlow."""
         try:
             with handlers_deferred():
                 yield

@@ -77,11 +77,7 @@ def undefined(name: str) -> Any:
 
 
 def check_bound(result: Any) -> Any:
-    """Return a function's result, which must not be or contain an unbound name.
-
-    Raises:
-        UnboundLocalError: as Python does.
-    """
+    """Return a function's result; raise UnboundLocalError if it is or contains an unbound name."""
     kind = type(result)
     if kind is Undefined:
         bool(result)
@@ -124,7 +120,6 @@ class Operator:
         python: Python's meaning, as ``module:name``, or ``module`` where that is the operator.
         staged: the meaning for staged values, likewise, within the package that `late.staging` names; "" if
             Python's meaning holds for staged values, too.
-        role: the operator's role in the translator.
     """
 
     __slots__ = ("python", "role", "staged")  # a named tuple takes longer to make than all of the table
@@ -337,9 +332,6 @@ def install(names: dict[str, Any]) -> None:
     """Put Python's operators into the namespace of `np2tf`, unless the staging operators are in use already.
 
     They are if the module `np2tf` is executed a second time, as `importlib.reload` and `%reload_ext` do.
-
-    Args:
-        names: the namespace of the module `np2tf`.
     """
     if not _Use.staging:
         names.update(PYTHON)

@@ -31,11 +31,7 @@ def _variable(setting: str) -> str:
 
 
 def check(setting: str, value: Any, label: str) -> None:
-    """Check that a setting may have this value. `label` is the setting's name in the error message.
-
-    Raises:
-        ValueError: if the setting cannot have the value.
-    """
+    """Raise ValueError if a setting cannot have this value; the message calls the setting `label`."""
     choices = _CHOICES[setting]
     if value not in choices:
         raise ValueError(f"{label} must be one of {', '.join(choices)}, not {value!r}")
@@ -111,11 +107,7 @@ class Config:
         raise AttributeError(f"np2tf.config has no setting {name!r}; it has {', '.join(_CHOICES)}")
 
     def check_environment(self) -> None:
-        """Check that the environment gives each setting a value that it may have.
-
-        Raises:
-            ValueError: an environment variable has another value.
-        """
+        """Raise ValueError if the environment gives a setting a value that it cannot have."""
         for name in _CHOICES:
             getattr(self, name)
 

@@ -30,11 +30,9 @@ class PackageFinder(TranslatingFinder):
     def __init__(
         self, packages: Sequence[str], folders: Mapping[Path, str], python_files: Iterable[str] = ()
     ) -> None:
-        """Find the modules of `packages`.
+        """Find the modules of `packages`, which are names or patterns.
 
         Args:
-            packages: the names of the packages, or patterns.
-            folders: the folders of the packages.
             python_files: pytest's patterns for the names of test files.
         """
         super().__init__(packages)

@@ -206,7 +206,6 @@ class TranslatingFinder:
     Args:
         include: names of modules and packages, or patterns; a string is a single name.
         exclude: names and patterns of modules that stay as they are.
-        options: the options of the translation; None for the defaults.
     """
 
     def __init__(

@@ -207,9 +207,7 @@ def translation(
     """Return a module's translation, from the cache if possible. Only a miss loads the translator.
 
     Args:
-        path: the source file.
         read_data: returns the bytes of a file; its OSError reaches the caller.
-        options: the options of the translation.
         own_code: compiles the untranslated module. It is called if there is nothing to translate, so that the
             code is stored with the translations and not in a further file; its errors reach the caller.
     """

@@ -37,11 +37,7 @@ Argnums = int | Sequence[int]
 
 
 def check_argnums(argnums: Any) -> Argnums:
-    """Return `argnums` as an int or a tuple of ints.
-
-    Raises:
-        TransformArgumentError: the argument is neither.
-    """
+    """Return `argnums` as an int or a tuple of ints; anything else raises TransformArgumentError."""
     try:
         if isinstance(argnums, (tuple, list)):
             return tuple(map(operator.index, argnums))
@@ -54,7 +50,6 @@ class Arguments:
     """A call's arguments, and the leaves of them that are differentiated.
 
     Args:
-        function: the user's function.
         args, kwargs: the arguments of the call.
         argnums: the positions of the arguments to differentiate; an int for one argument.
 
@@ -101,11 +96,7 @@ class Arguments:
         return leaves
 
     def refuse_rows(self, name: str) -> None:
-        """Refuse arguments with rows of different lengths.
-
-        Raises:
-            RaggedRowsError: there is such an argument.
-        """
+        """Raise RaggedRowsError if an argument has rows of different lengths."""
         if self._has_rows:
             raise RaggedRowsError(
                 f"{name} with respect to a ragged array; use grad or vjp, or vmap({name}(f)) over its rows"
@@ -124,11 +115,7 @@ class Arguments:
 
 
 def check_reverse_input(leaves: Sequence[Any], name: str, holomorphic: bool, allow_int: bool) -> None:
-    """Check the leaves that a reverse-mode transform differentiates.
-
-    Raises:
-        InputDtypeError: a leaf has no derivative.
-    """
+    """Raise InputDtypeError if a leaf that a reverse-mode transform differentiates has no derivative."""
     for leaf in leaves:
         dtype = _input_dtype(leaf, name, holomorphic)
         if not holomorphic and dtype.kind not in "fcV" and not (allow_int and dtype.kind in "biu"):
@@ -140,11 +127,7 @@ def check_reverse_input(leaves: Sequence[Any], name: str, holomorphic: bool, all
 
 
 def check_forward_input(leaves: Sequence[Any], name: str, holomorphic: bool) -> None:
-    """Check the leaves that a forward-mode transform differentiates.
-
-    Raises:
-        InputDtypeError: a leaf has no derivative.
-    """
+    """Raise InputDtypeError if a leaf that a forward-mode transform differentiates has no derivative."""
     for leaf in leaves:
         dtype = _input_dtype(leaf, name, holomorphic)
         if not holomorphic and dtype.kind != "f" and not _is_low_precision(dtype):
@@ -157,11 +140,7 @@ def check_forward_input(leaves: Sequence[Any], name: str, holomorphic: bool) -> 
 
 
 def check_output(leaf: Any, name: str, holomorphic: bool) -> None:
-    """Check a leaf of the result of a function that a reverse-mode transform differentiates.
-
-    Raises:
-        OutputKindError: the result has no gradient.
-    """
+    """Raise OutputKindError if a result that a reverse-mode transform differentiates has no gradient."""
     dtype = dtype_of(leaf)
     if dtype is None:
         raise OutputKindError(
@@ -217,9 +196,7 @@ def mapped_axes(
     Args:
         in_axes: an int or None for all positional arguments, or a tuple with an entry for each; an entry may
             be nested like its argument.
-        args: the positional arguments.
         kwargs: the arguments by name, which are cut along axis 0.
-        transform: the name of the transform in errors.
 
     Raises:
         TransformArgumentError: axes and arguments do not fit together.
@@ -265,12 +242,6 @@ def length_of(
     axes: Sequence[int | None], leaves: Sequence[Any], transform: str, axis_size: int | None = None
 ) -> Any:
     """Return the length that the mapped axes have in common: an int, or a staged int if none is known.
-
-    Args:
-        axes: the axis of each leaf, or None.
-        leaves: the leaves.
-        transform: the name of the transform in errors.
-        axis_size: the length that the caller has given.
 
     Raises:
         TransformArgumentError: there is no length, or there are several.

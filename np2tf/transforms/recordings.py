@@ -30,13 +30,10 @@ _NO_GRADIENT = re.compile(r"No gradient defined for operation '?([\w/]+)'? \(op 
 
 @contextmanager
 def missing_gradients_named(again: Callable[[], Any]) -> Iterator[None]:
-    """Raise an error with the line of the user's program, if an operation has no derivative.
+    """Raise NoDerivativeError with the line of the user's program, if an operation has no derivative.
 
     Args:
         again: calls the function that is differentiated, to find the line of the operation.
-
-    Raises:
-        NoDerivativeError: the block has met such an operation.
     """
     try:
         yield
@@ -109,7 +106,6 @@ class Recording:
         has_aux: whether the function returns a pair, whose second item is not differentiated.
 
     Attributes:
-        structure: the structure of the result.
         outputs: the leaves of the result, as tensors; other objects unchanged.
         aux: the second item of the pair.
         inputs: the tensors that the tape watches.
@@ -178,11 +174,7 @@ _ZERO = tf.UnconnectedGradients.ZERO
 
 
 def split_aux(result: Any) -> tuple[Any, Any]:
-    """Return the two items of the result of a function with auxiliary output.
-
-    Raises:
-        OutputKindError: the result is no pair.
-    """
+    """Return the two items of a result with auxiliary output; raise OutputKindError if it is no pair."""
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise OutputKindError(
             f"with has_aux=True the function must return a pair, not a {type(result).__name__}"

@@ -69,11 +69,7 @@ def runnable_for(function: Callable[..., Any], form: Form) -> Callable[..., Any]
 
 
 def check_callable(function: Any, transform: str) -> None:
-    """Check the first argument of a transform.
-
-    Raises:
-        TransformArgumentError: the value is no function.
-    """
+    """Raise TransformArgumentError if the first argument of a transform is no function."""
     if not callable(function):
         raise TransformArgumentError(f"{transform} takes a function, but got a {type(function).__name__}")
 
@@ -97,9 +93,6 @@ def name_like(
     """Give the result of a transform the name and the docstring of its function, and return it.
 
     Args:
-        transform_result: the result of the transform.
-        function: its function.
-        transform: the name of the transform.
         options: the other arguments of the transform, if the transform differentiates.
     """
     for attribute in WRAPPER_ASSIGNMENTS:

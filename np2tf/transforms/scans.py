@@ -72,10 +72,8 @@ class _Body:
     """One step of a scan.
 
     Args:
-        run: the function of the step.
         rows: the structure of the slices.
         xs: the arrays that are sliced.
-        form: the form of the call.
     """
 
     def __init__(self, run: Callable[..., Any], rows: Structure, xs: Sequence[Any], form: Form) -> None:
@@ -146,11 +144,7 @@ def _typed_carry(init: Any, body: _Body, count: int) -> Any:
 
 
 def _check_carry(before: Any, after: Any) -> None:
-    """Check that a step has kept the type of the carry.
-
-    Raises:
-        CarryTypeError: the carry has another structure or type.
-    """
+    """Raise CarryTypeError if a step has changed the structure or type of the carry."""
     structure = Structure(before)
     if structure.outline != Structure(after).outline:
         raise CarryTypeError(

@@ -101,10 +101,6 @@ DENSE_TREES = TREES | (_ROWS,)
 class Structure:
     """The structure of a nested value without its leaves.
 
-    Args:
-        value: the nested value.
-        registry: the kinds of containers.
-
     Attributes:
         leaves: the leaves of `value`, in order.
         outline: a value that is equal for values of the same structure.
@@ -119,11 +115,7 @@ class Structure:
         return self._rebuild(list(leaves))
 
     def leaves_of(self, value: Any, subject: str) -> list[Any]:
-        """Return the leaves of another value of the same structure.
-
-        Args:
-            value: the other value.
-            subject: the name of the value in an error.
+        """Return the leaves of another value of the same structure, which errors call `subject`.
 
         Raises:
             TransformArgumentError: the structures differ.
@@ -166,7 +158,6 @@ def broadcast_prefix(prefix: Any, value: Any, subject: str) -> list[Any]:
 
     Args:
         prefix: a nested value of the structure of `value`, or of its upper levels. None is an entry.
-        value: a nested value.
         subject: the name of `prefix` in an error.
 
     Raises:

@@ -59,11 +59,7 @@ class Baseline:
 
     @classmethod
     def read(cls, file: Path) -> Baseline:
-        """Read a file that `write` has made.
-
-        Raises:
-            BaselineError: the file holds something else.
-        """
+        """Read a file that `write` has made; any other file raises BaselineError."""
         try:
             text = file.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -77,12 +73,7 @@ class Baseline:
         return baseline
 
     def of(self, finding: Diagnostic, text: str) -> FindingKey:
-        """Return the entry that stands for a finding.
-
-        Args:
-            finding: the finding.
-            text: the text of the file or notebook storage that the finding is about.
-        """
+        """Return the entry that stands for a finding in a file or notebook storage with this text."""
         lines = lines_of(text.removeprefix("\ufeff"))
         source = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
         return FindingKey(self.name(finding.path), finding.code, _digest(finding.message), source)

@@ -26,12 +26,9 @@ def lines_of(text: str) -> list[str]:
 
 
 def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, int]:
-    """Add a suppression to every statement that has a finding.
+    """Add a suppression to every statement with a finding; return the text, and how many findings that hides.
 
     If the statement has such a comment already, the comment gets the codes.
-
-    Returns:
-        The new text, and how many findings the comments hide.
     """
     bom, body = _split(text)
     lines, places, there = lines_of(body), statements(body), Suppressions.of(body).comments
@@ -74,12 +71,7 @@ def without(text: str, unused_suppressions: Sequence[UnusedSuppression]) -> str:
 
 
 def rewrite(path: Path, before: str, after: str) -> None:
-    """Write a text that differs from the file's text in comments alone.
-
-    Args:
-        path: the file.
-        before: the text that the file had when it was read.
-        after: the new text.
+    """Write the text `after`, which differs from the file's text `before` in comments alone.
 
     Raises:
         ValueError: the file has changed since, or the new text changes more than comments. The file stays as

@@ -58,9 +58,7 @@ def check_files(
     """Return the files of a project with their findings.
 
     Args:
-        project: the files.
         folders: the folders that the command line names: the files in them are whole.
-        jobs: how many processes read the files.
         advance: called for each file that has been read.
     """
     whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
@@ -122,7 +120,6 @@ class UnusedSuppression:
     """The part of a comment that hides nothing.
 
     Attributes:
-        comment: the comment.
         codes: the codes in it that hide nothing; empty if the whole comment does, or if codes are repeated.
         twice: the codes that are named more than once.
     """
@@ -199,12 +196,9 @@ class _Judgement:
                     yield self._make_diagnostic(UNKNOWN_CODE, comment, name=f"`{code}`{_suggestion(code)}")
 
     def unused_suppressions(self, among: frozenset[str] | set[str]) -> list[UnusedSuppression]:
-        """Return the comments that hide nothing, and the codes in comments that hide nothing.
+        """Return the comments that hide nothing, and the codes of `among` in comments that hide nothing.
 
         A code that the run did not look for is never called unused.
-
-        Args:
-            among: the codes to judge.
         """
         if self.file.is_translated:
             return []

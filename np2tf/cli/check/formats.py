@@ -40,9 +40,6 @@ class Listing:
         findings: the findings, file by file, in the order of the text.
         texts: the texts of the files, by path, and of the cells of notebooks, by `Diagnostic.source`.
         files: the paths of all files that were checked.
-        color: whether the output goes to a terminal that shows colours.
-        width: the columns that a line of text may take.
-        version: the version of np2tf.
     """
 
     findings: Sequence[Diagnostic]

@@ -45,9 +45,6 @@ class Run:
             files: each file with the folder under which it was found.
             folders: the folders that the command line names.
             is_selected: says whether findings of a code are shown in a file.
-            options_of: returns the options of the translator for a file.
-            jobs: how many processes read the files.
-            with_fates: whether to collect the fates of functions.
             contents: the bytes of files that come from standard input.
             advance: called for each file that has been read.
         """
@@ -84,11 +81,7 @@ class Run:
         return FINDINGS if any(finding.severity != "note" for finding in self.findings) else CLEAN
 
     def add_suppressions(self) -> tuple[int, int]:
-        """Suppress the findings that are shown.
-
-        Returns:
-            How many findings that hides, and in how many files.
-        """
+        """Suppress the findings that are shown; return how many that hides, and in how many files."""
         findings = files = 0
         for file, verdict in zip(self.files, self.judged_files):
             if file.is_failed or file.is_page:

@@ -44,11 +44,7 @@ class Delivery(Protocol):
     """True if a changed file has been written, so that nothing is left to do for it."""
 
     def take(self, task: Task, result: TaskResult) -> None:
-        """Print or write one file.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Print or write one file; raise OSError if it cannot be written."""
 
     def finish(self) -> None:
         """Print the output that could not be printed before."""
@@ -103,11 +99,7 @@ class InPlace:
     is_written = True
 
     def take(self, task: Task, result: TaskResult) -> None:
-        """Write the translation.
-
-        Raises:
-            OSError: the file has changed since it was read, or cannot be written.
-        """
+        """Write the translation; raise OSError if the file has changed meanwhile, or cannot be written."""
         if not result.changed:
             return
         if task.path.read_bytes() != task.data:
@@ -157,11 +149,7 @@ class Stream:
 
 
 def deliver(delivery: Delivery, task: Task, result: TaskResult) -> TaskResult:
-    """Print or write one file. A failure becomes a finding.
-
-    Returns:
-        The result of the task, without its texts.
-    """
+    """Print or write one file; a failure becomes a finding. Return the result without its texts."""
     try:
         delivery.take(task, result)
     except BrokenPipeError:
@@ -210,11 +198,7 @@ def targets(files: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
 
 
 def copy(path: Path, target: Path) -> None:
-    """Copy a file with its permissions and times.
-
-    Raises:
-        OSError: the file cannot be copied.
-    """
+    """Copy a file with its permissions and times; raise OSError if that fails."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(path, target)
 

@@ -42,11 +42,7 @@ class Module:
 
 
 def names_by_module(part: str = "") -> dict[str, Module]:
-    """Return every module with its sorted names.
-
-    Args:
-        part: a module or a part of a name, to which the result is limited; empty for all names.
-    """
+    """Return every module with its sorted names; `part`, a module or a part of a name, limits them."""
     every = _every_rule()
     # The main namespace comes first, then the names of NumPy 1, then the other modules by name.
     modules = dict.fromkeys(["numpy", REMOVED_NAMES, *sorted({_module(rule) for rule in every})])

@@ -43,7 +43,6 @@ class Example:
     Attributes:
         command: prints the code.
         source: the file example.py; "" if there is none.
-        files: other files.
         absent_package: a package that must not be installed.
         test: the test of a code that no example can bring up.
     """
@@ -177,11 +176,7 @@ def show(name: str) -> None:
 
 
 def explanation(name: str) -> str:
-    """Return the explanation of a code or of a NumPy name.
-
-    Raises:
-        click.UsageError: there is no such code or name.
-    """
+    """Return the explanation of a code or of a NumPy name; any other name raises click.UsageError."""
     return "\n".join(_about(name)) + "\n" if _is_numpys(name) else code_explanation(_code(name))
 
 

@@ -87,11 +87,8 @@ def page(survey: Survey, title: str, date: str, version: str, run: Run | None = 
     """Return the page.
 
     Args:
-        survey: the survey of the repository.
         title: the name of the repository.
         date: the time at which the report is made, as text.
-        version: the version of np2tf.
-        run: the run of a program; None if no program was run.
     """
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

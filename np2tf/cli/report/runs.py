@@ -69,9 +69,6 @@ class Run:
 
     Attributes:
         command: the command as the user gave it.
-        status: the exit status.
-        seconds: the seconds of the run.
-        parts: the parts of these seconds.
         functions: the jitted functions, the slowest first.
         reasons: functions that could not be compiled: name, place, code, reason, calls.
     """
@@ -114,14 +111,7 @@ _PARTS = (
 
 
 def run_of(command: str, status: int, report: Mapping[str, Any], folder: str) -> Run:
-    """Return the run that a report describes.
-
-    Args:
-        command: the command as the user gave it.
-        status: the exit status.
-        report: the report.
-        folder: the folder to which paths are relative.
-    """
+    """Return the run that a report describes, with paths relative to `folder`."""
     where = report["where"]
     parts = [
         Part(kind, name, where[key]["seconds"], where[key].get("calls", where[key].get("traces", 0)), unit)
@@ -175,12 +165,11 @@ class CommandError(ValueError):
 
 
 def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
-    """Run a command in the current folder, and read its report.
+    """Run a command in the current folder, and read its report, with paths relative to `folder`.
 
     Args:
         command: `pytest …`, `python FILE …` or `python -m MODULE …`.
         packages: the packages that tests test.
-        folder: the folder to which paths are relative.
 
     Raises:
         CommandError: the command has another form, or has left no report.
@@ -200,11 +189,7 @@ def run_and_read(command: str, packages: Sequence[str], folder: Path) -> Run:
 
 
 def program_of(command: str, packages: Sequence[str]) -> list[str]:
-    """Return the arguments of `np2tf run` for a command.
-
-    Raises:
-        CommandError: the command cannot be run translated.
-    """
+    """Return the arguments of `np2tf run` for a command; raise CommandError if it cannot run translated."""
     try:
         words = shlex.split(command)
     except ValueError as error:

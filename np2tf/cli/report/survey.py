@@ -26,7 +26,6 @@ def text_of_cells(data: str, path: str) -> tuple[str, Mapping[int, int]]:
 
     Args:
         data: the text of the file; what is no notebook has no cells.
-        path: the path of the file.
     """
     try:
         cells = Notebook.of(data.encode("utf-8"), path).cells
@@ -134,9 +133,7 @@ def survey(
     Args:
         files: the files, each with the folder that it was found under.
         folder: the folder to which paths are relative.
-        options_of: gives the translator's options for a file.
         is_selected: whether findings of a code are shown in a file.
-        jobs: the number of processes that read the files.
         advance: a function that is called after each file.
     """
     project = Project(files, True, options_of)

@@ -64,11 +64,7 @@ class ProgramCommand:
 
 
 def read_command(words: Sequence[str]) -> PytestCommand | ProgramCommand:
-    """Return the command for the given words.
-
-    Raises:
-        CommandError: the command is neither pytest nor Python with a program.
-    """
+    """Return the command for the words; raise CommandError if it is not pytest or Python with a program."""
     first, words_behind = words[0], tuple(words[1:])
     if first in _PYTEST:
         return PytestCommand((sys.executable, "-c", _AS_PYTEST), words_behind)
@@ -146,11 +142,7 @@ class EndedProcess:
     seconds: float
 
     def check(self, code: str, timeout: float | None) -> None:
-        """Check that the process has succeeded.
-
-        Raises:
-            Failure: with `code`, if the exit status is not 0 or the process took too long.
-        """
+        """Raise Failure with `code` if the exit status is not 0 or the process took too long."""
         if self.status is None:
             raise Failure(code, reason=f"it took more than {timeout:g} s")
         if self.status:

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Instance:
-    """An object of a class of the program.
-
-    Attributes:
-        kind: the name of the class.
-        attributes: the frozen attributes.
-    """
+    """An object of a class of the program: the name of the class, and the frozen attributes."""
 
     kind: str
     attributes: dict[str, Any]
@@ -39,7 +34,6 @@ def freeze(value: Any, seen_ids: frozenset[int] = frozenset()) -> Any:
     name.
 
     Args:
-        value: any value.
         seen_ids: the ids of the containers around `value`, by which cycles are found.
     """
     import numpy as np
@@ -88,13 +82,11 @@ FLOOR = 1e-3
 
 @dataclass(frozen=True)
 class Difference:
-    """The place where two results differ, and both values there.
+    """The place where two results differ, with NumPy's value there (`expected`) and the translation's.
 
     Attributes:
         path: the path to the value, such as `['pos']`.
         property: the property that differs: "type", "keys", "length", "class", "dtype", "shape" or "value".
-        expected: NumPy's side.
-        actual: the translated side.
         index: the index of the element in the array at `path`; None if the difference is not in one element.
     """
 
@@ -117,13 +109,7 @@ def tolerance_text(rtol: float) -> str:
 
 
 def first_difference(reference: Any, actual: Any, rtol: float = RTOL) -> Difference | None:
-    """Return the first difference between two frozen results, or None if they are equal.
-
-    Args:
-        reference: NumPy's result.
-        actual: the translated result.
-        rtol: the relative tolerance of 64-bit floats.
-    """
+    """Return the first difference between two frozen results, or None; `rtol` is that of 64-bit floats."""
     return next(_differences(reference, actual, rtol, ""), None)
 
 

@@ -194,11 +194,7 @@ def _read(lines: Iterable[str]) -> Side:
 
 
 def _check(process: EndedProcess, side: Side, title: str, timeout: float | None) -> None:
-    """Check that pytest has run all tests.
-
-    Raises:
-        Failure: with the last output of pytest.
-    """
+    """Check that pytest has run all tests; if not, raise Failure with its last output."""
     wrong = [(name, test) for name, test in side.tests.items() if test.outcome == "error"]
     if title == "NumPy" and wrong and len(wrong) == len(side.tests):
         name, test = wrong[0]

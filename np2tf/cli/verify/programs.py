@@ -52,12 +52,6 @@ def module_from_text(text: str, path: Path, name: str, label: str) -> Iterator[M
     folder is the first of `sys.path`. Both are restored afterwards. Tracebacks show the text's lines under
     the label.
 
-    Args:
-        text: the source of the module.
-        path: the file that the module takes itself for.
-        name: the name of the module in `sys.modules`.
-        label: the file name that tracebacks show.
-
     Raises:
         ImportError: no module can be made of the text.
     """
@@ -143,12 +137,7 @@ class Outcome(Verdict):
 
 
 class Failure(Exception):
-    """A program cannot be verified.
-
-    Args:
-        code: a code of rules/diagnostics.toml.
-        **words: the words that its message takes.
-    """
+    """A program cannot be verified: a code of rules/diagnostics.toml, and the words of its message."""
 
     def __init__(self, code: str, **words: str) -> None:
         super().__init__(codes()[code].message.format_map(words))
@@ -171,7 +160,6 @@ def verify_program(
     """Verify one program.
 
     Args:
-        path: the Python file.
         rtol: the relative tolerance of 64-bit floats.
         repeat: how often each version of main() is called.
         translate: replaces `np2tf.convert` in tests.
@@ -196,11 +184,7 @@ def verify_program(
 
 
 def translate_text(text: str, path: Path) -> str:
-    """Return the translation of a program.
-
-    Raises:
-        Failure: the translator fails on the program, or reports an error.
-    """
+    """Return the translation of a program; raise Failure if the translator fails or reports an error."""
     from np2tf import convert
 
     try:

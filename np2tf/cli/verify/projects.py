@@ -37,7 +37,6 @@ class Project:
     """The contents of a `project.toml`.
 
     Attributes:
-        folder: the folder that holds the package and the file.
         package: the name of the package, which is run as `python -m package`.
         main: "module:function", which takes the arguments of the command line as a list.
         small: the `--size` of a short run.
@@ -56,11 +55,7 @@ class Project:
         return self.folder.name
 
     def arguments(self, size: int | None) -> list[str]:
-        """Return the command line of a run that writes its results.
-
-        Args:
-            size: the `--size` of the run; None is the project's default.
-        """
+        """Return the command line of a run that writes its results; size None is the project's own."""
         return [*(() if size is None else ("--size", str(size))), "--out", RESULTS]
 
 
@@ -77,11 +72,7 @@ def find_projects(paths: Iterable[Path], part_of_name: str = "") -> list[Project
 
 
 def read_project(file: Path) -> Project:
-    """Return the project that a `project.toml` describes.
-
-    Raises:
-        ProjectError: if an entry is missing in the file, or has the wrong type.
-    """
+    """Read a `project.toml`; raise ProjectError if an entry is missing or has the wrong type."""
     try:
         data: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
         hot = tuple(data.get("hot", ()))
@@ -113,7 +104,6 @@ class Hot:
     """A hot function, and where it ran.
 
     Attributes:
-        name: the name that the project gives it.
         how: where most of its calls ran: "compiled", "graph", "loops" (its loops ran as compiled code),
             "inside" (as a part of another function's compiled code) or "host".
         reasons: why its calls ran on the host.
@@ -140,7 +130,6 @@ def hot_functions(project: Project, numpy: Mapping[str, Any], translation: Mappi
     """Return where every hot function ran in the last call of main().
 
     Args:
-        project: the project that was run.
         numpy: the outcome of the project's repeated calls on NumPy.
         translation: the outcome of its repeated calls when translated.
 
@@ -164,11 +153,7 @@ def places_of(project: Project) -> dict[str, tuple[str, str, int, int]]:
 
 
 def check_hot(project: Project) -> None:
-    """Check that the project defines the functions that it names.
-
-    Raises:
-        ProjectError: if there is no function of such a name.
-    """
+    """Check that the project defines the functions that it names; raise ProjectError if it does not."""
     for name in (project.main, *project.hot):
         _place(project, name)
 
@@ -241,7 +226,6 @@ class ProjectOutcome(Verdict):
         warm_main: the seconds of the fastest translated call of main() in one process, without the first
             call.
         counts: how many calls ran where, in the last main() of a translated process.
-        hot: where each hot function of the project ran.
     """
 
     numpy_seconds: float | None = None
@@ -275,10 +259,7 @@ def verify_project(
     and `repeat` times in one process, where they are compared call by call.
 
     Args:
-        project: the project.
         rtol: the relative tolerance of 64-bit floats.
-        repeat: how often main() is called in one process.
-        size: the `--size` of every run; None is the project's default.
         tier: the value of `np2tf.config.tier` for the translated version; None leaves the default.
     """
     outcome = ProjectOutcome(project.name)
@@ -378,11 +359,7 @@ def _process(
     tier: str | None,
     input_text: str = "",
 ) -> EndedProcess:
-    """Run a Python process.
-
-    Raises:
-        Failure: with `code`, if the exit status is not 0 or the process takes too long.
-    """
+    """Run a Python process; raise Failure with `code` if its exit status is not 0 or it takes too long."""
     # This np2tf comes last on the path, so that the project's own folder is searched first.
     more = {"NP2TF_TIER": tier, "PYTHONPATH": os.pathsep.join([str(project.folder), ROOT])}
     process = run_process([sys.executable, *arguments], folder, LIMIT, more, input_text=input_text)

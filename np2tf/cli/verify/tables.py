@@ -55,11 +55,7 @@ class Bar:
 
 
 def check_plot(file: Path) -> None:
-    """Check that a plot can be drawn, before anything is measured.
-
-    Raises:
-        PlotError: with the remedy.
-    """
+    """Raise PlotError with the remedy, before anything is measured, if no plot can be drawn."""
     if importlib.util.find_spec("matplotlib") is None:
         entry = codes()["NP2TF928"]
         raise PlotError(f"{entry.code} {entry.message}. {entry.remedy}")

@@ -50,10 +50,7 @@ def originals_of(
     """Return the source's code of functions for the code of their translations.
 
     Args:
-        data: the bytes of the source file `path`.
         tree: the translation, with the source's places.
-        translated_code: the compiled translation.
-        loops: the loops of the source.
     """
     with warnings.catch_warnings():
         # Python has given these warnings when the module was parsed.

@@ -22,9 +22,7 @@ def check(value: object, qualified_name: str, or_none: bool) -> object:
     """Return NumPy's object for an imported object, which is NumPy's or the object of `tnp` in its place.
 
     Args:
-        value: the imported object.
         qualified_name: the name of the object in NumPy, such as `numpy` or `numpy.linalg.norm`.
-        or_none: whether the object may be None.
 
     Raises:
         ImportError: if the program has bound another object to the name.

@@ -36,12 +36,6 @@ def is_bound_once(tree: ast.Module, first: int, last: int, name: str) -> bool:
     """Return whether a name that a block of a file reads from its surroundings is bound only once there.
 
     A global variable counts only if an import binds it, because other modules may assign a variable.
-
-    Args:
-        tree: the file.
-        first: the first line of the block.
-        last: its last line.
-        name: the name.
     """
     for scope in _scopes_around(tree, first, last):
         count = sum(_bindings(scope, name))
@@ -139,7 +133,6 @@ def block_of(functions: Sequence[types.FunctionType], may_share_line: bool = Fal
     """Return the block in which all of these functions are defined.
 
     Args:
-        functions: the functions.
         may_share_line: whether a lambda may have another lambda in its line, so that name and line are not
             enough to find its code.
 
@@ -219,11 +212,7 @@ def _has_changed(function: types.FunctionType, path: str) -> bool:
 
 
 def definition_of(tree: ast.Module, function: types.FunctionType, may_share_line: bool = False) -> Any:
-    """Return the node from which a function was made.
-
-    Raises:
-        UntranslatableError: if several nodes may have made it.
-    """
+    """Return the node that a function was made from; raise UntranslatableError if several fit."""
     code = function.__code__
     kinds: Any = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
     definitions = []
@@ -317,8 +306,6 @@ def imports_of(
     Without stand-ins the translator would take a name for a builtin, whose value is known.
 
     Args:
-        outer: the block.
-        names: the values of the block's names outside of it.
         is_stable: tells whether a name of a function will always mean this function.
     """
     identifiers = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))

@@ -25,15 +25,11 @@ _TNP = "np2tf.tnp"
 def translated_cell(
     text: str, names: Mapping[str, Any], path: str, options: Options | None = None
 ) -> tuple[ast.Module | None, list[Finding]]:
-    """Return the tree of a cell's translation at the cell's own lines, and the findings.
+    """Return a cell's translation at the cell's own lines (None if it needs none), and the findings.
 
     Args:
         text: the text of the cell; IPython's magics are calls in it.
         names: the names that earlier cells have bound, with their values.
-        path: the name of the cell in findings.
-
-    Returns:
-        The tree, or None if there is nothing to translate; and the findings.
     """
     original = ast.parse(text)
     if any(

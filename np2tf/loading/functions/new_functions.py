@@ -50,9 +50,6 @@ def translate_block(
     """Return the translations of the functions in a block, and the findings about them.
 
     Args:
-        block: the source.
-        functions: the functions.
-        options: the options of the translation.
         with_boundaries: whether functions that the translation leaves as they are get boundaries too, so that
             raw tensors among their arguments become arrays.
 

@@ -93,12 +93,7 @@ def _is_np2tf(node: ast.expr) -> bool:
 
 
 def staged_loop(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
-    """Return the staged version of a loop's function; None if there is none.
-
-    Args:
-        plain: the function as in the source.
-        loop_function: the loop that it was made from.
-    """
+    """Return the staged version of `plain`, a loop's function as in the source; None if there is none."""
     try:
         translations, _ = translate_block(block_of_loop(plain, loop_function), [plain], _OPTIONS)
     except UntranslatableError:

@@ -80,11 +80,7 @@ def _place(target: Any, functions: list[types.FunctionType]) -> tuple[str, int]:
 
 
 def _rebuild(target: Any, make: Make) -> Any:
-    """Return `target` with every function in it replaced by the result of `make`.
-
-    Raises:
-        UntranslatableError: if `target` is an object of an unknown kind.
-    """
+    """Return `target` with `make` applied to its functions; raise UntranslatableError for an unknown kind."""
     if isinstance(target, type):
         return _class(target, make)
     if isinstance(target, (staticmethod, classmethod)):

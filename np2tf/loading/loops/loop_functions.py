@@ -126,12 +126,7 @@ OTHER_ENDS = ("\r", "\f", "\ufeff")
 
 
 class LoopText:
-    """The lines of a loop, which can be changed.
-
-    Args:
-        lines: the lines of the file.
-        loop: a statement in the file.
-    """
+    """The lines of a loop in a file with these lines; they can be changed."""
 
     def __init__(self, lines: list[str], loop: ast.For | ast.While) -> None:
         last = loop.body[-1].end_lineno
@@ -181,13 +176,7 @@ class LoopText:
         self._rows[k:k] = [(indentation + statement.encode(), first.lineno) for statement in statements]
 
     def function(self, head: str, begin: list[str], end: list[str]) -> tuple[str, tuple[int, ...]]:
-        """Return the text of a function that begins with `head`, and the lines of the file for its lines.
-
-        Args:
-            head: the first line.
-            begin: the statements before the loop.
-            end: the statements behind the loop.
-        """
+        """Return a function's text, with statements around the loop, and the file's lines for its lines."""
         indentation = "" if self._prefix else _INDENTATION
         rows = [(head, self._first)]
         around = self._prefix or _INDENTATION
@@ -219,12 +208,8 @@ def function_of(
     """Return a loop's text as a function, its lines, the loop's kind, and whether it returns that it is over.
 
     Args:
-        lines: the lines of the file.
-        loop: a statement in the file.
         items: the iterable of the loop, if it is no range.
-        name: the name of the function.
         parameters: the parameters of the function, without the parameters for its first and last iteration.
-        results: the results of the function.
     """
     text = LoopText(lines, loop)
     breaks = jumps(loop.body, ast.Break)
@@ -292,13 +277,7 @@ Loops = dict[tuple[int, int], LoopFunction]
 
 
 def loops_of(source: ast.Module, text: str, path: str) -> Loops:
-    """Return the loops of a module that can become functions.
-
-    Args:
-        source: the tree of the module.
-        text: the text of the module.
-        path: the path of the file.
-    """
+    """Return the loops of a module that can become functions."""
     loops: Loops = {}
     if any(end in text for end in OTHER_ENDS):
         return loops

@@ -85,7 +85,6 @@ def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
     """Return how often statements read each name. An augmented assignment reads its variable.
 
     Args:
-        body: the statements.
         returned: whether to count reads in `return` statements.
     """
     counts: dict[str, int] = {}
@@ -163,7 +162,6 @@ def functions_of(
     """Yield the functions that are inside no other function, and whether a class is around them.
 
     Args:
-        body: the statements to look into.
         in_class: whether a class is around them.
         everywhere: whether to look also into handlers of exceptions and cases of `match`.
     """

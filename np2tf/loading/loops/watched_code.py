@@ -79,8 +79,6 @@ def watch_functions(tree: ast.Module, loops: Loops, jitted_lines: set[int]) -> N
     """Let the loops of a source's functions be watched, and append the loops' own functions to the module.
 
     Args:
-        tree: the module; it is changed.
-        loops: the loops of the module.
         jitted_lines: the lines where jitted functions begin.
     """
     for function, _ in list(functions_of(tree.body)):
@@ -95,7 +93,6 @@ def watch_translation(
 
     Args:
         tree: the translation, with the source's places; it is changed.
-        loops: the loops of its source.
         jitted_lines: the lines where jitted functions begin.
         compiler_functions: the names of functions that another compiler reads, which stay as they are.
     """

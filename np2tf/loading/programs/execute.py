@@ -74,11 +74,7 @@ def trim(error: BaseException) -> None:
 
 
 def show(error: BaseException, *, whole: bool = False) -> None:
-    """Report an uncaught exception to the user by the present `sys.excepthook`.
-
-    Raises:
-        SystemExit: if the program's own excepthook raises it.
-    """
+    """Report an uncaught exception by the present `sys.excepthook`, which may raise SystemExit."""
     if whole:
         error.__traceback__ = error.__traceback__ and _without_ours(error.__traceback__)
     else:
@@ -119,8 +115,6 @@ def execute(
     """Run the program's main module as `__main__`, and end as `python` would end.
 
     Args:
-        main: the main module, compiled.
-        program: the program that it belongs to.
         settings: the settings of the configuration and of the device, for the processes that the program
             starts.
         child: the main module of processes that the program spawns.

@@ -194,11 +194,7 @@ def _script(program: Program) -> Main:
 
 
 def script_main(file: str, options: Options) -> Main:
-    """Return a script, translated and compiled.
-
-    Raises:
-        CannotRun: if the file cannot be read, or is no valid Python.
-    """
+    """Return a script, translated and compiled; raise CannotRun if it is unreadable or no valid Python."""
     path = os.path.abspath(file)
     loader = TranslatingLoader("__main__", path, options)
     return Main(_compile_program(loader, "__main__", file), path, loader, None)

@@ -43,7 +43,6 @@ def run_workers(count: int, restarts: int) -> int:
     lines. Lines of other workers get the number of the worker.
 
     Args:
-        count: the number of workers.
         restarts: how often all workers are started again after one has failed.
     """
     for restarts_left in range(restarts, -1, -1):
@@ -61,8 +60,6 @@ class _Failure:
     """The failure of a worker.
 
     Attributes:
-        text: what has happened, for the user.
-        status: the exit status of the command.
         is_interrupt: whether the user has ended the command.
     """
 

@@ -59,7 +59,6 @@ class LaneCall:
 
     Args:
         run: the function of a lane, ready to be staged.
-        function: the user's function.
         structure: the structure of the arguments, with their leaves.
         slices: for each leaf the axis of the lanes, or None for a leaf that all lanes get whole.
     """
@@ -71,12 +70,7 @@ class LaneCall:
 
 
 class Axis(Protocol):
-    """An axis with a name, over which collectives compute.
-
-    Attributes:
-        name: the name.
-        lane: the number of the lane that runs now.
-    """
+    """An axis with a name, over which collectives compute; `lane` is the number of the lane that runs now."""
 
     name: Any
     lane: Any
@@ -85,7 +79,6 @@ class Axis(Protocol):
         """Return the result of a collective in the lane that runs now.
 
         Args:
-            name: the name of the collective.
             x: the operand in this lane, a nested value.
             combine: how the leaves of the operands are joined.
             inner: the lanes inside the axis that are staged together, the outermost first.
@@ -107,10 +100,8 @@ class LaneStop(BaseException):
     accident.)
 
     Attributes:
-        axis: the axis of the collective.
         value: the operand in this lane, a nested value.
         combine: how the leaves of the operands are joined.
-        name: the name of the collective.
         stacks: for each leaf the number of its first axes along which the lanes of inner axes are, because
             they have stopped together.
         depth: the number of inner axes whose lanes have stopped together.
@@ -271,9 +262,6 @@ def refuse_inner_derivative(name: str, x: Any, axis_name: Any, depth: int) -> No
     """Refuse a collective of values that are differentiated lane by lane, because it would be a constant.
 
     Args:
-        name: the name of the collective.
-        x: its operand.
-        axis_name: the name of the axis.
         depth: the number of derivatives that were being computed when the axis was made.
 
     Raises:

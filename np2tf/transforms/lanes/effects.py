@@ -67,11 +67,7 @@ def operations_within(operations: Sequence[tf.Operation]) -> list[tf.Operation]:
 
 
 def _functions_of(operation: tf.Operation) -> list[Any]:
-    """Return the graphs of the functions that an operation runs.
-
-    Raises:
-        NotImplementedError: a function has no graph that can be looked into.
-    """
+    """Return the graphs of an operation's functions; raise NotImplementedError if one cannot be read."""
     graphs = []
     for name in operation.node_def.attr:
         attribute = operation.node_def.attr[name]
@@ -95,11 +91,6 @@ def dependents_of(operations: Sequence[tf.Operation], sources: Sequence[tf.Tenso
 
 def watched_run(trace: Trace, function: Any, run: Callable[[], Any]) -> tuple[Any, str]:
     """Return the result of a part of a trace whose writes are undone.
-
-    Args:
-        trace: the trace.
-        function: the program's function that it runs.
-        run: runs the function.
 
     Returns:
         The result, and what from outside it has written to: "an array" or "an object"; empty for nothing.
@@ -130,7 +121,6 @@ def refuse_draws(function: Any, arguments: Sequence[Any]) -> Iterator[None]:
     """Refuse a function that draws from one of NumPy's streams of random numbers in the with block.
 
     Args:
-        function: the function.
         arguments: its arguments, which may be generators.
 
     Raises:

@@ -74,11 +74,7 @@ def _row(source: Any, k: tf.Tensor) -> Any:
 
 
 def _count(sources: Sequence[Any]) -> int | tf.Tensor:
-    """Return the number of lanes.
-
-    Raises:
-        TransformArgumentError: the sources have different numbers of rows.
-    """
+    """Return the number of lanes; raise TransformArgumentError if the sources' numbers of rows differ."""
     firsts = [source.starts if isinstance(source, RaggedArray) else source for source in sources]
     known_counts = {first.shape[0] for first in firsts} - {None}
     error = TransformArgumentError(
@@ -99,7 +95,6 @@ class _Form(NamedTuple):
     Attributes:
         depth: the number of axes, from the first on, whose lengths depend on the lane.
         shape: the lengths of the other axes.
-        dtype: the dtype of the elements.
     """
 
     depth: int
@@ -120,11 +115,7 @@ class _Form(NamedTuple):
 
 
 def _encode(leaf: Any) -> tuple[_Form, list[tf.Tensor]]:
-    """Return the form of a leaf, and its tensors.
-
-    Raises:
-        RaggedRowsError: the leaf is no number or array.
-    """
+    """Return the form and the tensors of a leaf; raise RaggedRowsError if it is no number or array."""
     if isinstance(leaf, RaggedArray):
         tensor = leaf.ragged_tensor
     elif dtype_of(leaf) is None:
@@ -152,7 +143,6 @@ class _Outcome:
     """The result of a lane, or the operand of the collective at which it has stopped.
 
     Attributes:
-        structure: the structure of the result.
         stop: the stop at a collective; None if the lane has ended.
         forms, tensors: the form and the tensors of each leaf, as they are now.
     """
@@ -168,7 +158,6 @@ class Rows:
     """The results of all lanes.
 
     Args:
-        structure: the structure of a lane's result.
         leaves: the leaves of the results of all lanes: tensors and ragged arrays.
         equal: for each leaf whether its value is visibly the same in all lanes.
     """
@@ -254,11 +243,7 @@ class _RowStaging:
         return outcome, outcome.forms, equal
 
     def _watch(self, run: Callable[[], _Outcome]) -> _Outcome:
-        """Return the outcome of a lane, and undo what it writes.
-
-        Raises:
-            NotStagedError: it has written to an array or object from outside.
-        """
+        """Return a lane's outcome, and undo its writes; raise NotStagedError if any went outside."""
         trace = self._trace
         if trace is None:
             with refuse_draws(origin_of(self._lanes.function), self._lanes.structure.leaves):

@@ -47,11 +47,7 @@ LARGEST = 2**26
 
 @dataclass(frozen=True)
 class Lanes(LaneCall):
-    """A call of `vmap` with arguments for all lanes.
-
-    Args:
-        size: the number of lanes.
-    """
+    """A call of `vmap` with arguments for all lanes."""
 
     size: int
 
@@ -80,7 +76,6 @@ class Together:
     """The results of all lanes.
 
     Args:
-        structure: the structure of a lane's result.
         rows: the leaves of the results, with the lanes along the first axis.
         equal: for each leaf whether its value is visibly the same in all lanes.
     """
@@ -128,11 +123,7 @@ class _Outcome:
     stop: LaneStop | None
 
     def tensors(self) -> list[tf.Tensor]:
-        """Return the leaves as tensors, of the dtypes that stacked results have.
-
-        Raises:
-            TypeError: a leaf is no number.
-        """
+        """Return the leaves as tensors of stacked results' dtypes; raise TypeError if one is no number."""
         if any(dtype_of(leaf) is None for leaf in self.structure.leaves):
             raise TypeError("a result is not a number")
         return [as_tensor(tnp.asarray(leaf)) for leaf in self.structure.leaves]

@@ -65,9 +65,6 @@ def stack(results: Sequence[Any], out_axes: Any, form: Form, has_rows: bool) -> 
     """Return the results of all lanes, stacked.
 
     Args:
-        results: the result of each lane.
-        out_axes: as for `vmap`.
-        form: the form of the results.
         has_rows: whether the lanes got rows of different lengths, so that the results may have different
             lengths.
 
@@ -97,11 +94,7 @@ def differing_results() -> TransformArgumentError:
 
 
 def along_first_axis(rows: Any, axis: Any) -> Any:
-    """Return rows of different lengths.
-
-    Raises:
-        RaggedRowsError: the caller wants them along another axis than the first.
-    """
+    """Return rows of different lengths; raise RaggedRowsError for another axis than the first."""
     if axis != 0:
         raise RaggedRowsError(f"results of different lengths are stacked along axis 0, not along axis {axis}")
     return rows
@@ -247,13 +240,7 @@ _compiled_codes: Counter[Any] = Counter()
 
 
 def compiled_batch(fun: Any, options: Any, stage: Callable[..., Any]) -> CompiledBatch:
-    """Return the compiled form of a `vmap`: one object for each function with options.
-
-    Args:
-        fun: the function of a lane.
-        options: the other arguments of `vmap`.
-        stage: as for `CompiledBatch`.
-    """
+    """Return the compiled form of a `vmap`: one object for each function with options."""
     root, made_by, inner = origin_of(fun), [], fun
     while inner is not root:
         made_by.append(inner.made_by[1:])

@@ -23,7 +23,6 @@ class _Cluster:
     Attributes:
         strategy: TensorFlow's strategy for the processes; None in a program of one process.
         index: the place of this process among them.
-        count: the number of processes.
         timeout: the seconds that a process waits for other processes.
     """
 

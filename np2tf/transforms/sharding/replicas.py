@@ -57,7 +57,6 @@ class Group:
         Args:
             x: the tensor of a device, of the same shape and dtype on all devices.
             place: the place of the device among this process's devices.
-            key: the key of the operation.
         """
         if x.dtype in _COMPLEX:
             total = self.sum(_pairs(x), place, key)
@@ -134,7 +133,6 @@ class Replicas:
         devices: the names of this process's devices.
         count: the number of replicas in all processes.
         first: the number of the first replica of this process.
-        group: all replicas.
         processes: the first replicas of all processes.
     """
 

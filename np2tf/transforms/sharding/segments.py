@@ -52,8 +52,6 @@ class Segments:
     """The segments of one replica, and the collectives between them.
 
     Args:
-        trace: the trace of the graph.
-        function: the user's function.
         call: stages the function, and returns its result.
     """
 
@@ -146,12 +144,7 @@ class Segments:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The value that a segment gives, in the graph around it.
-
-    Args:
-        value: the function's result, or the operand of a collective.
-        stop: the collective; None for the result.
-    """
+    """The function's result, or the operand of the collective `stop`, in the graph around the segment."""
 
     value: Any
     stop: LaneStop | None
@@ -162,7 +155,6 @@ class _StagedSegment:
     """The value that a segment gives, in its own graph.
 
     Args:
-        structure: the structure of the value, with its leaves.
         stop: the collective; None for the function's result.
         tensors: the leaves that are numbers or arrays, and whether NumPy raises an error if it may.
         may_fail: whether the last tensor says whether NumPy raises an error.
@@ -186,15 +178,12 @@ class ReplicaAxis:
     """The axis of the replicas while a function is staged for each of them.
 
     Attributes:
-        name: the name of the axis.
         lane: the number of the replica that is staged now, a staged int.
         sources: the tensors that vary from replica to replica because of what they are.
         met_count: the number of collectives that the replica has met.
         segments: the segments of XLA that the replica is staged as; None for a graph.
 
     Args:
-        name: the name of the axis.
-        replicas: the replicas.
         label: a text that is the same in all processes and differs from function to function.
     """
 

@@ -60,7 +60,6 @@ class Varying:
     """The tensors of a graph that vary.
 
     Args:
-        graph: the graph.
         sources: the tensors that vary because of what they are.
 
     Raises:
@@ -169,8 +168,6 @@ class Blocks:
 
     Args:
         in_axes: as for `shard_map`.
-        args, kwargs: the arguments.
-        replicas: the replicas.
 
     Raises:
         TransformArgumentError: axes and arguments do not fit together, or an axis cannot be cut evenly.
@@ -385,7 +382,6 @@ class _ShardedFunction:
 
     Args:
         fun, in_axes, out_axes, axis_name: as for `shard_map`.
-        replicas: the replicas.
     """
 
     def __init__(
@@ -434,7 +430,6 @@ class _ShardedFunction:
         """Stage all replicas of this process, each on its device, and return the joint result.
 
         Args:
-            fun: the function.
             calls: the positional arguments and the arguments by name of each replica.
         """
         scope = current_scope()
@@ -550,7 +545,6 @@ class _Result:
     """The result of a replica.
 
     Args:
-        structure: its structure.
         entries: the entry of `out_axes` for each leaf.
         leaves: the leaves; a leaf that is joined from several processes has the blocks of all replicas.
     """
