@@ -118,7 +118,7 @@ def test_inert_until_asked(plain: pytest.Pytester):
         *("np2tf.integrations", "np2tf.integrations.pytest_plugin"),
         *(
             "np2tf.core",
-            *(f"np2tf.core.{name}" for name in ("late", "operators", "own_warnings", "settings")),
+            *(f"np2tf.core.{name}" for name in ("late", "operators", "own_warnings", "settings", "signals")),
         ),
     }
     assert not any("np2tf:" in line or "jitted" in line for line in result.outlines)
