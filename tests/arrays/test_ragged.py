@@ -78,7 +78,7 @@ def test_lists_are_rows() -> None:
     ("x", "message"),
     [
         ([np.ones(2), np.ones(2, int)], "float64.*int64"),
-        ([1.0, 2.0], "is a float, and not an array"),
+        ([1.0, 2.0], "is a float, not an array"),
         (object_array(np.ones(2), object_array(np.ones(1))), "different depths"),
         ([np.ones((1, 2)), np.ones((1, 3))], r"different shapes.*\(2,\), \(3,\)"),
         ([["a", "b"], ["c"]], "codes of characters"),
