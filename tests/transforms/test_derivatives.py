@@ -355,7 +355,7 @@ CASES = [
     (lambda: np2tf.grad(cubes, 1)(X), TransformArgumentError, "at least 2 positional"),
     (lambda: np2tf.grad(cubes, "x")(X), TransformArgumentError, "argnums must be"),
     (lambda: np2tf.grad(3), TransformArgumentError, "takes a function"),
-    (lambda: np2tf.grad(cubes, has_aux=True)(X), OutputKindError, "returns a pair"),
+    (lambda: np2tf.grad(cubes, has_aux=True)(X), OutputKindError, "return a pair"),
     (lambda: np2tf.jvp(cubes, (X,), (X[:2],)), TransformArgumentError, r"shape \(2,\).*shape \(3,\)"),
     (lambda: np2tf.jvp(cubes, (X,), (X.astype("f4"),)), TransformArgumentError, "float32.*float64"),
     (lambda: np2tf.jvp(cubes, X, X), TransformArgumentError, "must be tuples or lists"),

@@ -92,10 +92,10 @@ def test_wrong_derivatives_are_found(mode: str) -> None:
 
 
 def test_arguments_of_check_grads() -> None:
-    """Integers and unknown modes are refused."""
+    """Integers and unknown modes must be refused."""
     with pytest.raises(TransformArgumentError, match="floating-point"):
         np2tf.check_grads(np.sin, (np.arange(3),), 1)
-    with pytest.raises(TransformArgumentError, match="modes are"):
+    with pytest.raises(TransformArgumentError, match="modes must be"):
         np2tf.check_grads(np.sin, (X,), 1, "forward")
 
 
