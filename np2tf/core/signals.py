@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # getsignal without making enumerations
 import signal
 import threading
 from collections.abc import Iterator
@@ -17,13 +18,21 @@ SIGNALS = tuple(
 )
 
 
+def own_handlers() -> dict[int, Any]:
+    """Return the handlers that the program has set for the usual signals."""
+    return {
+        number: handler
+        for number in SIGNALS
+        if callable(handler := _signal.getsignal(number)) and handler is not signal.default_int_handler
+    }
+
+
 def pass_on(error: BaseException) -> None:
     """Raise an error again if a handler of a signal has raised it, in the middle of np2tf's own work.
 
     It is no failure of that work, but the program's way out of it.
     """
-    handlers = [handler for number in SIGNALS if callable(handler := signal.getsignal(number))]
-    codes = [getattr(getattr(handler, "func", handler), "__code__", None) for handler in handlers]
+    codes = [getattr(getattr(one, "func", one), "__code__", None) for one in own_handlers().values()]
     places = {(code.co_filename, code.co_firstlineno) for code in codes if code is not None}
     traceback = error.__traceback__
     while traceback is not None:
@@ -48,8 +57,7 @@ def handlers_deferred() -> Iterator[None]:
     def record(number: int, frame: Any) -> None:
         came.append(number)
 
-    handlers = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
-    own = {number: one for number, one in handlers.items() if one is not signal.default_int_handler}
+    own = own_handlers()
     try:
         for number in own:
             signal.signal(number, record)

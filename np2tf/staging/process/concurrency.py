@@ -7,18 +7,16 @@ process if the memory is shared.
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # getsignal without making enumerations
 import _thread
 import ctypes
-import signal
 import threading
 from typing import Any
 
 import numpy as np
 
-from np2tf.core.signals import SIGNALS
+from np2tf.core.signals import own_handlers
 
-_getsignal, _count_threads = _signal.getsignal, _thread._count
+_count_threads = _thread._count
 
 
 class OwnThreads:
@@ -39,10 +37,7 @@ def is_main_thread() -> bool:
 
 def handles_signals() -> bool:
     """Return whether the program has set a handler of its own for a usual signal."""
-    return any(
-        callable(handler := _getsignal(number)) and handler is not signal.default_int_handler
-        for number in SIGNALS
-    )
+    return bool(own_handlers())
 
 
 def has_foreign_memory(array: np.ndarray) -> bool:
