@@ -350,6 +350,7 @@ def test_a_step_that_fails(
         for name in ("TOO_SHORT", "FIRST_RECONSIDER_FACTOR", "RECONSIDER_FACTOR"):
             monkeypatch.setattr(constants, name, 0.0)
         monkeypatch.setattr(constants, "SHARE_DIVISOR", 1.0)
+        monkeypatch.setattr(constants, "UNPAID_TRIES", 1000)
         monkeypatch.setattr(budget.Budget, "is_open", True)
     if kind == "cold":
         monkeypatch.setattr(fast_flags, "tensors", False)

@@ -9,7 +9,7 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -371,6 +371,15 @@ class Compiler:
                 self._budget, lambda: () if (owner := reference()) is None else [*owner.caches.values()]
             )
 
+    @contextlib.contextmanager
+    def _giving(self, seconds: float) -> Iterator[None]:
+        """Give traces this time, whatever the budget says."""
+        self._until = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._until = None
+
     @property
     def _deadline(self) -> float | None:
         """The time at which tracing is given up; None if the host is no alternative."""
@@ -486,7 +495,8 @@ class Compiler:
             cache = self._cache_of(call)
             explanation.add_signature(call.signature)
             if cache.fallback is None:
-                concrete_function, _, cache, call = self._compile(cache, call)
+                with self._giving(constants.PATIENCE_OF_USERS):
+                    concrete_function, _, cache, call = self._compile(cache, call)
                 explanation.add_code(concrete_function, call.signature)
         except Exception as error:
             explanation.reason, explanation.code = first_line(error), code_of(error)

@@ -50,14 +50,12 @@ class LoopCompiler(Compiler):
         self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float
     ) -> Fallback | None:
         """Make code for a call in `seconds` without running it; return the reason if that is impossible."""
-        self._until = time.monotonic() + seconds
         try:
-            self._code_for(args, {}, changing_places)
+            with self._giving(seconds):
+                self._code_for(args, {}, changing_places)
         except Exception as error:
             pass_on(error)
             return self._note_fallback(error)
-        finally:
-            self._until = None
         return None
 
     def run_now(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Any:

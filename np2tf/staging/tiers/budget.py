@@ -97,12 +97,15 @@ class Budget:
         return max(_all_costs.mean, self._host.callees_cost)
 
     @property
+    def _all_in_vain(self) -> int:
+        """The number of traces that failed or gave slower code."""
+        return self._in_vain + len(self.slower)
+
+    @property
     def is_open(self) -> bool:
         """True if the function may be compiled once more."""
         costs, seconds = self._costs, self.expected_seconds
-        in_vain = self._in_vain + len(self.slower)
-        unpaid = 0 if costs.gain > costs.seconds else max(costs.tries - in_vain - constants.PAID_TRIES, 0)
-        divisor = constants.SHARE_DIVISOR ** min(in_vain + unpaid, constants.MOST_IN_VAIN)
+        divisor = constants.SHARE_DIVISOR ** min(self._all_in_vain, constants.MOST_IN_VAIN)
         if costs.debt + seconds > self.own_seconds / divisor:
             return False
         if not has_share(self.own_seconds, self._host.since) or not _queue.is_turn_of(self):
@@ -121,7 +124,10 @@ class Budget:
         """
         if calls is None:
             return self.own_seconds >= constants.HOST_SECONDS_FIRST and self.is_open
-        least = max(constants.HOST_SECONDS_FIRST, self.expected_seconds / constants.SHARED_BY)
+        costs, least = self._costs, self.expected_seconds / constants.SHARED_BY
+        if costs.tries - self._all_in_vain >= constants.UNPAID_TRIES and costs.gain < costs.seconds:
+            least = costs.debt + self.expected_seconds
+        least = max(constants.HOST_SECONDS_FIRST, least)
         return calls.own_seconds >= least and has_share(calls.own_seconds, calls.since) and self.is_open
 
     @property

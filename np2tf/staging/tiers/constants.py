@@ -45,6 +45,9 @@ ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = CALLS_TO_AVERAGE, 10, 4.0
 HOST_SECONDS_FIRST = 0.1
 #: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
+#: Once a function has code for so many kinds of calls, which together have not saved what they cost, the
+#: calls of the next kind must have taken that by themselves: kinds that do not recur are not compiled.
+UNPAID_TRIES = 3
 #: A function, or a kind of its calls, must have taken this share of the processor's time since its first
 #: call: compiling can save no more than that, and compiled code takes memory as long as the process lives.
 LEAST_SHARE = 0.01
@@ -52,10 +55,11 @@ LEAST_SHARE = 0.01
 PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
 #: … or this many times the cost of compiling it in an earlier process.
 KNOWN_COST_FACTOR = 2.0
+#: … or this many seconds if a user has asked how the function would be compiled.
+PATIENCE_OF_USERS = 10.0
 #: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by
-#: SHARE_DIVISOR for each trace that failed or gave slower code, and for each compilation after the first
-#: PAID_TRIES that has not paid.
-PAID_TRIES, SHARE_DIVISOR = 3, 4.0
+#: SHARE_DIVISOR for each trace that failed or gave slower code.
+SHARE_DIVISOR = 4.0
 #: The share is divided no further after this many: it is far below what any process lives to spend.
 MOST_IN_VAIN = 64
 #: The share for all functions together.

@@ -20,6 +20,7 @@ from np2tf.staging.tiers.constants import (
     LONG_CALL,
     SHARE_OF_LONG_CALLS,
     SHARED_BY,
+    UNPAID_TRIES,
 )
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
@@ -180,6 +181,21 @@ def test_other_kinds_of_calls_wait_for_their_share(time: _Time) -> None:
     function.note_compiling(8.0)
     assert not function.is_due(Comparison(own_seconds=1.9))
     assert function.is_due(Comparison(own_seconds=2.1))
+
+
+def test_kinds_of_calls_that_do_not_come_again_are_not_compiled(time: _Time) -> None:
+    """Code that has not paid is followed by more only for calls that have taken as long by themselves."""
+    clock.clock.host_seconds = 1000.0
+    function = _budget(100.0)
+    for _ in range(UNPAID_TRIES):
+        assert function.is_due(Comparison(own_seconds=1.0))
+        with function.count_trace():
+            function.note_compiling(2.0)
+    cost = (UNPAID_TRIES + 1) * 2.0
+    assert not function.is_due(Comparison(own_seconds=0.9 * cost))
+    assert function.is_due(Comparison(own_seconds=1.1 * cost))
+    function._costs.gain = cost
+    assert function.is_due(Comparison(own_seconds=1.0)), "the code has paid"
 
 
 def test_what_takes_a_small_share_of_the_time_is_never_compiled(
