@@ -495,7 +495,8 @@ class Compiler:
             cache = self._cache_of(call)
             explanation.add_signature(call.signature)
             if cache.fallback is None:
-                with self._giving(constants.PATIENCE_OF_USERS):
+                limits_time = self._deadline is not None
+                with self._giving(constants.PATIENCE_OF_USERS) if limits_time else contextlib.nullcontext():
                     concrete_function, _, cache, call = self._compile(cache, call)
                 explanation.add_code(concrete_function, call.signature)
         except Exception as error:
