@@ -80,7 +80,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.compile.compiler:place_of",
         "np2tf.staging.compile.compiler:first_line",
         "np2tf.staging.compile.compiler:Compiler._note_fallback",
-        "np2tf.staging.tiers.policy:HostStreak.note",
+        "np2tf.staging.tiers.host_streak:HostStreak.note",
         "np2tf.staging.compile.compiler:tell_unjitted",
         "np2tf.staging.tiers.history:Followed.refuse",
         "np2tf.staging.tiers.history:Refusal.from_fallback",

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops, gen_math_ops
 
@@ -26,6 +25,7 @@ from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.front.numpy_state import raises_floating_point_errors
 from np2tf.arrays.tensors.storage import Storage
 from np2tf.arrays.tensors.symbolic_integers import constant
+from np2tf.arrays.tensors.tapes import may_record
 
 # -- eager fast path -----------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ def apply_to_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         else:
             return None
     shapes = {base._shape_tuple() for base in bases if type(base) is EagerTensor}
-    if len(shapes) > 1 or min(shapes.pop(), default=0) < 2 or record.could_possibly_record():
+    if len(shapes) > 1 or min(shapes.pop(), default=0) < 2 or may_record():
         return None
     result = function(*bases)
     if type(result) is ndarray and not result._chain:

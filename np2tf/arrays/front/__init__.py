@@ -1,3 +1,3 @@
 """The functions that programs call: NumPy's (and SciPy's) own while all operands are on the host. Nothing
-here imports TensorFlow (tape_advice excepted).
+here imports TensorFlow (watch_error excepted).
 """

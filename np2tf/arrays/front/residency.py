@@ -189,7 +189,7 @@ class _Surroundings:
         kinds = {device.device_type.lower() for device in tf.config.get_visible_devices()}
         self.device_kind = next((kind for kind in ACCELERATORS if kind in kinds), "cpu")
         self._context = context.context()
-        importlib.import_module("np2tf.arrays.front.tape_advice")
+        importlib.import_module("np2tf.arrays.front.watch_error")
         self.graphs = ops._default_graph_stack
 
     def names_accelerator(self) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf.arrays.array.ndarray import weak_scalar
 from np2tf.arrays.dispatch.op import Array, Axis, DType, attach, call_numpy, op
@@ -41,6 +40,7 @@ from np2tf.arrays.operands.numpy_warnings import EMPTY_MEAN, TOO_FEW, warn_where
 from np2tf.arrays.tensors.axis_reductions import reduce_any, reduce_in_lanes
 from np2tf.arrays.tensors.dtype_dispatch import COMPLEX
 from np2tf.arrays.tensors.storage import staging_for_xla
+from np2tf.arrays.tensors.tapes import may_record
 from np2tf.arrays.tensors.violations import record_violation
 from np2tf.core.errors import NoGraphFormError, ShapeNeededError
 
@@ -311,7 +311,7 @@ def _total(
         start = as_tensor(initial, wide)
         if rank_of(start) != 0:
             raise ValueError("setting an array element with a sequence.")
-        if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
+        if identity == 0 and _is_negative_zero(start) and not may_record():
             raise NoGraphFormError("a sum that may be -0")
         result = combine(result, start)
     return cast(result, result_dtype)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf.arrays.array.ndarray import ndarray, tensor_array, wrap_tensor
 from np2tf.arrays.functions import cumulative, reductions
@@ -24,6 +23,7 @@ from np2tf.arrays.operands.axes import normalize_axes, normalize_axis, rank_of
 from np2tf.arrays.operands.conversion import as_tensor, as_view, cast
 from np2tf.arrays.operands.promotion import kind_of_item, promotion_kind, ufunc_loop
 from np2tf.arrays.tensors.axis_reductions import reduce_any
+from np2tf.arrays.tensors.tapes import may_record
 from np2tf.core.errors import NoGraphFormError, ShapeNeededError
 
 # -- reduceat ------------------------------------------------------------------------------------------------
@@ -176,11 +176,7 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
         _refuse_number(x)
         along = normalize_axis(axis, rank_of(x))
         _known_length(x, along)
-        if (
-            ufunc.__name__ in _ROUNDING_UFUNCS
-            and tf.executing_eagerly()
-            and not record.could_possibly_record()
-        ):
+        if ufunc.__name__ in _ROUNDING_UFUNCS and tf.executing_eagerly() and not may_record():
             raise NoGraphFormError(
                 f"{ufunc.__name__}.accumulate in eager code, which would round in another order than NumPy,"
             )

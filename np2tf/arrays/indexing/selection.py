@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf.arrays.array import slice_spec, slicing
 from np2tf.arrays.array.ndarray import (
@@ -27,6 +26,7 @@ from np2tf.arrays.tensors.axis_reductions import reduce_any
 from np2tf.arrays.tensors.graph_queries import value_number
 from np2tf.arrays.tensors.storage import Storage, current_scope, staging_for_xla
 from np2tf.arrays.tensors.symbolic_integers import Int, SymInt
+from np2tf.arrays.tensors.tapes import may_record
 from np2tf.arrays.tensors.violations import record_violation
 
 # -- element sources -----------------------------------------------------------------------------------------
@@ -552,7 +552,7 @@ def guard_gradient(selection: Selection) -> Selection:
     trace = None if scope is None else scope.trace
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection
-    if trace.gaps.is_allowed and not record.could_possibly_record():
+    if trace.gaps.is_allowed and not may_record():
         trace.gaps.is_taken = True
         return selection
     whole = selection.whole

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf.arrays.array.ndarray import is_array
 from np2tf.arrays.front.flags import transform_depth
 from np2tf.arrays.operands.numpy_warnings import called_package, program_location
+from np2tf.arrays.tensors.tapes import are_recorded
 from np2tf.core.errors import LeftTensorFlowError
 
 # -- followed tensors ----------------------------------------------------------------------------------------
@@ -26,18 +25,6 @@ def are_followed(values: Iterable[Any]) -> bool:
     over.
     """
     return bool(transform_depth.depth) and are_recorded(values)
-
-
-def are_recorded(values: Iterable[Any]) -> bool:
-    """Return whether a tape records what is computed with one of these tensors, also in staged code."""
-    if not record.could_possibly_record():
-        return False
-    tensors = [
-        value
-        for value in values
-        if isinstance(value, tf.Tensor) and (value.dtype.is_floating or value.dtype.is_complex)
-    ]
-    return bool(tensors) and record.should_record_backprop(tensors)
 
 
 def refuse_tensors(name: str | None, values: Iterable[Any]) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf.arrays.front.residency import surroundings
 from np2tf.arrays.tensors.axis_reductions import reduce_all
 from np2tf.arrays.tensors.storage import current_scope
+from np2tf.arrays.tensors.tapes import may_record
 
 # -- casts ---------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ def needs_derivatives() -> bool:
     if tf.executing_eagerly() or scope is None:
         return may_be_differentiated()
     trace = scope.trace
-    if not trace.xla or trace.at_once or not trace.gaps.is_allowed or record.could_possibly_record():
+    if not trace.xla or trace.at_once or not trace.gaps.is_allowed or may_record():
         return True
     trace.gaps.is_taken = True
     return False

@@ -56,7 +56,7 @@ from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import compiles_at_once, has_tensor, is_recording, names_numpy
 from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.history import digest_of_call, key_of
-from np2tf.staging.tiers.policy import HostStreak
+from np2tf.staging.tiers.host_streak import HostStreak
 from np2tf.staging.trace.signature import Signature
 from np2tf.staging.trace.trace import trace_of
 from np2tf.staging.values.carried_values import check_returned

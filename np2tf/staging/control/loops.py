@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
-from tensorflow.python.eager import record
 
 from np2tf.arrays.array.ndarray import is_array, scalar, storage_of
 from np2tf.arrays.operands.widened_storage import read_widened
@@ -23,6 +22,7 @@ from np2tf.arrays.tensors.storage import (
     link_aliases,
     staging_scope,
 )
+from np2tf.arrays.tensors.tapes import may_record
 from np2tf.core.errors import (
     AliasingError,
     BranchTypeError,
@@ -573,7 +573,7 @@ class StagedLoop:
 
     def _most_iterations(self) -> int | None:
         """Return the number of iterations, which XLA needs to know of a loop that is differentiated."""
-        is_differentiated = not self.trace.gaps.is_allowed or record.could_possibly_record()
+        is_differentiated = not self.trace.gaps.is_allowed or may_record()
         return self.rounds.maximum if self.rounds.exact and self.trace.xla and is_differentiated else None
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:

@@ -27,7 +27,6 @@ from np2tf.staging.host.watched_loops import WATCH, WatchedLoop, hot, loop_costs
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
-from np2tf.staging.tiers.policy import part_sizes
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.loop_compiler import LoopCompiler
@@ -125,6 +124,25 @@ class _Timing:
         """Return the seconds since the start."""
         self.seconds = self.timer.seconds
         return self.seconds
+
+
+def part_sizes(size: int) -> Generator[int, float | None, None]:
+    """Yield the numbers of iterations that compiled code runs at once, and receive the seconds of each part.
+
+    The first part has `size` iterations. The parts become longer, and shorter before an iteration that only
+    the host can run. They end if not even the smallest part can run, for which None is received.
+    """
+    least = size
+    while True:
+        seconds = yield size
+        if seconds is not None:
+            growth = min(constants.PART_GROWTH, constants.LONGEST_PART / max(seconds, 1e-9))
+            size = max(int(size * growth), 1)
+            least = min(least, size)
+        elif size > least:
+            size = max(size // constants.PART_GROWTH, least)
+        else:
+            return
 
 
 class LoopRun:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
-from tensorflow.python.eager import context, execute, record
+from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import ops
 
 from np2tf.arrays.array.ndarray import is_array
+from np2tf.arrays.tensors.tapes import may_record
 
 # -- graph rewrites ------------------------------------------------------------------------------------------
 # Calls of functions whose arithmetic Grappler, TensorFlow's optimizer of graphs, leaves as it is.
@@ -192,14 +193,14 @@ class ConcreteCall:
     @property
     def can_be_stopped(self) -> bool:
         """True if the function has loops that end at a stop sign."""
-        return self._stop_place is not None and not record.could_possibly_record()
+        return self._stop_place is not None and not may_record()
 
     def __call__(self, inputs: list[tf.Tensor], sign: tf.Tensor | None = None) -> Sequence[tf.Tensor]:
         """Return the outputs of the function, whose arithmetic nothing rewrites.
 
         Once `sign` is set, they mean nothing.
         """
-        if record.could_possibly_record():
+        if may_record():
             with exact_calls():
                 return self.function(*inputs)
         return self.execute(self.operands(inputs, sign))

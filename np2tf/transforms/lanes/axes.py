@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, wrap_tensor
 from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.tapes import are_recorded
 from np2tf.core.errors import AxisNameError, NotStagedError, TransformArgumentError
 from np2tf.transforms.recordings import recordings
 from np2tf.transforms.values import TREES, Structure
@@ -270,7 +270,7 @@ def refuse_inner_derivative(name: str, x: Any, axis_name: Any, depth: int) -> No
     if recordings.depth <= depth:
         return
     tensors = [leaf.tensor for leaf in Structure(x, TREES).leaves if is_array(leaf)]
-    if tensors and record.should_record_backprop(tensors):
+    if are_recorded(tensors):
         raise TransformArgumentError(
             f"{name} over the axis {axis_name!r} is called in a function that is differentiated inside the "
             "vmap; differentiate outside: grad(lambda x: vmap(f, axis_name=…)(x).sum())"

@@ -12,9 +12,9 @@ from np2tf.translator.control import calls as texts
 from np2tf.translator.control.calls import Calls, Comprehension, is_super
 from np2tf.translator.control.constructs import EXPRESSIONS, SMALL, STATEMENTS
 from np2tf.translator.control.lower import lower_function
-from np2tf.translator.control.refusals import Refusals, refuse_half_changed
 from np2tf.translator.control.scope import CannotLower, Marks
 from np2tf.translator.control.static import Static
+from np2tf.translator.control.unlowerable import Refusals, refuse_half_changed
 from np2tf.translator.facts.dataflow import (
     Names,
     block,

@@ -10,7 +10,6 @@ import numpy as np
 import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
-from tensorflow.python.eager import record
 
 from np2tf.arrays.dispatch.op import Array, op
 from np2tf.arrays.functions.linalg.checks import (
@@ -24,6 +23,7 @@ from np2tf.arrays.operands.differentiated_values import is_followed
 from np2tf.arrays.tensors import batches
 from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_any, reduce_sum
 from np2tf.arrays.tensors.storage import current_scope
+from np2tf.arrays.tensors.tapes import may_record
 from np2tf.arrays.tensors.violations import record_violation
 from np2tf.core.errors import NoGraphFormError
 
@@ -146,7 +146,7 @@ def decompose(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, 
 def _is_recorded() -> bool:
     """Return whether a tape records, or may ask for gradients of the code that is being staged."""
     scope = None if tf.executing_eagerly() else current_scope()
-    return record.could_possibly_record() or (scope is not None and not scope.trace.gaps.is_allowed)
+    return may_record() or (scope is not None and not scope.trace.gaps.is_allowed)
 
 
 def eigenvectors(

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record
 
 from np2tf.arrays.tensors.axis_reductions import reduce_prod
+from np2tf.arrays.tensors.tapes import may_record
 
 # -- associative ---------------------------------------------------------------------------------------------
 # Reductions and running results of associative functions, in log2(n) steps.
@@ -52,9 +52,7 @@ def scan(function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], x: tf.Tensor, ax
 
 def has_derivatives(x: tf.Tensor) -> bool:
     """Return whether someone may differentiate: in graphs, and where a tape records."""
-    return (x.dtype.is_floating or x.dtype.is_complex) and (
-        not tf.executing_eagerly() or record.could_possibly_record()
-    )
+    return (x.dtype.is_floating or x.dtype.is_complex) and (not tf.executing_eagerly() or may_record())
 
 
 def running_product(x: tf.Tensor, axis: int) -> tf.Tensor:

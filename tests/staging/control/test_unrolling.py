@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.staging.control import statements
+from np2tf.staging.control import unrolling
 from np2tf.staging.tiers.constants import MOST_LARGE_LOOPS
 from tests.helpers.differential import load, translation
 from tests.helpers.selections import every_second
@@ -78,7 +78,7 @@ def _call_both(body: str, count: int) -> tuple[dict[str, Any], np.ndarray]:
 
 @pytest.fixture(autouse=True)
 def compile_at_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(statements, "MOST_OPS", 400)
+    monkeypatch.setattr(unrolling, "MOST_OPS", 400)
     with np2tf.config.using(tier="compile"):
         yield
 

@@ -9,14 +9,15 @@ from itertools import pairwise
 
 import pytest
 
+from np2tf.staging.host.replacement import part_sizes
 from np2tf.staging.tiers import constants
-from np2tf.staging.tiers.policy import HostStreak, part_sizes
+from np2tf.staging.tiers.host_streak import HostStreak
 
 
 def test_the_choice_needs_no_tensorflow() -> None:
     program = (
         "import sys\n"
-        "from np2tf.staging.tiers import budget, call_context, clock, comparison, history, policy\n"
+        "from np2tf.staging.tiers import budget, call_context, clock, comparison, history, host_streak\n"
         "assert 'tensorflow' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,8 +1,6 @@
-"""Choices of tier that follow from a few numbers: calls that nobody looks at, and the parts of a loop."""
+"""Calls in a row that had to run on the host, after which some run there without a check."""
 
 from __future__ import annotations
-
-from collections.abc import Generator
 
 from np2tf.core.counts import Fallback
 from np2tf.staging.tiers import constants
@@ -30,22 +28,3 @@ class HostStreak:
     def end(self) -> None:
         """Check the next call."""
         self.unchecked = self._calls = 0
-
-
-def part_sizes(size: int) -> Generator[int, float | None, None]:
-    """Yield the numbers of iterations that compiled code runs at once, and receive the seconds of each part.
-
-    The first part has `size` iterations. The parts become longer, and shorter before an iteration that only
-    the host can run. They end if not even the smallest part can run, for which None is received.
-    """
-    least = size
-    while True:
-        seconds = yield size
-        if seconds is not None:
-            growth = min(constants.PART_GROWTH, constants.LONGEST_PART / max(seconds, 1e-9))
-            size = max(int(size * growth), 1)
-            least = min(least, size)
-        elif size > least:
-            size = max(size // constants.PART_GROWTH, least)
-        else:
-            return
