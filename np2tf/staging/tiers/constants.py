@@ -56,7 +56,7 @@ PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
 #: … or this many times the cost of compiling it in an earlier process.
 KNOWN_COST_FACTOR = 2.0
 #: … or this many seconds if a user has asked how the function would be compiled.
-PATIENCE_OF_USERS = 10.0
+PATIENCE_OF_USERS = 5.0
 #: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by
 #: SHARE_DIVISOR for each trace that failed or gave slower code.
 SHARE_DIVISOR = 4.0
