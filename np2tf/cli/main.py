@@ -11,6 +11,7 @@ import click
 
 from np2tf import __version__
 from np2tf.core.diagnostics import INTERNAL
+from np2tf.core.search_path import library_first
 from np2tf.core.settings import config as settings
 
 # command -> its line in `np2tf --help`. The module np2tf.cli.main.<command> defines a click command of that
@@ -47,7 +48,9 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"np2tf.cli.commands.{cmd_name}"), cmd_name)
+        with library_first():  # so that `run` can tell that another module hides one that np2tf needs
+            module = importlib.import_module(f"np2tf.cli.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

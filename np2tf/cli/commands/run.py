@@ -138,7 +138,7 @@ def run(
     main_program = Program(target, module is not None, tuple(arguments), include, exclude)
     if in_the_way := modules_in_the_way(main_program):
         click.echo(
-            f"np2tf run: files in the program's folder hide modules that np2tf needs "
+            f"np2tf run: files in the program's folder or on PYTHONPATH hide modules that np2tf needs "
             f"({', '.join(in_the_way)}), so the program runs untranslated, with `python`",
             err=True,
         )

@@ -12,7 +12,7 @@ import sys
 import types
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 from np2tf.core.diagnostics import FINDINGS, USAGE, Diagnostic, codes
 from np2tf.core.own_warnings import PACKAGE_FOLDER
+from np2tf.core.search_path import folders_before_the_library
 from np2tf.loading.import_hook import TranslatingFinder, TranslatingLoader, install
 from np2tf.translator.sources.options import Options
 
@@ -140,15 +141,15 @@ _OF_EVERY_PROCESS = frozenset(
 
 def modules_in_the_way(program: Program) -> list[str]:
     """Return the modules of the standard library that np2tf needs, too, and whose names the program's folder
-    has: each can be imported once in a process.
+    or one of PYTHONPATH has: each can be imported once in a process.
     """
     folder = os.curdir if program.is_module else os.path.realpath(program.target)
     if not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    try:
-        stems = {name.partition(".")[0] for name in os.listdir(folder) if name.endswith(".py")}
-    except OSError:  # `python` says what is wrong
-        return []
+    stems: set[str] = set()
+    for searched in (folder, *folders_before_the_library()):
+        with suppress(OSError):  # `python` says what is wrong
+            stems |= {name.partition(".")[0] for name in os.listdir(searched) if name.endswith(".py")}
     names = (stems & sys.stdlib_module_names) - _OF_EVERY_PROCESS - {*sys.builtin_module_names}
     if not names:
         return []

@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def start(
-    command: list[str], folder: Path, *arguments: str, given: str = ""
+    command: list[str], folder: Path, *arguments: str, given: str = "", path: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder, without what this process has in its environment for np2tf."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NP2TF")}
-    environment |= {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
+    environment |= {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": path}
     return subprocess.run(
         [*command, *arguments],
         cwd=folder,
@@ -408,6 +408,17 @@ def test_modules_of_the_program_with_names_of_pythons_own(name: str, tmp_path: P
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     if plain.returncode == 0:
         assert f"({name})" in done.stderr
+
+
+def test_a_module_of_pythons_name_on_pythonpath(tmp_path: Path) -> None:
+    """It hides Python's module before np2tf is loaded."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "random.py").write_text("WORD = 'own'\n")
+    (tmp_path / "script.py").write_text("import random\nprint(random.WORD)\n")
+    np2tf = [sys.executable, str(ROOT / "cli.py"), "run"]
+    done = start(np2tf, tmp_path, "script.py", path=str(tmp_path / "elsewhere"))
+    assert (done.returncode, done.stdout) == (0, "own\n"), done.stderr
+    assert "(random)" in done.stderr
 
 
 def test_a_folder_with_a_module_of_pythons_name(tmp_path: Path) -> None:
