@@ -95,6 +95,11 @@ x.astype(np.float32).astype(x.dtype)
 1 / (1 / y)
 (x > x) | (x >= x)
 x + c > x
+np.max(-i)
+np.min(-i)
+np.argmax(-i)
+np.round(v * y * r, 2)
+np.round(y * r.astype(np.float16), 1)
 """.strip().splitlines()
 #: Rows whose functions have errors of some ulps; NaN and infinities are where NumPy's are.
 CLOSE = """

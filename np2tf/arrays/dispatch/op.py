@@ -40,6 +40,7 @@ from np2tf.arrays.operands.conversion import (
 )
 from np2tf.arrays.operands.differentiated_values import refuse_host_result
 from np2tf.arrays.operands.promotion import has_tf_dtype
+from np2tf.arrays.tensors.dtype_dispatch import hidden_from_others
 from np2tf.arrays.tensors.storage import staging_for_xla
 from np2tf.core.counts import counts
 from np2tf.core.errors import (
@@ -54,12 +55,20 @@ from np2tf.core.errors import (
 # Normalisers: the conversion of an argument by its annotation.
 
 
+def _tensor(value: Any) -> tf.Tensor:
+    """Return an argument as a tensor; constants stay visible, because ops look at their values."""
+    tensor = as_tensor(value)
+    if tf.executing_eagerly() or (not hasattr(tensor, "numpy") and tensor.op.type == "Const"):
+        return tensor
+    return hidden_from_others(tensor)
+
+
 def _operand(value: Any) -> Any:
     """Return a Python number as it is, because it is weak in promotion; any other operand as a tensor."""
     kind = type(value)
     if kind in (int, float, complex) or (kind is scalar and value.weak is not None) or value is None:
         return value
-    return as_tensor(operand_of(value))
+    return _tensor(operand_of(value))
 
 
 def _operands(values: Any) -> list[Any]:
@@ -76,7 +85,7 @@ def _operands(values: Any) -> list[Any]:
 
 
 def _optional_tensor(value: Any) -> tf.Tensor | None:
-    return None if value is None else as_tensor(value)
+    return None if value is None else _tensor(value)
 
 
 def _dtype(value: Any) -> np.dtype[Any] | None:
@@ -182,7 +191,7 @@ def _c_or_f(value: Any) -> str | None:
     return letter
 
 
-Array = Annotated[tf.Tensor, as_tensor]
+Array = Annotated[tf.Tensor, _tensor]
 
 
 Operand = Annotated[Any, _operand]
@@ -222,7 +231,7 @@ COrF = Annotated[Any, _c_or_f]
 
 
 #: The conversions of arguments that NumPy takes as arrays, whatever sequence they are.
-OF_ARRAYS = frozenset({as_tensor, as_view, _operand, _optional_tensor})
+OF_ARRAYS = frozenset({_tensor, as_view, _operand, _optional_tensor})
 
 
 # -- op ------------------------------------------------------------------------------------------------------

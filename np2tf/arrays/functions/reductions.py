@@ -38,7 +38,7 @@ from np2tf.arrays.operands.axes import (
 from np2tf.arrays.operands.conversion import as_tensor, cast
 from np2tf.arrays.operands.numpy_warnings import EMPTY_MEAN, TOO_FEW, warn_where
 from np2tf.arrays.tensors.axis_reductions import reduce_any, reduce_in_lanes
-from np2tf.arrays.tensors.dtype_dispatch import COMPLEX
+from np2tf.arrays.tensors.dtype_dispatch import COMPLEX, hidden_from_others
 from np2tf.arrays.tensors.storage import staging_for_xla
 from np2tf.arrays.tensors.tapes import may_record
 from np2tf.arrays.tensors.violations import record_violation
@@ -82,7 +82,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
             # TensorFlow's extremum of nothing is infinite, or none at all.
             template = reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
             return tf.fill(tf.shape(template), as_tensor(initial, a.dtype.as_numpy_dtype))
-    result = extreme_of(name, a, axes, keepdims)
+    result = extreme_of(name, hidden_from_others(a, integers=True), axes, keepdims)
     if initial is None:
         return result
     start, size = as_tensor(initial, a.dtype.as_numpy_dtype), length(a, axes)
@@ -177,6 +177,7 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
         raise NoGraphFormError(f"{name} of complex numbers")
     if x.dtype == tf.bool:
         x = tf.cast(x, tf.int32)
+    x = hidden_from_others(x, integers=True)
     if staging_for_xla() and x.shape[axis] is not None:
         return _position_by_comparison(name, x, axis)
     function = tf.argmax if name == "argmax" else tf.argmin

@@ -220,13 +220,17 @@ def hide_from_optimiser(x: tf.Tensor) -> tf.Tensor:
     return x if tf.executing_eagerly() else tf.raw_ops.PlaceholderWithDefault(input=x, shape=x.shape)
 
 
-def hidden_from_others(x: tf.Tensor) -> tf.Tensor:
+def hidden_from_others(x: tf.Tensor, integers: bool = False) -> tf.Tensor:
     """Return an operand of arithmetic, hidden from the optimiser of a graph that np2tf does not build.
 
     There TensorFlow's arithmetic rewrites are on, and they need to see the operations or constants that the
     operands are: it merges constants, takes common factors out of sums, makes ``x <= 0`` of ``~(x > 0)``.
+
+    Args:
+        integers: whether integers are hidden, too. Most rewrites are right for them; ``max(-x)`` is not
+            ``-min(x)`` where ``-x`` overflows.
     """
-    if not isinstance(x, tf.Tensor) or tf.executing_eagerly() or x.dtype.is_integer:
+    if not isinstance(x, tf.Tensor) or tf.executing_eagerly() or (x.dtype.is_integer and not integers):
         return x
     scope = current_scope()
     if scope is not None and not scope.trace.is_compiled_later:
