@@ -84,7 +84,7 @@ def key_from(first_digest: blake2b, data: bytes, path: str) -> str:
 #
 # A translation has two files: `<key>.py` to read and `<key>.bin` to run.
 #
-# The key is a hash of all data that the translation depends on (`fingerprint.key_of`). The file to run
+# The key is a hash of all data that the translation depends on (`key_of`). The file to run
 # begins with its key and a hash of its value. A file that is not the user's own, or does not agree with its
 # key and hash, counts as absent. Files appear in one step, so that any number of processes may share the
 # folder.

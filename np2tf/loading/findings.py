@@ -130,7 +130,7 @@ class Translation(NamedTuple):
     text: str = ""
     """The text of the translation, for readers; it is not read from the cache."""
     key: str = ""
-    """Identifies the source and the translator (`fingerprint.key_of`); empty if there was nothing to
+    """Identifies the source and the translator (`np2tf.core.cache.key_of`); empty if there was nothing to
     translate.
     """
     originals: Originals = Originals("", (), ())

@@ -9,7 +9,7 @@ import os
 #: 1,024. Larger loops gain from kernels that use several cores. (`benchmarks/kernels`: geometric mean over
 #: NumPy 3.97 with XLA's own limit, 4.73 with 1e5, 4.51 with 2**18, 4.55 with 3e5, 4.43 with 1e9.) A
 #: limit of 1e5 would exclude loops that draw random numbers, because a buffer of words is one of their
-#: variables (`random.word_buffers`).
+#: variables (`np2tf.staging.random.streams`).
 LOOP_BYTES = 300_000
 _LIMIT = "xla_cpu_small_while_loop_byte_threshold"
 _EXTRA = "--xla_backend_extra_options="
@@ -44,5 +44,5 @@ def _with_part(flags: str, flag: str, part: str, unless: str) -> str:
 
 
 def set_options() -> None:
-    """Set the options, unless XLA has read them already."""
+    """Set the options. XLA reads them when it first compiles something; later changes have no effect."""
     os.environ["XLA_FLAGS"] = with_options(os.environ.get("XLA_FLAGS", ""))
