@@ -17,6 +17,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from np2tf.staging.tiers.constants import MOST_CACHES
+
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "fixtures" / "soak" / "main.py"
 #: The part of a run in which functions are compiled and caches fill, at least, and at most in seconds.
@@ -24,9 +26,8 @@ WARM_UP, WARM_UP_SECONDS = 0.5, 60.0
 #: Memory may grow by this share and these kilobytes after the warm-up, and rounds may take this many times as
 #: long.
 GROWTH, GROWTH_KILOBYTES, SLOWER = 0.03, 40_000, 1.6
-#: Tables that fill slowly up to a limit (`constants.MOST_CACHES`, for the function with the most kinds of
-#: calls); above it, they grow.
-LIMITS = {"SpecializationCache": 1000}
+#: Tables that fill slowly up to a limit, for the function with the most kinds of calls; above it, they grow.
+LIMITS = {"SpecializationCache": MOST_CACHES}
 
 
 class Sample(NamedTuple):

@@ -32,7 +32,7 @@ from np2tf.arrays.operands.path_dependent import dtype_of_kind, main_number, pla
 from np2tf.arrays.operands.promotion import default_dtype, has_array_protocol, kind_of, result_type, tf_dtype
 from np2tf.arrays.tensors.dtype_dispatch import to_half, to_signed, to_unsigned
 from np2tf.arrays.tensors.storage import current_scope, resolve_stand_ins
-from np2tf.arrays.tensors.tapes import are_recorded, may_record
+from np2tf.arrays.tensors.tapes import are_recorded
 from np2tf.arrays.tensors.violations import record_only_if, record_violation
 from np2tf.core import late
 from np2tf.core.errors import (
@@ -288,11 +288,7 @@ def refuse_to_lose_gradient(values: Any) -> None:
     Raises:
         StagingError: a tape follows a tensor, whose gradient would be lost.
     """
-    if not may_record():
-        return
-    tensors = [value.tensor for value in values if is_array(value)]
-    tensors += [value for value in values if isinstance(value, tf.Tensor)]
-    if are_recorded(tensors):
+    if are_recorded(value.tensor if is_array(value) else value for value in values):
         place = "{}:{}: ".format(*user_location()) if transform_depth.depth else ""
         raise GradientLostError(
             f"{place}a tensor that a gradient tape follows is written into a NumPy array, where its "
