@@ -241,7 +241,7 @@ def test_recursion():
 def test_what_takes_too_long_to_trace_is_left_to_the_host(monkeypatch: pytest.MonkeyPatch):
     text = "def f(x, n):\n    for i in range(n):\n        x = np.sin(x) + x[::-1]\n    return x\n"
     f = load(translation(f"import numpy as np\n\n\n{text}"))["f"]
-    monkeypatch.setattr(constants, "PATIENCE", float("-inf"))
+    monkeypatch.setattr(constants, "PATIENCE_OF_USERS", float("-inf"))
     with np2tf.config.using(tier="auto"):
         assert f.explain(np.ones(3), 100).code == "NP2TF540"
     with np2tf.config.using(tier="compile"):
