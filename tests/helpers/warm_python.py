@@ -2,8 +2,9 @@
 
 To a program, TensorFlow and what belongs to it look as if they had never been imported; importing them gives
 the modules that are ready. TensorFlow has no threads before its first operation, so that it works in forks.
-What a fork cannot be (options of the interpreter, most variables that it reads) runs in a new process, by the
-same command. Signals do not reach a fork: tests of signals start `sys.executable`.
+What a fork cannot be (options of the interpreter, most variables that it reads, open files besides the three
+streams) runs in a new process, by the same command. A signal ends the `python`, and the fork is killed then:
+tests of handlers start `sys.executable`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ arguments = sys.argv[1:]
 plain = arguments and (arguments[0] in ("-c", "-m") and arguments[1:] or os.path.isfile(arguments[0]))
 read = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 others = [name for name in os.environ if name.startswith("PYTHON") and name[6:7] != "_" and name not in read]
-if not plain or others:
+files = [int(name) for name in os.listdir("/proc/self/fd")]
+inherited = [file for file in files if file > 2 and os.path.exists(f"/proc/self/fd/{{file}}")]
+if not plain or others or inherited:
     os.execv({executable!r}, [{executable!r}, *arguments])
 text = json.dumps([arguments, os.getcwd(), dict(os.environ)]).encode()
 with socket.socket(socket.AF_UNIX) as server:
@@ -45,7 +48,7 @@ import sys
 del sys.path[0]
 path, known = [*sys.path], set(sys.modules)
 import tensorflow, tensorflow.python.framework.ops, importlib.abc, importlib.machinery
-import atexit, gc, io, json, os, runpy, select, signal, socket, threading, types
+import atexit, contextlib, gc, io, json, os, runpy, select, signal, socket, threading, types
 
 gc.collect()
 gc.freeze()  # a fork that collects garbage copies no page of what it has not made
@@ -105,7 +108,14 @@ with socket.socket(socket.AF_UNIX) as server:
         if os.fork():
             os._exit(0)
         if program := os.fork():
-            client.sendall(str(os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])).encode())
+            events = select.poll()
+            events.register(os.pidfd_open(program), select.POLLIN)
+            events.register(client, select.POLLRDHUP)
+            if all(file == client.fileno() for file, _ in events.poll()):
+                os.kill(program, signal.SIGKILL)  # the `python` that asked for it has been killed
+            status = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+            with contextlib.suppress(BrokenPipeError):
+                client.sendall(str(status).encode())
             os._exit(0)
         break
 
@@ -133,6 +143,7 @@ for number, name in ((1, "stdout"), (2, "stderr")):
     setattr(sys, name, stream)
     setattr(sys, f"__{name}__", stream)
 del stream
+sys.executable = sys.argv[2]  # processes that the program starts are forks, too
 sys.orig_argv = [sys.executable, *arguments]
 more = [one for one in environment.get("PYTHONPATH", "").split(os.pathsep) if one]
 sys.path[:] = [*more, *path]
@@ -193,7 +204,7 @@ def warm_python() -> str:
     client = folder / "python"
     client.write_text(_CLIENT.format(executable=sys.executable, address=str(folder / "address")))
     client.chmod(0o755)
-    server = subprocess.Popen([sys.executable, folder / "server.py", folder / "address"])
+    server = subprocess.Popen([sys.executable, folder / "server.py", folder / "address", client])
     atexit.register(server.kill)
     while not (folder / "address").exists():
         assert server.poll() is None, "the process that reads TensorFlow has ended"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from np2tf.integrations.pytest_plugin import summary
+from tests.helpers.warm_python import warm_python
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -66,6 +67,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: np2tf\nVersion: 0.0\n")
     monkeypatch.setenv("PYTHONPATH", f"{installed.parent}:{ROOT}")
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
+    monkeypatch.setattr(sys, "executable", warm_python())
     monkeypatch.setenv("NP2TF_TIER", "compile")
     for name in ("NP2TF_JIT", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
         monkeypatch.delenv(name, raising=False)

@@ -13,9 +13,10 @@ from textwrap import dedent
 
 import pytest
 
+from tests.helpers.warm_python import warm_python
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "fixtures" / "distributed"
-RUN = [sys.executable, str(ROOT / "cli.py"), "run"]
 #: Seconds after which a program that should have ended hangs.
 HANGS = 200
 
@@ -27,9 +28,14 @@ def environment() -> dict[str, str]:
     return kept | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
 
 
-def run(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def run(*words: str, folder: Path = ROOT, python: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*RUN, *words], cwd=folder, env=environment(), capture_output=True, text=True, timeout=HANGS
+        [python or warm_python(), ROOT / "cli.py", "run", *words],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
     )
 
 
@@ -110,7 +116,7 @@ def test_killed_worker(tmp_path: Path) -> None:
     program goes on where it has saved its state.
     """
     words = ("--workers", "2", "--max-restarts", "1", script(tmp_path, KILLED))
-    process = run(*words, folder=tmp_path)
+    process = run(*words, folder=tmp_path, python=sys.executable)  # a fork would end before it says why
     assert process.returncode == 128 + signal.SIGKILL
     assert process.stderr.count("NP2TF713 worker 1 of 2 was ended by SIGKILL; all workers were stopped") == 2
     assert process.stderr.count("LostWorkerError: worker 1 of 2 has ended or cannot be reached") == 2
@@ -147,7 +153,7 @@ def test_processes_started_by_hand(tmp_path: Path) -> None:
         """,
     )
     processes = [
-        subprocess.Popen([sys.executable, path, str(k)], env=environment(), stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([warm_python(), path, str(k)], env=environment(), stdout=subprocess.PIPE, text=True)
         for k in range(2)
     ]
     try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from suite import replaced
@@ -96,6 +97,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
 
     _write(id=item.nodeid, outcome="started")
     _STATE.update(outcome="passed", cause="", begun=time.monotonic(), host=counts.host)
+    np.random.seed(0)  # whether some tests fail depends on what they draw
     signal.alarm(_STATE["timeout"])
     # A test that hangs inside TensorFlow ends the process.
     faulthandler.dump_traceback_later(3 * _STATE["timeout"], exit=True)

@@ -22,7 +22,7 @@ from np2tf.arrays.functions.reductions import (
     variance_of,
 )
 from np2tf.arrays.operands.axes import flatten_for_axis, normalize_axes, rank_of
-from np2tf.arrays.operands.numpy_warnings import ALL_NAN, warn_where
+from np2tf.arrays.operands.numpy_warnings import ALL_NAN, EMPTY_MEAN, warn_where
 from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_any
 from np2tf.arrays.tensors.dtype_dispatch import COMPLEX
 from np2tf.core.errors import NoGraphFormError, ValueNeededError
@@ -67,7 +67,9 @@ def nanmean(
     if inexact and dtype is not None and dtype.kind not in "fc":
         raise TypeError("If a is inexact, then dtype must be inexact")
     if a.dtype == tf.float16 and dtype in (None, np.dtype(np.float16)):
-        return half_mean(a, normalize_axes(axis, rank_of(a)), keepdims, _mask(a, where))
+        axes, mask = normalize_axes(axis, rank_of(a)), _mask(a, where)
+        warn_where(count(a, axes, keepdims, mask) == 0, EMPTY_MEAN)
+        return half_mean(a, axes, keepdims, mask)
     return mean_of(a, axis, dtype, keepdims, _mask(a, where))
 
 

@@ -204,6 +204,8 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         axes_beside = (k for k in range(tensor.shape.rank) if k not in axes)
         setitem(array.view_through(Transpose((*axes, *axes_beside))), tensor_array(mask), value)
         return
+    is_element = all(isinstance(item, (int, SymInt)) for item in items)
+    value = _without_mask(value, is_element and not holds(key, Ellipsis), tensor.dtype)
     selection = selection_of(value)
     contents = write_selection(tensor, items, selection) if selection is not None else None
     if contents is not None:
@@ -221,7 +223,7 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
     if not picks:
         if new.shape.rank is None:
             new = tf.broadcast_to(new, tf.shape(slicing.read(tensor, tuple(items))))
-        if all(isinstance(item, (int, SymInt)) for item in items):
+        if is_element:
             if new.shape.rank and not holds(key, Ellipsis):
                 slice_spec.axes_of(tensor, tuple(items))
                 _refuse_sequence(tensor, value)
@@ -307,6 +309,17 @@ def _check_depth(items: list[Any], value: tf.Tensor) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ()
+
+
+def _without_mask(value: Any, is_for_element: bool, dtype: tf.DType) -> Any:
+    """Return `value`; for `np.ma.masked` that one element gets, NumPy's number: NaN, with a warning.
+
+    Raises:
+        np.ma.MaskError: `dtype` is an integer's.
+    """
+    if value is not np.ma.masked or not is_for_element:
+        return value
+    return float(value) if dtype.is_floating else int(value) if dtype.is_integer else value
 
 
 def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:

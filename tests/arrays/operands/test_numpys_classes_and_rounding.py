@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import numbers
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -162,3 +163,29 @@ def test_numbers_of_numpy_wrap_where_they_are_converted_and_the_call_stays_compi
             assert found == expected
             assert type(found) is type(expected)
         assert counts.compiled == before + 1
+
+
+@pytest.mark.parametrize("key", [(), 0, slice(None), [0], ...], ids=str)
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "int64", "complex128", "bool"])
+def test_a_masked_element_is_written_as_numpy_writes_it(key: Any, dtype: str) -> None:
+    def write(namespace: Any) -> Any:
+        array = namespace.zeros(() if key == () else 3, dtype)
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            try:
+                array[key] = np.ma.masked
+            except np.ma.MaskError as error:
+                return str(error)
+        return np.asarray(array), [str(warning.message) for warning in given]
+
+    with np2tf.config.using(eager="tensorflow"):
+        written = write(tnp)
+    np.testing.assert_equal(written, write(np))
+
+
+@pytest.mark.parametrize("function", ["mean", "nanmean", "nanvar", "nanstd"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_mean_of_nothing_warns(function: str, dtype: str) -> None:
+    empty = np.zeros((0, 2)) if function == "mean" else np.full((3, 2), np.nan)
+    with np2tf.config.using(eager="tensorflow"), pytest.warns(RuntimeWarning, match="empty|Degrees"):
+        assert np.isnan(np.asarray(getattr(tnp, function)(tnp.array(empty, dtype), axis=0))).all()

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.warm_python import warm_python
+
 ROOT = Path(__file__).resolve().parents[3]
 MODULE = """
 import functools
@@ -96,14 +98,14 @@ print(json.dumps(shown))
 ALL = ["attribute", "cached", "deep", "kept", "method", "of_class", "static"]
 
 
-def run(folder: Path, before: str, after: str, module: str = MODULE) -> list[list[str]]:
+def run(folder: Path, before: str, after: str, module: str = MODULE, python: str = "") -> list[list[str]]:
     """The names of the functions that run their originals, before and after something happens."""
     (folder / "module.py").write_text(module)
     program = textwrap.dedent(PROGRAM)
     for word, text in (("BEFORE_IT", str(bool(before))), ("BEFORE", before), ("AFTER", after)):
         program = program.replace(word, text)
     done = subprocess.run(
-        [sys.executable, "-c", program, str(folder)],
+        [python or warm_python(), "-c", program, str(folder)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -161,7 +163,7 @@ shown.append(originals())
 def test_originals_run_again_after_np2tfs_own_import_of_tensorflow(
     tmp_path: Path, after: str, remaining: list[str]
 ):
-    assert run(tmp_path, "", COMPILES + after) == [ALL, ALL, remaining]
+    assert run(tmp_path, "", COMPILES + after, python=sys.executable) == [ALL, ALL, remaining]
 
 
 @pytest.mark.parametrize("before", ["import tensorflow", "np2tf.config.eager = 'tensorflow'"])

@@ -40,6 +40,7 @@ from np2tf.staging.tiers.history import (
 )
 from np2tf.staging.trace.signature import Signature, take_apart
 from tests.helpers.command_runner import CliRunner
+from tests.helpers.warm_python import warm_python
 
 ROOT = Path(__file__).resolve().parents[3]
 RECORD = FunctionRecord((2.0, 3.0), 0.5, 1, 0.1, 0, {"a": CallRecord(0.1, 0.01, (1,), (), 2)})
@@ -236,7 +237,7 @@ def test_a_process_that_only_imports_reads_and_writes_nothing(folder: Path) -> N
         "import np2tf.staging.host.jit\n"
         "from np2tf.staging.tiers.history import decisions\nprint(decisions._records)"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    ran = subprocess.run([warm_python(), "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert ran.stdout.strip() == "None"
     assert not folder.exists()
 
@@ -687,7 +688,7 @@ def test_the_second_process_decides_at_once(tmp_path: Path) -> None:
 
     def run(calls: int) -> list[int]:
         ran = subprocess.run(
-            [sys.executable, "program.py", str(calls)],
+            [warm_python(), "program.py", str(calls)],
             capture_output=True,
             text=True,
             cwd=tmp_path,
