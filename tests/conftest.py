@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.recycling import Recycling
+from tests.helpers.forked_tests import ForkedTests
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # Tests translate anew, and leave the user's own cache alone; the cache's tests name a folder.
@@ -29,8 +29,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers that need too much memory are replaced."""
-    config.pluginmanager.register(Recycling())
+    """Workers of xdist run their tests in forks."""
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(ForkedTests())
 
 
 def pytest_collection_finish() -> None:

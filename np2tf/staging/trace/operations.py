@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -173,6 +174,7 @@ def table_of_operations() -> Iterator[None]:
         _users += 1
         modules.library._apply_op_helper = _create_operation
         modules.ops._create_graph_constant = _create_constant
+        tf_stack.extract_stack = _frames_of_caller
     try:
         yield
     finally:
@@ -181,6 +183,7 @@ def table_of_operations() -> Iterator[None]:
             if not _users:
                 modules.library._apply_op_helper = modules.infer
                 modules.ops._create_graph_constant = modules.encode
+                tf_stack.extract_stack = _extract_stack
 
 
 @cache
@@ -331,17 +334,49 @@ def _tensor_of(operand: Any, dtype: tf.DType) -> tf.Tensor:
 
 
 class ProgramFrames(tf_stack.StackTraceFilter):
-    """Within the block, operations of this thread keep the program's own frames of the stack only."""
+    """Within the block, operations of this thread keep the program's own frames of the stack only.
+
+    The operations of one call of the program share their frames: to read the stack takes up to a tenth of the
+    time of creating an operation.
+    """
 
     def __init__(self) -> None:
-        self.internal_set = _internal_files()[1]
+        self.internal_set = _internal_files().left_out_of_extension
+        self._caller: FrameType | None = None
+        self._instruction = -1
+        self._frames: Any = None
+
+    def __exit__(self, *details: object) -> None:
+        self._caller = self._frames = None
+        super().__exit__(*details)
+
+    def frames(self, caller: FrameType | None, stacklevel: int) -> Any:
+        """Return TensorFlow's summary of the stack that calls a frame."""
+        files = _internal_files().every
+        while caller is not None and caller.f_code.co_filename in files:
+            caller = caller.f_back
+        if self._frames is None or caller is not self._caller or caller.f_lasti != self._instruction:
+            self._caller, self._instruction = caller, -1 if caller is None else caller.f_lasti
+            self._frames = _extract_stack(stacklevel)
+        return self._frames
 
     def update(self) -> None:
         """The set of files is the same for all traces."""
 
     def get_filtered_filenames(self) -> frozenset[str]:
         """Return the files whose frames are left out."""
-        return _internal_files()[0]
+        return _internal_files().left_out
+
+
+def _frames_of_caller(stacklevel: int = 1) -> Any:
+    """Return TensorFlow's summary of the stack, as `tf_stack.extract_stack` does."""
+    transform = tf_stack._source_filter_stacks[tf_stack._get_thread_key()][-1]
+    if type(transform) is ProgramFrames:
+        return transform.frames(sys._getframe(1), stacklevel)
+    return _extract_stack(stacklevel + 1)
+
+
+_extract_stack = tf_stack.extract_stack
 
 
 #: Frames that stay: TensorFlow drops the innermost frames, which are its own, from what the filter leaves.
@@ -349,19 +384,26 @@ class ProgramFrames(tf_stack.StackTraceFilter):
 _KEPT = ("tensorflow/python/framework/ops.py", "framework/func_graph.py", "compile/concrete_function.py")
 
 
+class _InternalFiles(NamedTuple):
+    """np2tf's and TensorFlow's files, and those whose frames are left out, also as TensorFlow needs them."""
+
+    every: frozenset[str]
+    left_out: frozenset[str]
+    left_out_of_extension: Any
+
+
 @cache
-def _internal_files() -> tuple[frozenset[str], Any]:
-    """Return np2tf's and TensorFlow's files: as a set, and as TensorFlow's extension needs them."""
+def _internal_files() -> _InternalFiles:
     names = {str(path) for path in Path(__file__).parents[2].rglob("*.py")}
     names |= {
         str(getattr(module, "__file__", ""))
         for name, module in sys.modules.copy().items()
         if name.startswith("tensorflow.python.")
     }
-    names -= {name for name in names if name.replace(os.sep, "/").endswith(_KEPT)}
-    set_of_extension = tf_stack._tf_stack.PyBindFileSet()
-    set_of_extension.update_to(names)
-    return frozenset(names), set_of_extension
+    left_out = {name for name in names if not name.replace(os.sep, "/").endswith(_KEPT)}
+    of_extension = tf_stack._tf_stack.PyBindFileSet()
+    of_extension.update_to(left_out)
+    return _InternalFiles(frozenset(names), frozenset(left_out), of_extension)
 
 
 # -- unused results ------------------------------------------------------------------------------------------

@@ -31,11 +31,14 @@ def test_devices_that_are_not_there(name: str) -> None:
         np2tf.device(name)
 
 
-@pytest.mark.parametrize("name", [device for device in np2tf.devices() if not device.startswith("cpu")])
-def test_accelerators(name: str) -> None:
+def test_accelerators() -> None:
     """In a block on an accelerator new arrays are there, and come back equal."""
-    with np2tf.device(name):
-        made = np2tf.tnp.ones((3, 3)) @ np2tf.tnp.arange(3.0)
-    assert is_array(made)
-    assert made.tensor.device.lower().endswith(name)
-    np.testing.assert_array_equal(np2tf.device_get(made), [3.0, 3.0, 3.0])
+    names = [device for device in np2tf.devices() if not device.startswith("cpu")]
+    for name in names:
+        with np2tf.device(name):
+            made = np2tf.tnp.ones((3, 3)) @ np2tf.tnp.arange(3.0)
+        assert is_array(made)
+        assert made.tensor.device.lower().endswith(name)
+        np.testing.assert_array_equal(np2tf.device_get(made), [3.0, 3.0, 3.0])
+    if not names:
+        pytest.skip("there is no accelerator")
