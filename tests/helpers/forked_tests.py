@@ -130,8 +130,8 @@ class _Outcome:
 def _serve(session: pytest.Session, connection: Connection, hooks: ForkedTests) -> None:
     """Run the tests that are asked for, until the connection is closed."""
     config, manager = session.config, session.config.pluginmanager
-    # Only the worker itself talks to the process that distributes the tests. (Its class is of a module that is
-    # sent to the worker as text.)
+    # Only the worker itself talks to the process that distributes the tests. (Its class is of a module that
+    # is sent to the worker as text.)
     interactor = next(one for one in manager.get_plugins() if type(one).__name__ == "WorkerInteractor")
     for plugin in (interactor, hooks):
         manager.unregister(plugin)
