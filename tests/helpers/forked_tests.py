@@ -135,16 +135,17 @@ def _serve(session: pytest.Session, connection: Connection, hooks: ForkedTests) 
     interactor = next(one for one in manager.get_plugins() if type(one).__name__ == "WorkerInteractor")
     for plugin in (interactor, hooks):
         manager.unregister(plugin)
+    outcome = _Outcome(config)
+    manager.register(outcome)
     while True:
+        # (What is registered is told of all warnings that there have been.)
+        outcome.reports, outcome.warnings = [], []
         try:
             place, next_place = connection.recv()
         except EOFError:
             os._exit(0)
-        outcome = _Outcome(config)
-        manager.register(outcome)
         nextitem = None if next_place is None else session.items[next_place]
         config.hook.pytest_runtest_protocol(item=session.items[place], nextitem=nextitem)
-        manager.unregister(outcome)
         connection.send((outcome.reports, outcome.warnings, _resident()))
 
 
