@@ -19,6 +19,8 @@ import pytest
 from xdist.remote import serialize_warning_message
 from xdist.workermanage import unserialize_warning_message
 
+from tests.helpers.warm_python import warm_python
+
 #: Bytes of memory that a fork may have, looked at after each test.
 LIMIT = int(float(os.environ.get("NP2TF_TEST_WORKER_GB", "2.5")) * 1e9)
 
@@ -33,8 +35,11 @@ class ForkedTests:
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         """Run a test in the worker's fork, and report what the fork reports."""
         if self._fork is None:
+            warm_python()  # which all forks share
             self._fork = _Fork(item.session, self)
-        is_last = nextitem is None or self._fork.bytes > LIMIT
+        # (Within a module a new fork would set the module's fixtures up again.)
+        is_large = self._fork.bytes > (LIMIT if nextitem and nextitem.path != item.path else 2 * LIMIT)
+        is_last = nextitem is None or is_large
         reports, warnings = self._fork.run(item, None if is_last else nextitem)
         if is_last or self._fork.has_ended:
             self._fork.end()

@@ -143,7 +143,6 @@ for number, name in ((1, "stdout"), (2, "stderr")):
     setattr(sys, name, stream)
     setattr(sys, f"__{name}__", stream)
 del stream
-sys.executable = sys.argv[2]  # processes that the program starts are forks, too
 sys.orig_argv = [sys.executable, *arguments]
 more = [one for one in environment.get("PYTHONPATH", "").split(os.pathsep) if one]
 sys.path[:] = [*more, *path]
@@ -204,7 +203,7 @@ def warm_python() -> str:
     client = folder / "python"
     client.write_text(_CLIENT.format(executable=sys.executable, address=str(folder / "address")))
     client.chmod(0o755)
-    server = subprocess.Popen([sys.executable, folder / "server.py", folder / "address", client])
+    server = subprocess.Popen([sys.executable, folder / "server.py", folder / "address"])
     atexit.register(server.kill)
     while not (folder / "address").exists():
         assert server.poll() is None, "the process that reads TensorFlow has ended"

@@ -314,8 +314,7 @@ def _is_number(value: Any) -> bool:
 def _without_mask(value: Any, is_for_element: bool, dtype: tf.DType) -> Any:
     """Return `value`; for `np.ma.masked` that one element gets, NumPy's number: NaN, with a warning.
 
-    Raises:
-        np.ma.MaskError: `dtype` is an integer's.
+    For integers that is no number, but the error of NumPy's.
     """
     if value is not np.ma.masked or not is_for_element:
         return value
