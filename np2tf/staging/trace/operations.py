@@ -355,8 +355,9 @@ class ProgramFrames(tf_stack.StackTraceFilter):
         files = _internal_files().every
         while caller is not None and caller.f_code.co_filename in files:
             caller = caller.f_back
-        if self._frames is None or caller is not self._caller or caller.f_lasti != self._instruction:
-            self._caller, self._instruction = caller, -1 if caller is None else caller.f_lasti
+        instruction = -1 if caller is None else caller.f_lasti
+        if self._frames is None or caller is not self._caller or instruction != self._instruction:
+            self._caller, self._instruction = caller, instruction
             self._frames = _extract_stack(stacklevel)
         return self._frames
 
