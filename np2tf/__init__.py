@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from np2tf.staging.control.statements import and_ as and_
     from np2tf.staging.control.statements import cond as cond
     from np2tf.staging.control.statements import for_loop as for_loop
+    from np2tf.staging.control.statements import is_ as is_
     from np2tf.staging.control.statements import not_ as not_
     from np2tf.staging.control.statements import or_ as or_
     from np2tf.staging.control.statements import while_loop as while_loop

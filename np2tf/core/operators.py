@@ -143,6 +143,7 @@ OPERATORS: dict[str, Operator] = {
     },
     "map_loop": _own_operator("map_loop", "control.map_loop", CONTROL),
     "not_": Operator("operator:not_", "control.statements:not_"),
+    "is_": Operator("operator:is_", "control.statements:is_"),
     "undefined": Operator("np2tf.core.operators:undefined", ""),
     "numpy_function": Operator(f"{__name__}:numpy_function", ""),
     "on_host": _own_operator("on_host", "control.statements"),

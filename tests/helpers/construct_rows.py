@@ -27,6 +27,21 @@ CONSTRUCTS: dict[str, Row] = {
         Y,
         "np.arange(12.) + 6",
     ),
+    "is True and is False of what is Python's bool, and of what is not": row(
+        """
+        def f(x):
+            same = np.array_equal(x, x[::-1])
+            y = x * 2 if same is False else x - 1
+            if np.allclose(x, x + 1e-12) is True:
+                y = y + 10
+            if (x[0] > 5) is not True:
+                y = y + 100
+            return y, same is True, np.array_equiv(x, x) is not False, np.any(x > 3) is True
+        """,
+        X,
+        Y,
+        "np.zeros(12)",
+    ),
     "for over a range that goes down": row(
         """
         def f(x):
@@ -608,6 +623,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "and_": (2, lambda: 3),
     "or_": (0, lambda: 3),
     "not_": ([],),
+    "is_": (True, True),
     "range": (1, 4),
     "enumerate": (["a"],),
     "zip": ([1, 2], [3, 4]),

@@ -1,4 +1,4 @@
-"""cond, while_loop, for_loop, and_, or_, not_, on_host: Python for known values, else graphs."""
+"""cond, while_loop, for_loop, and_, or_, not_, is_, on_host: Python for known values, else graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.arrays.array.ndarray import is_array, weak_scalar
+from np2tf.arrays.array.ndarray import is_array, scalar, weak_scalar
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.operands.staged_numbers import is_undecided
 from np2tf.arrays.tensors.storage import current_scope
@@ -420,6 +420,20 @@ def not_(value: Any) -> Any:
     """
     tensor = _staged_test(value)
     return (not value) if tensor is None else weak_scalar(tf.logical_not(tensor), bool)
+
+
+def is_(value: Any, truth: bool) -> Any:
+    """Return ``value is truth``; for a staged bool of Python's, such as `np.allclose` gives, a staged bool.
+
+    Args:
+        value: any object. A number of NumPy's is neither True nor False.
+        truth: True or False.
+
+    See https://docs.python.org/3/reference/expressions.html#is-not.
+    """
+    if type(value) is scalar and value.weak is bool:
+        return value if truth else not_(value)
+    return value is truth
 
 
 # -- exceptions ----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Lowers `a if t else b`, `and`, `or`, `not` and chained comparisons."""
+"""Lowers `a if t else b`, `and`, `or`, `not`, chained comparisons and `is True`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from np2tf.translator.control.construct import ExpressionConstruct, counts
+from np2tf.translator.control.static import asks_for_truth
 from np2tf.translator.tree.templates import expression
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ TERNARY = {cst.IfExp: ExpressionConstruct(is_lowered, ternary_edit)}
 
 
 # -- boolean -------------------------------------------------------------------------------------------------
-# Lowers `and`, `or`, `not` and chained comparisons to `np2tf.and_`, `np2tf.or_` and `np2tf.not_`.
+# Lowers `and`, `or`, `not`, chained comparisons and `is True` to `np2tf.and_`, `np2tf.or_`, `np2tf.not_` and
+# `np2tf.is_`.
 #
 # The second operand becomes a lambda, so that it is evaluated only if Python would evaluate it.
 
@@ -50,9 +52,10 @@ def is_not_lowered(judge: Decider, node: cst.UnaryOperation) -> bool:
     return is_not and not counts(judge, node) and not judge.static(node.expression)
 
 
-def is_chain_lowered(judge: Decider, node: cst.Comparison) -> bool:
-    """Return whether this is `a < b < c` of expressions that may be arrays' values."""
-    return len(node.comparisons) > 1 and not counts(judge, node) and not judge.static(node)
+def is_comparison_lowered(judge: Decider, node: cst.Comparison) -> bool:
+    """Return whether this is `a < b < c` or `a is True` of expressions that may be arrays' values."""
+    is_of_form = len(node.comparisons) > 1 or asks_for_truth(node)
+    return is_of_form and not counts(judge, node) and not judge.static(node)
 
 
 def boolean_edit(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -63,7 +66,7 @@ def boolean_edit(node: cst.BaseExpression) -> cst.BaseExpression:
         operator = "and_" if type(node.operator) is cst.And else "or_"
         return expression(f"np2tf.{operator}({{a}}, lambda: {{b}})", a=node.left, b=node.right)
     if type(node) is cst.Comparison:
-        return _chain(node)
+        return _identity(node) if asks_for_truth(node) else _chain(node)
     return node
 
 
@@ -74,6 +77,13 @@ def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
     ):
         return operand
     return operand.with_changes(lpar=(), rpar=())
+
+
+def _identity(node: cst.Comparison) -> cst.BaseExpression:
+    """Return `np2tf.is_(a, True)` for `a is True`, and its negation for `a is not True`."""
+    part = node.comparisons[0]
+    test = expression("np2tf.is_({a}, {truth})", a=_bare(node.left), truth=part.comparator)
+    return test if type(part.operator) is cst.Is else expression("np2tf.not_({test})", test=test)
 
 
 def _chain(node: cst.Comparison) -> cst.BaseExpression:
@@ -111,5 +121,5 @@ def _repeatable(node: cst.BaseExpression) -> bool:
 BOOLEAN = {
     cst.BooleanOperation: ExpressionConstruct(is_operation_lowered, boolean_edit),
     cst.UnaryOperation: ExpressionConstruct(is_not_lowered, boolean_edit),
-    cst.Comparison: ExpressionConstruct(is_chain_lowered, boolean_edit),
+    cst.Comparison: ExpressionConstruct(is_comparison_lowered, boolean_edit),
 }

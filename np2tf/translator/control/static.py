@@ -92,6 +92,14 @@ _NUMPY = frozenset({
 })
 # fmt: on
 _MODULE_FUNCTIONS = ("math.", "operator.")
+_TRUTHS = frozenset({"True", "False"})
+
+
+def asks_for_truth(node: cst.Comparison) -> bool:
+    """Return whether this is `a is True`, `a is False`, or the negation of one of them."""
+    part = node.comparisons[0]
+    is_identity = len(node.comparisons) == 1 and type(part.operator) in (cst.Is, cst.IsNot)
+    return is_identity and type(part.comparator) is cst.Name and part.comparator.value in _TRUTHS
 
 
 class Static:
@@ -104,12 +112,15 @@ class Static:
         self._facts = facts
         self._lengths = Lengths(facts)
         self.dynamic = set(dynamic)
+        self._parameters = frozenset(dynamic)
         self._numbers = frozenset(numbers)
         """Parameters that visibly are numbers: dynamic, but usually known while the function is staged."""
 
     def probably(self, node: cst.CSTNode) -> bool:
         """Return whether `node` is known while staging, provided that number parameters are."""
-        return Static(self._facts, self.dynamic - self._numbers)(node)
+        static = Static(self._facts, self.dynamic - self._numbers)
+        static._parameters = self._parameters
+        return static(node)
 
     def __call__(self, node: cst.CSTNode) -> bool:
         """Return whether the value of `node` is known while the function is staged."""
@@ -202,6 +213,10 @@ class Static:
 
     def _comparison(self, node: cst.Comparison) -> bool:
         operators = [part.operator for part in node.comparisons]
+        if asks_for_truth(node):
+            # A parameter that is compared so is an option.
+            is_option = type(node.left) is cst.Name and node.left.value in self._parameters
+            return is_option or self(node.left)
         if all(type(operator) in (cst.Is, cst.IsNot) for operator in operators):
             return True
         sides = [node.left, *(part.comparator for part in node.comparisons)]
