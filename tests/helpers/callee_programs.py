@@ -68,6 +68,26 @@ class CalleeProgram(NamedTuple):
 
 
 PROGRAMS: dict[str, CalleeProgram] = {
+    "operator.concat of arrays is refused, as NumPy's": CalleeProgram(
+        """
+        import operator
+
+        import numpy as np
+
+
+        def joined(x, y):
+            return operator.concat(x, y) * 2
+
+
+        def tried(f, x):
+            try:
+                return f(x, x)
+            except TypeError as error:
+                return str(error)
+        """,
+        "tried(joined, x)",
+        None,
+    ),
     "a function of another module": CalleeProgram(
         """
         from .utils import scaled
