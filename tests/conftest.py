@@ -20,13 +20,12 @@ ROOT = Path(__file__).resolve().parent.parent
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process for a single file or test: a worker imports TensorFlow, which takes longer than most files.
 
-    One worker more than there are processors computes while others wait for the processes that they have
-    started. More than four workers would only wait for memory.
+    More than four workers would only wait for memory.
     """
     asked = [argument.split("::")[0] for argument in config.args]
     if len(asked) == 1 and asked[0].endswith(".py"):
         return 0
-    return min(4, (os.cpu_count() or 1) + 1)
+    return max(1, min(4, os.cpu_count() or 1))
 
 
 def pytest_configure(config: pytest.Config) -> None:

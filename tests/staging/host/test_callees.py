@@ -15,6 +15,7 @@ import pytest
 
 import np2tf
 from np2tf.core.counts import counts
+from np2tf.staging.xla import supervision
 from tests.helpers.callee_programs import PROGRAMS, CalleeProgram
 
 TIERS = ("compile", "auto")
@@ -59,7 +60,9 @@ def _assert_close(found: Any, wanted: Any) -> None:
 
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_callees(name: str, tier: str, package: Path) -> None:
+def test_callees(name: str, tier: str, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine a call may stand still for as long as one that is given up because others may wait for it.
+    monkeypatch.setattr(supervision, "LONGEST", 10.0)
     made = PROGRAMS[name]
     _written(package, made)
     wanted = _ran(importlib.import_module("pk.main").main)
