@@ -61,7 +61,7 @@ def _assert_close(found: Any, wanted: Any) -> None:
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_callees(name: str, tier: str, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # On a busy machine a call may stand still for as long as one that is given up because others may wait for it.
+    # On a busy machine a call may stand still as long as one that is given up because others may wait.
     monkeypatch.setattr(supervision, "LONGEST", 10.0)
     made = PROGRAMS[name]
     _written(package, made)
