@@ -205,7 +205,7 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
         setitem(array.view_through(Transpose((*axes, *axes_beside))), tensor_array(mask), value)
         return
     is_element = all(isinstance(item, (int, SymInt)) for item in items)
-    value = _without_mask(value, is_element and not holds(key, Ellipsis), tensor.dtype)
+    value = _without_mask(value, key, is_element, tensor.dtype)
     selection = selection_of(value)
     contents = write_selection(tensor, items, selection) if selection is not None else None
     if contents is not None:
@@ -311,12 +311,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ()
 
 
-def _without_mask(value: Any, is_for_element: bool, dtype: tf.DType) -> Any:
+def _without_mask(value: Any, key: Any, is_element: bool, dtype: tf.DType) -> Any:
     """Return `value`; for `np.ma.masked` that one element gets, NumPy's number: NaN, with a warning.
 
     For integers that is no number, but the error of NumPy's.
     """
-    if value is not np.ma.masked or not is_for_element:
+    if value is not np.ma.masked or not is_element or holds(key, Ellipsis):
         return value
     return float(value) if dtype.is_floating else int(value) if dtype.is_integer else value
 

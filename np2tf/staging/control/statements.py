@@ -26,6 +26,7 @@ from np2tf.core.errors import (
     TracingTimeError,
 )
 from np2tf.core.operators import MAX_UNROLL, UNROLL
+from np2tf.staging.control import type_tests
 from np2tf.staging.control.attributes import branches, staged_loop
 from np2tf.staging.control.iterables import StagedIterable, sequence
 from np2tf.staging.control.loop_analysis import TripCount, reads_no_variable
@@ -429,9 +430,12 @@ def is_(value: Any, truth: bool) -> Any:
         value: any object. A number of NumPy's is neither True nor False.
         truth: True or False.
 
+    Raises:
+        StagingError: whether the value is Python's bool depends on the path that the code takes.
+
     See https://docs.python.org/3/reference/expressions.html#is-not.
     """
-    if type(value) is scalar and value.weak is bool:
+    if type(value) is scalar and type_tests.type(value) is bool:
         return value if truth else not_(value)
     return value is truth
 
