@@ -42,10 +42,11 @@ class Program:
 
     Attributes:
         is_translated: whether a module of the program was translated when it was imported or run.
+        starts_as_source: whether modules run their own source, in which what is hot is translated.
         loaders: the classes of loaders whose modules belong to the program, wherever their files are.
     """
 
-    is_translated = False
+    is_translated = starts_as_source = False
     loaders: tuple[type, ...] = ()
 
 

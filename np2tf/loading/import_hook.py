@@ -78,7 +78,8 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         self.source_state = FileState.of(self.path)
         failure: Exception | None = None
         try:
-            result = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
+            waits = program.starts_as_source and self.options == _DEFAULTS
+            result = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is, waits)
         except Exception as error:  # of np2tf, or of the module itself, which is raised again
             failure = error
         if failure is not None:
@@ -109,11 +110,11 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         except Exception as error:
             note_fault(error)
         from np2tf.loading.code import reexported_names
-        from np2tf.staging.host import originals
+        from np2tf.staging.host import originals, waiting
         from np2tf.staging.process import boundary
         from np2tf.staging.process import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
 
-        names = {**boundary.NAMES, **reexported_names.NAMES}
+        names = {**boundary.NAMES, **reexported_names.NAMES, **waiting.NAMES}
         if self.originals is not None:
             names.update(originals.NAMES)
             try:

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from np2tf.core.cache import Cache, begin_hash, cache, hash_of, key_from, key_of
 from np2tf.core.faults import note_fault
 from np2tf.loading.findings import Finding, Originals, Translation, warn
@@ -203,6 +205,7 @@ def translation(
     read_data: Callable[[str], bytes],
     options: Options,
     own_code: Callable[[], CodeType | None] = lambda: None,
+    waits: bool = False,
 ) -> Translation:
     """Return a module's translation, from the cache if possible. Only a miss loads the translator.
 
@@ -210,17 +213,23 @@ def translation(
         read_data: returns the bytes of a file; its OSError reaches the caller.
         own_code: compiles the untranslated module. It is called if there is nothing to translate, so that the
             code is stored with the translations and not in a further file; its errors reach the caller.
+        waits: whether the module starts as its source, if that is possible.
     """
     disk_cache = cache()
     if disk_cache is None:
         data = read_data(path)
+        if waits and (result := _source_code(data, path)) is not None:
+            return result
         options, _ = _with_reexports(data, path, options)
         return _deserialize(data, path, options, key_of(data, path, options))
-    sources = _sources(disk_cache, options)
+    sources = _sources(disk_cache, options, waits)
     state = FileState.of(path)
     result = sources.find(path, state)
     if result is None:
         data = read_data(path)
+        if waits and (result := _source_code(data, path)) is not None:
+            sources.remember(path, state, result)
+            return result
         options, dependencies = _with_reexports(data, path, options)
         if options.reexports or is_candidate(data.decode(errors="replace")):
             result = _kept_or_made(disk_cache, data, path, options)._replace(dependencies=dependencies)
@@ -269,8 +278,19 @@ def _is_lasting(translation: Translation) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _sources(cache: Cache, options: Options) -> Sources:
-    return Sources(cache, options)
+def _sources(cache: Cache, options: Options, waits: bool = False) -> Sources:
+    return Sources(cache, (options, np.__version__) if waits else options)
+
+
+def _source_code(data: bytes, path: str) -> Translation | None:
+    """Return the code of a source that is translated where it is hot; None if it must be translated, or has
+    nothing to translate.
+    """
+    if not is_candidate(data.decode(errors="replace")):
+        return None
+    from np2tf.loading.code.source_code import source_code
+
+    return source_code(data, path)
 
 
 def _deserialize(data: bytes, path: str, options: Options, key: str) -> Translation:

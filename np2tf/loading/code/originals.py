@@ -25,6 +25,7 @@ from np2tf.loading.loops.watched_code import watch_functions
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import WATCH
 from np2tf.staging.objects.code_names import codes_within
+from np2tf.translator.sources.candidates import OF_TENSORS
 from np2tf.translator.sources.python_trees import first_line, numpy_imports, own_statements
 
 #: A flag that the code of functions has, and the code of classes and modules has not: it has local variables.
@@ -36,9 +37,7 @@ _AT_TOP = ("STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 _IN_FUNCTIONS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _READS, _ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_ATTR", "LOAD_METHOD")
 #: Methods that NumPy 2 has removed: only the translation has their replacements.
-_REMOVED_METHODS = frozenset({"itemset", "newbyteorder", "ptp"})
-#: In a source with such a word, a call that begins without tensors may create some.
-_OF_TENSORS = (b"tensorflow", b"keras", b"np2tf")
+REMOVED_METHODS = frozenset({"itemset", "newbyteorder", "ptp"})
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _ABSENT = object()
 Path = tuple[str, ...]
@@ -65,10 +64,10 @@ def originals_of(
     values = {name: _below_numpy(below) for name, below in numpy.items()}
     jit_lines = jitted_lines(tree)
     sources: dict[str, list[tuple[types.CodeType, bool]]] = {}
-    for name, code, outermost in _functions(module):
+    for name, code, outermost in functions_in(module):
         sources.setdefault(name, []).append((code, outermost))
     pairs = []
-    for name, code, outermost in _functions(translated_code):
+    for name, code, outermost in functions_in(translated_code):
         candidates = [
             inner_code
             for inner_code, out in sources.get(name, ())
@@ -89,11 +88,11 @@ def originals_of(
             and original.co_freevars == code.co_freevars
             and not code.co_flags & _CO_SUSPENDABLE
             and _inner(original) <= _COMPREHENSIONS
-            and not any(word in data for word in _OF_TENSORS)
+            and not any(word in data for word in OF_TENSORS)
         )
         pairs.append((code, original, may_stand_in))
     name_paths = tuple((names[name], numpy[name]) for name in numpy)
-    loop_codes, functions = _watched_code(
+    loop_codes, functions = watched_codes(
         source, path, jit_lines, names, [code for code, _, _ in pairs], loops
     )
     entries = [
@@ -110,7 +109,7 @@ def originals_of(
     return Originals(np.__version__, name_paths, tuple(entries), hot, functions)
 
 
-def _watched_code(
+def watched_codes(
     source: ast.Module,
     path: str,
     jitted_lines: set[int],
@@ -127,7 +126,7 @@ def _watched_code(
         return {}, ()
     watch_functions(source, loops, jitted_lines)
     module = compile(ast.fix_missing_locations(source), path, "exec", dont_inherit=True)
-    functions = list(_functions(module))
+    functions = list(functions_in(module))
     alone = {name: code for name, code, _ in functions}
     loop_codes = {}
     for translation in translations:
@@ -179,7 +178,7 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
     ]
     in_functions = {
         instruction.argval
-        for _, code, _ in _functions(module)
+        for _, code, _ in functions_in(module)
         for instruction in dis.get_instructions(code)
         if instruction.opname in _IN_FUNCTIONS
     }
@@ -209,16 +208,16 @@ def _attribute(value: Any, name: str) -> Any:
 # -- the code ------------------------------------------------------------------------------------------------
 
 
-def _functions(code: types.CodeType, prefix: str = "", outermost: bool = True) -> Iterator[Any]:
+def functions_in(code: types.CodeType, prefix: str = "", outermost: bool = True) -> Iterator[Any]:
     """Yield each function's qualified name, its code, and whether no other function is around it."""
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
             name = prefix + inner.co_name
             if inner.co_flags & _CO_OPTIMIZED:
                 yield name, inner, outermost
-                yield from _functions(inner, f"{name}.<locals>.", False)
+                yield from functions_in(inner, f"{name}.<locals>.", False)
             else:
-                yield from _functions(inner, f"{name}.", outermost)
+                yield from functions_in(inner, f"{name}.", outermost)
 
 
 def _at_one_place(first: types.CodeType, second: types.CodeType) -> bool:
@@ -255,8 +254,8 @@ def _is_clear(code: types.CodeType, missing_names: set[str], numpy: Mapping[str,
     """
     return all(
         missing_names.isdisjoint(_read(inner_code))
-        and _REMOVED_METHODS.isdisjoint(inner_code.co_names)
-        and all(_is_there(chain, numpy) for chain in _chains(inner_code))
+        and REMOVED_METHODS.isdisjoint(inner_code.co_names)
+        and all(is_there(chain, numpy) for chain in _chains(inner_code))
         and not _asks_for_identity(inner_code, numpy)
         for inner_code in codes_within(code)
     )
@@ -283,7 +282,7 @@ def _longer(chain: list[str], instruction: dis.Instruction) -> list[str]:
     return [*chain, instruction.argval] if chain and instruction.opname in _ATTRIBUTES else []
 
 
-def _is_there(chain: list[str], numpy: Mapping[str, Any]) -> bool:
+def is_there(chain: list[str], numpy: Mapping[str, Any]) -> bool:
     """Return whether NumPy has such attributes; only the translation provides attributes that NumPy has
     removed.
     """

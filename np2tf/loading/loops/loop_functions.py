@@ -10,6 +10,7 @@ from np2tf.loading.loops.names import (
     OF_THE_FRAME,
     OF_THE_MODULE,
     REFUSED_NODES,
+    Function,
     count_loads,
     functions_of,
     globals_of_functions,
@@ -333,7 +334,7 @@ class _LoopFinder:
         text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results)
         key = f"{self._path}:{loop.lineno}:{loop.col_offset}"
         names = tuple(parameters), tuple(results)
-        says_numpy = _works_on_arrays(loop, self._numpy)
+        says_numpy = works_on_arrays(loop, self._numpy)
         in_module = self._of == "<module>"
         count = items.arrays if items is not None else 0
         return LoopFunction(
@@ -458,8 +459,8 @@ def _is_tiny(call: ast.expr) -> bool:
         return False
 
 
-def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
-    """Return whether a loop's text shows work on arrays, for which an iteration takes longer than watching.
+def works_on_arrays(loop: _Loop | Function, numpy: set[str]) -> bool:
+    """Return whether a loop's or a function's text shows work on arrays, which takes longer than watching.
 
     The signs are NumPy's name, slices, and an inner loop over elements.
     """

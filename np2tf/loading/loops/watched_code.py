@@ -34,7 +34,7 @@ from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, first_
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.While
 #: Decorators that do not change the code of a function.
-_HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
+HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 
 #: The beginning of a watched loop, whose compiled part comes as None.
 _HEAD = """
@@ -108,7 +108,7 @@ def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
         # coroutines, and loops without NumPy stay as they are.
         decorators = set(map(ast.unparse, function.decorator_list))
         suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function.body))
-        if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= _HARMLESS:
+        if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= HARMLESS:
             return
         loops = {place: loop for place, loop in loops.items() if loop.says_numpy}
     function.body = _instrument_block(function.body, loops)

@@ -18,10 +18,13 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
+from np2tf.arrays.front.flags import fast_flags
+from np2tf.core import settings
 from np2tf.core.diagnostics import FINDINGS, USAGE, Diagnostic, codes
 from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.search_path import folders_before_the_library
 from np2tf.loading.import_hook import TranslatingFinder, TranslatingLoader, install
+from np2tf.translator.sources.candidates import OF_TENSORS
 from np2tf.translator.sources.options import Options
 
 # -- script folder -------------------------------------------------------------------------------------------
@@ -128,6 +131,7 @@ def prepare(program: Program) -> Main:
     Raises:
         CannotRun: if there is no such program, or it is no valid Python.
     """
+    settings.program.starts_as_source = _starts_as_source(program)
     main = _module(program) if program.is_module else _script(program)
     sys.argv[:] = [main.file if program.is_module else program.target, *program.arguments]
     return main
@@ -156,6 +160,37 @@ def modules_in_the_way(program: Program) -> list[str]:
     words = re.compile(rf"^\s*(?:import|from) ({'|'.join(sorted(names))})\b", re.MULTILINE)
     sources = (path.read_text(encoding="utf-8") for path in Path(PACKAGE_FOLDER).rglob("*.py"))
     return sorted({*names & sys.modules.keys(), *(name for text in sources for name in words.findall(text))})
+
+
+#: The settings under which a program starts as its source: others ask for np2tf's operations at once.
+_PLAIN_SETTINGS = {"eager": "auto", "jit": "on", "tier": "auto", "floats": "float64", "promotion": "numpy"}
+#: At most so many files beside a program are searched for signs of TensorFlow.
+_MOST_FILES = 200
+
+
+def _starts_as_source(program: Program) -> bool:
+    """Return whether the program's modules start as their source: nothing in its folder is for tensors."""
+    if "tensorflow" in sys.modules or not fast_flags.host:
+        return False
+    if any(getattr(settings.config, name) != value for name, value in _PLAIN_SETTINGS.items()):
+        return False
+    folder = os.curdir if program.is_module else os.path.realpath(program.target)
+    if not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    for count, path in enumerate(_sources_in(folder)):
+        try:
+            if count >= _MOST_FILES or any(word in path.read_bytes() for word in OF_TENSORS):
+                return False
+        except OSError:
+            return False
+    return True
+
+
+def _sources_in(folder: str) -> Iterator[Path]:
+    """Yield the Python files beside a program, and those of the packages there."""
+    yield from Path(folder).glob("*.py")
+    for init in Path(folder).glob("*/__init__.py"):
+        yield from init.parent.rglob("*.py")
 
 
 def hook(program: Program, folder: str | None, package: str | None = None) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 # (`np2tf.translator.facts.array_work`). A source whose loops only do what lists, dicts and strings are for
 # is no candidate.
 
+#: In a source with such a word, a call that begins without tensors may create some.
+OF_TENSORS = (b"tensorflow", b"keras", b"np2tf")
 #: The number of array operations from which staging pays without a loop.
 ENOUGH = 3
 #: Operators of numbers and arrays that are rare for strings and lists.

@@ -1,0 +1,107 @@
+"""The code of a module's own source, in which hot functions and loops are translated while it runs.
+
+Most programs have little that is worth compiling. So a program starts as its source: functions over arrays
+wait for their translation (`np2tf.staging.host.waiting`), and loops are watched. Python's own parser is
+enough for that; libcst and the translator are loaded when something is due.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import warnings
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from np2tf.loading.code.originals import REMOVED_METHODS, Path, functions_in, is_there, watched_codes
+from np2tf.loading.findings import Originals, Translation
+from np2tf.loading.loops.loop_functions import loops_of, works_on_arrays
+from np2tf.loading.loops.names import Function, functions_of
+from np2tf.loading.loops.watched_code import HARMLESS, watch_translation
+from np2tf.staging.host.originals import below_numpy
+from np2tf.staging.host.waiting import WAIT
+from np2tf.translator.sources.candidates import OF_TENSORS
+from np2tf.translator.sources.python_trees import first_line, numpy_imports, parse_quietly
+
+#: A source with such a word may hand its functions to another compiler, and needs its translation at once.
+_OTHER_COMPILERS = (b"numba", b"jax", b"torch", b"cupy", b"pythran", b"cython")
+
+
+def source_code(data: bytes, path: str) -> Translation | None:
+    """Return the code of a module's source, in which what is hot is translated while it runs.
+
+    None if the source needs its translation at once, because it uses what NumPy has removed, or is for other
+    libraries; or if it is no valid Python.
+    """
+    if any(word in data for word in (*OF_TENSORS, *_OTHER_COMPILERS)):
+        return None
+    try:
+        text = importlib.util.decode_source(data)
+        tree, original = parse_quietly(text), parse_quietly(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    numpy = dict(name for node in ast.walk(tree) for name in numpy_imports(node))
+    if not _has_everything(tree, numpy):
+        return None
+    loops = loops_of(parse_quietly(text), text, path)
+    waiting_lines = _let_functions_wait(tree, set(numpy))
+    watch_translation(tree, loops, waiting_lines, frozenset())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are given when the module is compiled as it is
+        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        functions = [function for _, function, _ in functions_in(code)]
+        watched, loop_functions = watched_codes(original, path, waiting_lines, {}, functions, loops)
+    hot = tuple(
+        (function, watched[id(function)])
+        for function in functions
+        if id(function) in watched and function.co_firstlineno in waiting_lines
+    )
+    return Translation(code, (), originals=Originals(np.__version__, (), (), hot, loop_functions))
+
+
+def _has_everything(tree: ast.Module, numpy: Mapping[str, Path]) -> bool:
+    """Return whether NumPy has everything that the source reads from it."""
+    values = {}
+    for name, path in numpy.items():
+        try:
+            values[name] = below_numpy(path)
+        except ImportError:
+            return False
+    return all(is_there(chain, values) for chain in _chains(tree)) and all(
+        node.attr not in REMOVED_METHODS for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    )
+
+
+def _chains(tree: ast.Module) -> Iterator[list[str]]:
+    """Yield the chains of attributes that are read from names: `np.linalg.norm`."""
+    for node in ast.walk(tree):
+        chain: list[str] = []
+        part: ast.AST = node
+        while isinstance(part, ast.Attribute):
+            chain.insert(0, part.attr)
+            part = part.value
+        if chain and isinstance(part, ast.Name):
+            yield [part.id, *chain]
+
+
+def _let_functions_wait(tree: ast.Module, numpy: set[str]) -> set[int]:
+    """Decorate the functions that work on arrays, and return their first lines."""
+    lines = set()
+    for function, in_class in functions_of(tree.body):
+        if _may_be_compiled(function, in_class) and works_on_arrays(function, numpy):
+            decorator = ast.copy_location(ast.Name(WAIT, ast.Load()), function)
+            function.decorator_list.append(decorator)
+            lines.add(first_line(function))
+    return lines
+
+
+def _may_be_compiled(function: Function, in_class: bool) -> bool:
+    """Return whether a function is of a kind that is compiled, whatever its body does."""
+    if isinstance(function, ast.AsyncFunctionDef):
+        return False
+    is_special = function.name.startswith("__") and function.name.endswith("__")
+    if is_special and function.name != "__call__":
+        return False
+    suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
+    return not suspends and set(map(ast.unparse, function.decorator_list)) <= HARMLESS
