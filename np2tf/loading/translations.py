@@ -222,7 +222,8 @@ def translation(
             return result
         options, _ = _with_reexports(data, path, options)
         return _deserialize(data, path, options, key_of(data, path, options))
-    sources = _sources(disk_cache, options, waits)
+    # What a source reads from NumPy must be there for it to run as it is.
+    sources = _sources(disk_cache, (options, np.__version__) if waits else options)
     state = FileState.of(path)
     result = sources.find(path, state)
     if result is None:
@@ -278,8 +279,8 @@ def _is_lasting(translation: Translation) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _sources(cache: Cache, options: Options, waits: bool = False) -> Sources:
-    return Sources(cache, (options, np.__version__) if waits else options)
+def _sources(cache: Cache, options: object) -> Sources:
+    return Sources(cache, options)
 
 
 def _source_code(data: bytes, path: str) -> Translation | None:

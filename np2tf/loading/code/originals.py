@@ -20,7 +20,7 @@ import numpy as np
 
 from np2tf.loading.code.boundaries import is_jitted
 from np2tf.loading.findings import Originals
-from np2tf.loading.loops.loop_functions import Loops
+from np2tf.loading.loops.loop_functions import Loops, with_variants
 from np2tf.loading.loops.watched_code import watch_functions
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import WATCH
@@ -141,7 +141,9 @@ def watched_codes(
         new_code = _rename_globals(loops_of_place[0], names) if len(loops_of_place) == 1 else None
         if new_code is not None:
             loop_codes[id(translation)] = new_code
-    loop_functions = [(tuple(loop), _rename_globals(alone[loop.name], names)) for loop in loops.values()]
+    loop_functions = [
+        (tuple(loop), _rename_globals(alone[loop.name], names)) for loop in with_variants(loops)
+    ]
     return loop_codes, tuple(loop for loop in loop_functions if loop[1] is not None)
 
 

@@ -26,6 +26,8 @@ from np2tf.translator.sources.python_trees import first_line, numpy_imports, par
 
 #: A source with such a word may hand its functions to another compiler, and needs its translation at once.
 _OTHER_COMPILERS = (b"numba", b"jax", b"torch", b"cupy", b"pythran", b"cython")
+#: A source with such a word counts frames, and np2tf's are among them: its translation leaves them out.
+_FRAMES = (b"stacklevel", b"_getframe", b"currentframe", b"inspect.stack")
 
 
 def source_code(data: bytes, path: str) -> Translation | None:
@@ -34,7 +36,7 @@ def source_code(data: bytes, path: str) -> Translation | None:
     None if the source needs its translation at once, because it uses what NumPy has removed, or is for other
     libraries; or if it is no valid Python.
     """
-    if any(word in data for word in (*OF_TENSORS, *_OTHER_COMPILERS)):
+    if any(word in data for word in (*OF_TENSORS, *_OTHER_COMPILERS, *_FRAMES)):
         return None
     try:
         text = importlib.util.decode_source(data)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+import copy
+from collections.abc import Iterator
+from typing import NamedTuple, TypeVar
 
 from np2tf.loading.loops.names import (
     CLOSURES,
@@ -21,7 +23,7 @@ from np2tf.loading.loops.names import (
     stored_names,
     walk,
 )
-from np2tf.staging.host.watched_loops import LoopFunction
+from np2tf.staging.host.watched_loops import WITH_EXITS, LoopFunction
 from np2tf.staging.tiers import constants
 from np2tf.translator.sources.python_trees import DEFINITIONS, numpy_imports, own_statements
 
@@ -35,6 +37,8 @@ from np2tf.translator.sources.python_trees import DEFINITIONS, numpy_imports, ow
 #                                        s += i * v
 
 ITEMS, COUNTER = "_np2tf_items_", "_np2tf_k"
+_Loop = ast.For | ast.While
+_AnyLoop = TypeVar("_AnyLoop", bound=_Loop)
 
 
 class Items(NamedTuple):
@@ -118,9 +122,20 @@ def _is_clear(loop: ast.For) -> bool:
 # If the loop can break, the function also returns whether it did. A `return` becomes an exception, which
 # discards the compiled call: the host then runs the last iterations in the original loop, and returns from
 # there.
+#
+# A statement that only Python can run, under a condition, becomes a side exit: the function ends where the
+# condition holds, and Python runs the rest of that iteration (`np2tf.loading.loops.watched_code`).
+#
+#     for i in range(n):             def …(x, i, _np2tf_start, _np2tf_stop):
+#         x = step(x, i)                 _np2tf_exit = 0
+#         if i % 100 == 0:               for i in range(_np2tf_start, _np2tf_stop):
+#             plot(x)                        x = step(x, i)
+#                                            if i % 100 == 0:
+#                                                _np2tf_exit = 1; break
+#                                        return (x, i, i, _np2tf_exit,)
 
 START, STOP, STEP = "_np2tf_start", "_np2tf_stop", "_np2tf_step"
-ROUNDS, IS_OVER = "_np2tf_rounds", "_np2tf_is_over"
+ROUNDS, IS_OVER, EXIT = "_np2tf_rounds", "_np2tf_is_over", "_np2tf_exit"
 _INDENTATION = "    "
 #: Line ends that would be counted in another way, and the byte order mark.
 OTHER_ENDS = ("\r", "\f", "\ufeff")
@@ -205,20 +220,25 @@ def function_of(
     name: str,
     parameters: list[str],
     results: list[str],
+    exits: tuple[int, ...] = (),
 ) -> tuple[str, tuple[int, ...], str, bool]:
     """Return a loop's text as a function, its lines, the loop's kind, and whether it returns that it is over.
 
     Args:
         items: the iterable of the loop, if it is no range.
         parameters: the parameters of the function, without the parameters for its first and last iteration.
+        exits: the places of the statements of the body at which the function ends.
     """
     text = LoopText(lines, loop)
-    breaks = jumps(loop.body, ast.Break)
+    inside = without_exits(loop, exits).body
+    breaks = jumps(inside, ast.Break)
     # The loop's `else` stays in the original loop.
-    returns = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Return)]
+    jumps_out = [(node, "raise StopIteration") for node in walk(inside) if isinstance(node, ast.Return)] + [
+        (_block(loop.body[place]), f"{EXIT} = {k}; break") for k, place in enumerate(exits, 1)
+    ]
     # The last node comes first, so that text before a node in its line keeps its place.
-    for node in sorted(returns, key=lambda jump: (jump.lineno, jump.col_offset), reverse=True):
-        text.replace(node, "raise StopIteration")
+    for node, jump in sorted(jumps_out, key=lambda pair: (pair[0].lineno, pair[0].col_offset), reverse=True):
+        text.replace(node, jump)
     begin: list[str] = []
     end: list[str] = []
     if isinstance(loop, ast.While) and binds(loop.test):
@@ -258,9 +278,88 @@ def function_of(
         over = IS_OVER
     tells = breaks or kind == "while"
     flags = [over] if tells else []
+    if exits:
+        begin.append(f"{EXIT} = 0")
+        flags += [ROUNDS if isinstance(loop, ast.While) else text.text_of(loop.target), EXIT]
     end.append(f"return ({''.join(f'{result}, ' for result in [*results, *flags])})")
     head = f"def {name}({', '.join([*parameters, *bounds])}):"
     return *text.function(head, begin, end), kind, tells
+
+
+# -- side exits ----------------------------------------------------------------------------------------------
+# The statements of a loop's body that only Python can run, under conditions.
+
+#: Methods that change an array, and that compiled code can run.
+_OF_ARRAYS = frozenset({"fill", "sort", "put", "partition", "setflags", "itemset"})
+#: Functions that a condition of a side exit may call: they have no effects, so that the condition may be asked
+#: twice, by compiled code and then by Python.
+_PURE = frozenset({"abs", "len", "min", "max", "int", "float", "round", "bool"})
+_MOST_EXITS = 4
+
+
+def exits_of(loop: ast.For | ast.While, numpy: set[str]) -> tuple[int, ...]:
+    """Return the places, in a loop's body, of the statements at which compiled code may leave it."""
+    if isinstance(loop, ast.For) and not (_is_over_range(loop) and isinstance(loop.target, ast.Name)):
+        return ()
+    if isinstance(loop, ast.While) and binds(loop.test):
+        return ()
+    places = tuple(k for k, statement in enumerate(loop.body) if _is_exit(statement, numpy))
+    return places if len(places) <= _MOST_EXITS else ()
+
+
+def _is_exit(statement: ast.stmt, numpy: set[str]) -> bool:
+    if not isinstance(statement, ast.If) or statement.orelse or not _is_pure(statement.test, numpy):
+        return False
+    calls = (node.value for node in walk(statement.body) if isinstance(node, ast.Expr))
+    return any(isinstance(call, ast.Call) and _has_effects(call, numpy) for call in calls)
+
+
+def _is_pure(test: ast.expr, numpy: set[str]) -> bool:
+    """Return whether a test may be asked twice."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.NamedExpr):
+            return False
+        if isinstance(node, ast.Call):
+            name = _root(node.func)
+            if name not in numpy and not (isinstance(node.func, ast.Name) and name in _PURE):
+                return False
+    return True
+
+
+def _has_effects(call: ast.Call, numpy: set[str]) -> bool:
+    """Return whether a call that is a statement may do more than change an array."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _OF_ARRAYS:
+        return False
+    return _root(call.func) not in numpy
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name in which a chain of attributes begins; empty if it begins in another expression."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def without_exits(loop: _AnyLoop, exits: tuple[int, ...]) -> _AnyLoop:
+    """Return a loop in which the statements at its side exits do nothing under their conditions."""
+    if not exits:
+        return loop
+    body = list(loop.body)
+    for place in exits:
+        statement = copy.copy(body[place])
+        statement.body = [ast.copy_location(ast.Pass(), loop.body[place])]  # type: ignore[attr-defined]
+        body[place] = statement
+    result = copy.copy(loop)
+    result.body = body
+    return result
+
+
+def _block(statement: ast.stmt) -> ast.stmt:
+    """Return a node with the place of all statements under a condition."""
+    body: list[ast.stmt] = statement.body  # type: ignore[attr-defined]
+    place = ast.copy_location(ast.Pass(), body[0])
+    place.end_lineno, place.end_col_offset = body[-1].end_lineno, body[-1].end_col_offset
+    return place
 
 
 # -- functions -----------------------------------------------------------------------------------------------
@@ -270,7 +369,6 @@ def function_of(
 # names that the loop reads and carries are the parameters of its function; the names that are read behind
 # it are the results. `np2tf.loading.loops.watched_code` makes the code in which the loop is watched.
 
-_Loop = ast.For | ast.While
 #: Statements that bind names which are no variables.
 _NO_VARIABLES = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 #: The place of a loop -> its function.
@@ -313,9 +411,12 @@ class _LoopFinder:
         loop_functions: Loops = {}
         for loop in own_statements(self._body):
             if isinstance(loop, (ast.For, ast.While)) and _is_plain(loop) and self._may_be_taken_out(loop):
-                loop_functions[loop.lineno, loop.col_offset] = self._make_function(
-                    loop, self._number + len(loop_functions)
-                )
+                number = self._number + len(loop_functions)
+                loop_function = self._make_function(loop, number)
+                if exits := exits_of(loop, self._numpy):
+                    variant = self._make_function(loop, number, exits)
+                    loop_function = loop_function._replace(with_exits=variant)
+                loop_functions[loop.lineno, loop.col_offset] = loop_function
         return loop_functions
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
@@ -326,20 +427,33 @@ class _LoopFinder:
         """Return the names that the loop's function takes, and the names that it returns."""
         raise NotImplementedError
 
-    def _make_function(self, loop: _Loop, number: int) -> LoopFunction:
-        name = f"_np2tf_loop_{number}"
-        inputs, outputs = self._names(loop)
+    def _make_function(self, loop: _Loop, number: int, exits: tuple[int, ...] = ()) -> LoopFunction:
+        name = f"_np2tf_loop_{number}{'_with_exits' if exits else ''}"
+        inside = without_exits(loop, exits)
+        inputs, outputs = self._names(inside)
+        if exits:
+            # Python goes on in the middle of an iteration, and may change what the next iterations read.
+            outputs |= stored_names(inside.body) & set(count_loads(inside.body[exits[0] :]))
+            outputs |= stored_names([loop]) & inputs
         parameters, results = sorted(inputs | outputs), sorted(outputs)
         items = None if isinstance(loop, ast.While) or _is_over_range(loop) else items_of(loop)
-        text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results)
-        key = f"{self._path}:{loop.lineno}:{loop.col_offset}"
+        text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results, exits)
+        key = f"{self._path}:{loop.lineno}:{loop.col_offset}{WITH_EXITS if exits else ''}"
         names = tuple(parameters), tuple(results)
         says_numpy = works_on_arrays(loop, self._numpy)
         in_module = self._of == "<module>"
         count = items.arrays if items is not None else 0
         return LoopFunction(
-            key, name, self._of, text, lines, *names, kind, tells, count, says_numpy, in_module
+            key, name, self._of, text, lines, *names, kind, tells, count, says_numpy, in_module, exits
         )
+
+
+def with_variants(loops: Loops) -> Iterator[LoopFunction]:
+    """Yield the functions of loops, and the functions with side exits."""
+    for loop_function in loops.values():
+        yield loop_function._replace(with_exits=None)
+        if loop_function.with_exits is not None:
+            yield loop_function.with_exits
 
 
 class _FunctionLoopFinder(_LoopFinder):

@@ -25,14 +25,17 @@ from __future__ import annotations
 
 import ast
 import copy
+from itertools import pairwise
+from typing import TypeVar
 
-from np2tf.loading.loops.loop_functions import Loops
+from np2tf.loading.loops.loop_functions import Loops, with_variants
 from np2tf.loading.loops.names import functions_of, walk
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, first_line
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.While
+_AnyLoop = TypeVar("_AnyLoop", bound=_Loop)
 #: Decorators that do not change the code of a function.
 HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 
@@ -46,33 +49,42 @@ for {part} in {loop}:
             break
         continue
 """
-_FOR = (
-    _HEAD % "NUMBERS"
-    + """\
+#: The beginning of a loop with side exits. Compiled code may leave an iteration at a statement, whose number
+#: is the exit; the next part is then the rest of that iteration.
+_HEAD_WITH_EXITS = """
+{exit} = 0
+{loop} = _np2tf_watch(%s, {key!r})
+for {part} in {loop}:
+    if {part} is None:
+        {results}{loop}.finish()
+        if {loop}.is_over:
+            break
+        {exit} = {loop}.exit
+        if {exit}:
+            {more}{loop}.more()
+        continue
+"""
+_FOR = """\
     for TARGET in {part}:
         BODY
     else:
-        continue
+        {reset}continue
     break
 {loop} = {part} = None
 """
-)
-_WHILE = (
-    _HEAD % "None"
-    + """\
+_WHILE = """\
     for {part} in {part}:
-        if not TEST:
+        if not {exits_or}TEST:
             break
         BODY
     else:
-        continue
+        {reset}continue
     break
 else:
     while TEST:
         BODY
 {loop} = {part} = None
 """
-)
 
 
 def watch_functions(tree: ast.Module, loops: Loops, jitted_lines: set[int]) -> None:
@@ -83,7 +95,7 @@ def watch_functions(tree: ast.Module, loops: Loops, jitted_lines: set[int]) -> N
     """
     for function, _ in list(functions_of(tree.body)):
         _watch_function(function, loops, first_line(function) in jitted_lines)
-    tree.body += map(_definition, loops.values())
+    tree.body += map(_definition, with_variants(loops))
 
 
 def watch_translation(
@@ -141,17 +153,47 @@ def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
 
 
 def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
-    results = (
-        f"({''.join(f'{result}, ' for result in loop_function.results)}) = " if loop_function.results else ""
-    )
-    names = {"loop": f"{loop_function.name}_watched", "part": f"{loop_function.name}_part"}
-    template = _FOR if isinstance(loop, ast.For) else _WHILE
-    statements = ast.parse(template.format(**names, key=loop_function.key, results=results)).body
+    variant, name = loop_function.with_exits, loop_function.name
+    exit_name = f"{name}_exit"
+    texts = {
+        "loop": f"{name}_watched",
+        "part": f"{name}_part",
+        "key": loop_function.key,
+        "results": _targets(loop_function.results),
+        "exit": exit_name,
+        "more": _targets(loop_function.more_names),
+        "reset": f"{exit_name} = 0; " if variant else "",
+        "exits_or": f"{exit_name} and not " if variant else "",
+    }
+    head = (_HEAD_WITH_EXITS if variant else _HEAD) % ("NUMBERS" if isinstance(loop, ast.For) else "None")
+    template = head + (_FOR if isinstance(loop, ast.For) else _WHILE)
+    statements = ast.parse(template.format(**texts)).body
+    if variant:
+        loop = _with_guards(loop, variant.exits, exit_name)
     for node in statements:
         for inner_node in ast.walk(node):
             ast.copy_location(inner_node, loop)
     filler = _TemplateFiller(loop)
     return [filler.visit(node) for node in statements]
+
+
+def _targets(names: tuple[str, ...]) -> str:
+    return f"({''.join(f'{name}, ' for name in names)}) = " if names else ""
+
+
+def _with_guards(loop: _AnyLoop, exits: tuple[int, ...], exit_name: str) -> _AnyLoop:
+    """Return a loop whose body begins at the exit's statement if the exit is not 0."""
+    body: list[ast.stmt] = []
+    for k, (first, last) in enumerate(pairwise((0, *exits)), 1):
+        if first < last:
+            guard = ast.parse(f"if {exit_name} < {k}: pass").body[0]
+            for node in ast.walk(guard):
+                ast.copy_location(node, loop.body[first])
+            guard.body = loop.body[first:last]  # type: ignore[attr-defined]
+            body.append(guard)
+    result = copy.copy(loop)
+    result.body = body + loop.body[exits[-1] :]
+    return result
 
 
 class _TemplateFiller(ast.NodeTransformer):

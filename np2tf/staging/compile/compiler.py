@@ -338,11 +338,18 @@ class Compiler:
                 if isinstance(error, TracingTimeError) or not cache.bound_integers(inputs, signature):
                     cache.pin(inputs, signature)
                 self._budget.forgive()
-                if self._deadline is not None and not self._budget.is_open:
+                if not self._may_trace_again:
                     raise TracingTimeError("it has to be traced again") from error
                 return self._find_or_compile(cache, call)
             cache.functions[cache.key(signature, inputs)] = function
             return function, True
+
+    @property
+    def _may_trace_again(self) -> bool:
+        """True if there is time for another trace."""
+        if self._until is not None:
+            return time.monotonic() < self._until
+        return self._deadline is None or self._budget.is_open
 
     def _translate_body(self) -> bool:
         """Let traces begin with the function's translation, and return whether that changes anything.

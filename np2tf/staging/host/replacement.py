@@ -150,6 +150,8 @@ class LoopRun:
 
     Attributes:
         is_over: whether compiled code has reached the loop's break, or the end of its test.
+        exit: the number of the side exit at which compiled code has left an iteration, whose rest Python runs
+            next; 0 if it has not.
     """
 
     __slots__ = (
@@ -158,21 +160,36 @@ class LoopRun:
         "_frame",
         "_iterator",
         "_loop",
+        "_names",
         "_note",
         "_numbers",
         "_pending",
         "_per_round",
+        "_policy",
         "_report_entry",
         "_results",
+        "_resumed",
         "_rounds_left",
+        "_seconds_of_part",
         "_taken_over",
+        "exit",
         "is_over",
     )
 
     def __init__(
-        self, numbers: range, loop: WatchedLoop, arrays: tuple[np.ndarray, ...] = (), iterable: Any = None
+        self,
+        numbers: range,
+        loop: WatchedLoop,
+        names: tuple[str, ...],
+        arrays: tuple[np.ndarray, ...] = (),
+        iterable: Any = None,
     ) -> None:
         self._numbers, self._loop, self._arrays = numbers, loop, arrays
+        self._names, self.exit = names, 0
+        # The seconds of an iteration without what runs at side exits, if it has any.
+        self._per_round = float("inf")
+        self._policy: Generator[int, float | None, None] | None = None
+        self._seconds_of_part: float | None = None
         self._iterator = iter(iterable) if arrays else None
         self.is_over = self._taken_over = False
         self._results: tuple[Any, ...] | None = None
@@ -183,12 +200,25 @@ class LoopRun:
 
     def __iter__(self) -> Iterator[Iterable[Any] | None]:
         yield chain.from_iterable(self._parts())
-        if self._taken_over:
+        goes_on = self._taken_over
+        while goes_on:
             yield None
             if self._pending is not None:
                 raise self._pending
-            if len(self._rounds_left) and not self._loop.is_while:
-                yield self._part(self._rounds_left)
+            goes_on = False
+            if self.exit:
+                yield self._part(self._resumed)
+                self.exit = 0
+                goes_on = self._goes_on(sys._getframe(1))
+        if self._taken_over and len(self._rounds_left) and not self._loop.is_while:
+            yield self._part(self._rounds_left)
+
+    def _goes_on(self, frame: types.FrameType) -> bool:
+        """Return whether compiled code continues after Python has run the rest of an iteration."""
+        if self._policy is None or not len(self._rounds_left):
+            return False
+        self._frame = dict(frame.f_locals), frame.f_globals
+        return all(name in self._frame[0] for name in self._loop.function.parameters)
 
     def _part(self, numbers: range) -> Iterable[Any]:
         """Return the loop's iterable for some numbers; the numbers before have been passed on."""
@@ -250,25 +280,43 @@ class LoopRun:
             return None
 
     def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
-        numbers, loop, count = self._numbers, self._loop, len(self._numbers)
-        seconds = timing.read()
+        before, seconds = timing.seconds, timing.read()
         if position <= constants.LOADING_ROUNDS:
             timing.first = timing.timer.own_seconds
-        elif seconds >= constants.HOT_LOOP and position < count:
-            loop.short = 0
-            hot.count += 1
-            if loop.refused:
-                return None
-            # A loop with an unknown end is assumed to be half done.
-            left = timing.timer.own_seconds - timing.first
-            share = (count - position) / (position - constants.LOADING_ROUNDS)
-            left *= constants.REST_FACTOR if loop.is_while else share
-            if self._pays(seconds, left) and self._take_over(frame, left):
-                self._rounds_left, self._per_round = numbers[position:], seconds / position
-                self._report_entry = loop.note_replacement(position, seconds)
-                self._taken_over = True
-                return None
+        else:
+            self._per_round = min(self._per_round, (seconds - before) / size)
+            if seconds >= constants.HOT_LOOP and position < len(self._numbers):
+                self._loop.short = 0
+                hot.count += 1
+                if self._continue_compiled(position, timing, frame) or self._loop.refused:
+                    return None
         return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
+
+    def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
+        """Return whether compiled code takes over after some iterations. A loop that cannot be compiled as a
+        whole is compiled with side exits, if it may have some.
+        """
+        loop, rounds = self._loop, position - constants.LOADING_ROUNDS
+        if not loop.refused:
+            passed = timing.timer.own_seconds - timing.first
+            if loop.function.exits:
+                passed = min(passed, self._per_round * rounds)
+            # A loop with an unknown end is assumed to be half done.
+            share = (len(self._numbers) - position) / rounds
+            left = passed * (constants.REST_FACTOR if loop.is_while else share)
+            if not self._pays(timing.seconds, left):
+                return False
+            if self._take_over(frame, left):
+                self._rounds_left = self._numbers[position:]
+                if not loop.function.exits:
+                    self._per_round = timing.seconds / position
+                self._report_entry = loop.note_replacement(position, timing.seconds)
+                self._taken_over = True
+                return True
+        if not loop.refused or loop.with_exits is None:
+            return False
+        self._loop = loop.with_exits
+        return self._continue_compiled(position, timing, frame)
 
     def _note_end(self, rounds: int, timing: _Timing) -> None:
         try:
@@ -413,30 +461,34 @@ class LoopRun:
         if self._results is not None:
             return self._results
         variables, names = self._frame
-        del self._frame
-        start, duration = self._rounds_left.start, None
-        policy = self._sizes(names)
+        self._frame = variables, names
+        start = self._rounds_left.start
+        if self._policy is None:
+            self._policy = self._sizes(names)
         try:
-            while not self._is_done and (size := self._next_size(policy, duration)) is not None:
-                duration = self._run(size, variables)
+            while not self._is_done and (size := self._next_size()) is not None:
+                self._seconds_of_part = self._run(size, variables)
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False
         self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
-        return tuple(variables[name] for name in self._loop.function.results)
+        return tuple(variables[name] for name in self._names)
 
-    def _next_size(self, policy: Generator[int, float | None, None], duration: float | None) -> int | None:
-        """Return the length of the next part; None if no part can run.
+    def more(self) -> tuple[Any, ...]:
+        """Return what Python needs besides the results to run the rest of an iteration."""
+        variables, _ = self._frame
+        return tuple(variables[name] for name in self._loop.function.results if name not in self._names)
 
-        Args:
-            duration: the seconds of the last part; None if it could not run, or there is none yet.
-        """
+    def _next_size(self) -> int | None:
+        """Return the length of the next part; None if no part can run."""
+        assert self._policy is not None
         try:
-            return policy.send(duration)
+            return self._policy.send(self._seconds_of_part)
         except StopIteration:
-            return None
+            pass
         except Exception as error:
             self._refuse_after(error)
-            return None
+        self._policy = None
+        return None
 
     def _sizes(self, names: dict[str, Any]) -> Generator[int, float | None, None]:
         """Yield the lengths of the parts that compiled code is to run, and receive the seconds of each."""
@@ -462,25 +514,43 @@ class LoopRun:
 
     @property
     def _is_done(self) -> bool:
-        return self.is_over or not len(self._rounds_left)
+        return self.is_over or self.exit > 0 or not len(self._rounds_left)
 
     def _run(self, size: int, variables: dict[str, Any]) -> float | None:
         """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
-        cannot.
+        cannot. At a side exit fewer iterations run, and the result is what all of them would take.
         """
         function, start = self._loop.function, perf_counter()
         part = self._rounds_left[:size]
         result = self._compiler.run_now(self._arguments(variables, part), self._loop.changing_places)
         seconds = perf_counter() - start
         if result is not None:
-            self._rounds_left = self._rounds_left[size:]
             variables.update(zip(function.results, result))
-            self.is_over = function.tells and bool(result[-1])
+            flags = result[len(function.results) :]
+            done = self._note_exit(part, *flags[-2:]) if function.exits else len(part)
+            self._rounds_left = self._rounds_left[done:]
+            self.is_over = function.tells and bool(flags[0]) and not self.exit
+            part = part[:done]
         try:
             self._note_part(len(part), seconds, result is None)
         except Exception as error:
             self._refuse_after(error)
-        return None if result is None else seconds
+        return None if result is None else seconds * size / max(len(part), 1)
+
+    def _note_exit(self, part: range, place: Any, number: Any) -> int:
+        """Record at which side exit compiled code has left an iteration, if at any, and return the number of
+        iterations that have begun.
+
+        Args:
+            place: the number of the iteration in a `for`, and the iterations that were left in a `while`.
+            number: the number of the exit; 0 if the part has come to its end.
+        """
+        self.exit = int(number)
+        if not self.exit:
+            return len(part)
+        done = len(part) - int(place) if self._loop.is_while else part.index(int(place)) + 1
+        self._resumed = part[done - 1 : done]
+        return done
 
     def _note_part(self, rounds: int, seconds: float, is_discarded: bool) -> None:
         entry = self._report_entry
@@ -555,19 +625,22 @@ class _Watching:
                 if count < constants.SHORT_LOOP:
                     return (numbers,)
             loop = loops.get(key)
+            names = () if loop is None else loop.function.results
+            if loop is not None and loop.refused and loop.with_exits is not None:
+                loop = loop.with_exits
             if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
                 loop = None
             if numbers is None:
                 if loop is None or not loop.may_be_watched(constants.HOT_LOOP):
                     return ()
-                return LoopRun(UNLIMITED_ROUNDS, loop)
+                return LoopRun(UNLIMITED_ROUNDS, loop, names)
             if loop is None or loop.refused:
                 return (numbers,)
             if loop.function.items:
                 return _watched_items(numbers, loop)
             if not is_range or not loop.may_be_watched(constants.HOT_LOOP / count):
                 return (numbers,)
-            return LoopRun(numbers, loop)
+            return LoopRun(numbers, loop, names)
         except Exception as error:
             note_fault(error)
             return () if numbers is None else (numbers,)
@@ -584,7 +657,7 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     count = min(map(len, arrays))
     if count < constants.SHORT_LOOP or not loop.may_be_watched(constants.HOT_LOOP / count):
         return (iterable,)
-    return LoopRun(range(count), loop, arrays, iterable)
+    return LoopRun(range(count), loop, loop.function.results, arrays, iterable)
 
 
 #: The globals that instrumented code needs.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The name that code with watched loops reads.
 WATCH = "_np2tf_watch"
+#: What a loop's key ends with if its function has side exits.
+WITH_EXITS = " with side exits"
 
 
 class LoopFunction(NamedTuple):
@@ -56,6 +58,18 @@ class LoopFunction(NamedTuple):
     """True if the loop's text shows work on arrays."""
     in_module: bool = False
     """True if the loop is outside of functions."""
+    exits: tuple[int, ...] = ()
+    """The places, in the loop's body, of the statements that Python runs: the function ends where the condition
+    of one holds, in the middle of an iteration. Its last results say where it is and which statement it is.
+    """
+    with_exits: LoopFunction | None = None
+    """The same loop with side exits, if it has such statements. The run time finds it by its key."""
+
+    @property
+    def more_names(self) -> tuple[str, ...]:
+        """The names that Python needs after a side exit besides the results."""
+        names = () if self.with_exits is None else self.with_exits.results
+        return tuple(name for name in names if name not in self.results)
 
     @property
     def line(self) -> int:
@@ -98,6 +112,8 @@ class WatchedLoop(Followed):
         self._discarded_calls = 0
         self._was_due = False
         count = len(loop_function.parameters) + loop_function.items
+        #: The same loop with side exits, for a loop that cannot be compiled as a whole; None if it has none.
+        self.with_exits: WatchedLoop | None = None
         places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
         self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
@@ -136,17 +152,21 @@ class WatchedLoop(Followed):
         return not any(loop._may_be_entered for loop in self.outer)
 
     @property
+    def _is_entered(self) -> bool:
+        """True if a run of the loop may begin as compiled code."""
+        return not (self.is_while or self.function.in_module or self.function.exits)
+
+    @property
     def _is_faster_compiled(self) -> bool:
         """True if a run of this process has continued as compiled code, and was faster for it."""
-        can_be_entered = not self.is_while and not self.function.in_module and not self.refused
-        return can_be_entered and self.cost > 0.0 and 0.0 <= self.ratio < constants.FASTER
+        return (
+            self._is_entered and not self.refused and self.cost > 0.0 and 0.0 <= self.ratio < constants.FASTER
+        )
 
     @property
     def _may_be_entered(self) -> bool:
         """True if its runs are long enough to be calls, and nothing is known against compiling them."""
-        is_of_calls = (
-            not self.is_while and not self.function.in_module and self._latest >= constants.LONG_CALL
-        )
+        is_of_calls = self._is_entered and self._latest >= constants.LONG_CALL
         return is_of_calls and not self.refused and self._host_runs < constants.ENOUGH_RUNS
 
     def note_run(self, seconds: float) -> None:
@@ -268,6 +288,7 @@ def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> 
     new_loops = [WatchedLoop(LoopFunction(*fields), code) for fields, code in functions]
     loops.update({loop.function.key: loop for loop in new_loops})
     for loop in new_loops:
+        loop.with_exits = loops.get(loop.function.key + WITH_EXITS)
         inside = range(loop.function.line, max(loop.function.lines) + 1)
         for inner_loop in new_loops:
             if (

@@ -630,7 +630,7 @@ def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
     assert 0.0 <= stopwatch.seconds < 1.0
     known = LoopFunction("key", "name", "of", "", (1,), (), (), "range", tells=False)
     loop = watched_loops.WatchedLoop(known, (lambda: None).__code__)
-    for k in next(iter(replacement.LoopRun(range(20), loop))):
+    for k in next(iter(replacement.LoopRun(range(20), loop, ()))):
         clock.compile_seconds += 10.0 if k == 3 else 0.0
     assert 0.0 <= loop.per_round < 0.1
 

@@ -597,7 +597,7 @@ def _loop() -> WatchedLoop:
 
 
 def _rounds(loop: WatchedLoop) -> replacement.LoopRun:
-    return replacement.LoopRun(range(100), loop)
+    return replacement.LoopRun(range(100), loop, ())
 
 
 @pytest.fixture
