@@ -79,7 +79,7 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
         return outcome
 
     def is_due(loop: WatchedLoop) -> bool:
-        return not loop.is_while and not loop.function.in_module and not loop.refused
+        return loop._is_entered and not loop.refused
 
     monkeypatch.setattr(replacement.LoopRun, "_enter", counted)
     monkeypatch.setattr(WatchedLoop, "is_due", property(is_due))

@@ -294,6 +294,7 @@ _OF_ARRAYS = frozenset({"fill", "sort", "put", "partition", "setflags", "itemset
 #: Functions that a condition of a side exit may call: they have no effects, so that the condition may be asked
 #: twice, by compiled code and then by Python.
 _PURE = frozenset({"abs", "len", "min", "max", "int", "float", "round", "bool"})
+_PURE_METHODS = frozenset({"sum", "max", "min", "mean", "std", "var", "any", "all", "item"})
 _MOST_EXITS = 4
 
 
@@ -320,8 +321,9 @@ def _is_pure(test: ast.expr, numpy: set[str]) -> bool:
         if isinstance(node, ast.NamedExpr):
             return False
         if isinstance(node, ast.Call):
-            name = _root(node.func)
-            if name not in numpy and not (isinstance(node.func, ast.Name) and name in _PURE):
+            is_known = isinstance(node.func, ast.Name) and node.func.id in _PURE
+            is_method = isinstance(node.func, ast.Attribute) and node.func.attr in _PURE_METHODS
+            if not is_known and not is_method and _root(node.func) not in numpy:
                 return False
     return True
 

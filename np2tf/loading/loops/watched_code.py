@@ -26,7 +26,6 @@ from __future__ import annotations
 import ast
 import copy
 from itertools import pairwise
-from typing import TypeVar
 
 from np2tf.loading.loops.loop_functions import Loops, with_variants
 from np2tf.loading.loops.names import functions_of, walk
@@ -35,7 +34,6 @@ from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, first_
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.While
-_AnyLoop = TypeVar("_AnyLoop", bound=_Loop)
 #: Decorators that do not change the code of a function.
 HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 
@@ -143,18 +141,27 @@ def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
 def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
     if isinstance(node, DEFINITIONS):
         return [node]
-    for inner in blocks_of(node):
-        inner[:] = _instrument_block(inner, loops)
+    loop_function = None
     if isinstance(node, (ast.For, ast.While)):
         loop_function = loops.get((node.lineno, node.col_offset))
-        if loop_function is not None and (loop_function.kind == "while") == isinstance(node, ast.While):
-            return _instrument(node, loop_function)
+        if loop_function is not None and (loop_function.kind == "while") != isinstance(node, ast.While):
+            loop_function = None
+        if loop_function is not None and loop_function.with_exits is not None:
+            _add_guards(node, loop_function.with_exits.exits, _exit_of(loop_function))
+    for inner in blocks_of(node):
+        inner[:] = _instrument_block(inner, loops)
+    if isinstance(node, (ast.For, ast.While)) and loop_function is not None:
+        return _instrument(node, loop_function)
     return [node]
 
 
+def _exit_of(loop_function: LoopFunction) -> str:
+    """Return the variable that holds the number of a loop's side exit."""
+    return f"{loop_function.name}_exit"
+
+
 def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
-    variant, name = loop_function.with_exits, loop_function.name
-    exit_name = f"{name}_exit"
+    variant, name, exit_name = loop_function.with_exits, loop_function.name, _exit_of(loop_function)
     texts = {
         "loop": f"{name}_watched",
         "part": f"{name}_part",
@@ -168,8 +175,6 @@ def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
     head = (_HEAD_WITH_EXITS if variant else _HEAD) % ("NUMBERS" if isinstance(loop, ast.For) else "None")
     template = head + (_FOR if isinstance(loop, ast.For) else _WHILE)
     statements = ast.parse(template.format(**texts)).body
-    if variant:
-        loop = _with_guards(loop, variant.exits, exit_name)
     for node in statements:
         for inner_node in ast.walk(node):
             ast.copy_location(inner_node, loop)
@@ -181,8 +186,8 @@ def _targets(names: tuple[str, ...]) -> str:
     return f"({''.join(f'{name}, ' for name in names)}) = " if names else ""
 
 
-def _with_guards(loop: _AnyLoop, exits: tuple[int, ...], exit_name: str) -> _AnyLoop:
-    """Return a loop whose body begins at the exit's statement if the exit is not 0."""
+def _add_guards(loop: _Loop, exits: tuple[int, ...], exit_name: str) -> None:
+    """Let a loop's body begin at the exit's statement if the exit is not 0."""
     body: list[ast.stmt] = []
     for k, (first, last) in enumerate(pairwise((0, *exits)), 1):
         if first < last:
@@ -191,9 +196,7 @@ def _with_guards(loop: _AnyLoop, exits: tuple[int, ...], exit_name: str) -> _Any
                 ast.copy_location(node, loop.body[first])
             guard.body = loop.body[first:last]  # type: ignore[attr-defined]
             body.append(guard)
-    result = copy.copy(loop)
-    result.body = body + loop.body[exits[-1] :]
-    return result
+    loop.body = body + loop.body[exits[-1] :]
 
 
 class _TemplateFiller(ast.NodeTransformer):

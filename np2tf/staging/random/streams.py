@@ -193,8 +193,9 @@ class StreamDraws:
     def _take(self, final: np.ndarray) -> None:
         beside = self.stream.beside
         take(states.bit_generator(self.generator), self._buffer, int(final[0]))
-        # Writing the state takes 100 µs.
-        if self.stream.looks_beside and not np.array_equal(final[1:], self._position[1:]):
+        # Writing the state takes 100 µs. Skipping words loses half a word, also one that the call has not used.
+        before = self._position[1:]
+        if self.stream.looks_beside and (before.any() or not np.array_equal(final[1:], before)):
             parts = np.split(final[1:], np.cumsum([*beside.values()])[:-1])
             states.put_state(self.generator, dict(zip(beside, parts, strict=True)))
 

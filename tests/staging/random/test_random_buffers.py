@@ -205,3 +205,25 @@ def test_somebody_elses_bit_generator() -> None:
     )
     translated = agree(pair, lambda seed: np.random.Generator(PCG64(seed)), np.zeros(70))
     assert translated.explain(np.random.Generator(PCG64(0)), np.zeros(70)).runs != "xla"
+
+
+@pytest.mark.parametrize("make", [PCG, twisted, philox, sfc, dxsm])
+def test_half_a_word_that_the_program_has_left_stays(make: Callable[[int], Any]) -> None:
+    """Integers of 32 bits take half a word. Compiled code that takes whole words leaves the other half."""
+    source = """
+def f(rng, x):
+    for i in range(9):
+        x = x + rng.random(3)
+        if x.sum() > 4:
+            break
+    return x
+"""
+    numpy, translated = functions(source)
+    found = []
+    for function in (numpy, translated):
+        rng, results = make(5), []
+        for _ in range(4):
+            results += [function(rng, np.zeros(3)).tolist(), int(rng.integers(100))]
+        found.append((results, rng.random()))
+    assert found[0] == found[1]
+    assert translated.compiled_count == 4
