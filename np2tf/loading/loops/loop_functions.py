@@ -291,8 +291,8 @@ def function_of(
 
 #: Methods that change an array, and that compiled code can run.
 _OF_ARRAYS = frozenset({"fill", "sort", "put", "partition", "setflags", "itemset"})
-#: Functions that a condition of a side exit may call: they have no effects, so that the condition may be asked
-#: twice, by compiled code and then by Python.
+#: Functions that a condition of a side exit may call. They have no effects: the condition is asked twice, by
+#: compiled code and then by Python.
 _PURE = frozenset({"abs", "len", "min", "max", "int", "float", "round", "bool"})
 _PURE_METHODS = frozenset({"sum", "max", "min", "mean", "std", "var", "any", "all", "item"})
 _MOST_EXITS = 4
@@ -446,8 +446,36 @@ class _LoopFinder:
         in_module = self._of == "<module>"
         count = items.arrays if items is not None else 0
         return LoopFunction(
-            key, name, self._of, text, lines, *names, kind, tells, count, says_numpy, in_module, exits
+            key,
+            name,
+            self._of,
+            text,
+            lines,
+            *names,
+            kind,
+            tells,
+            count,
+            says_numpy,
+            in_module,
+            _distance(loop.test) if isinstance(loop, ast.While) else "",
+            exits,
         )
+
+
+_OF_DISTANCES = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+
+
+def _distance(test: ast.expr) -> str:
+    """Return an expression for what is left of a `while` with such a test; empty if the test shows none."""
+    tests = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    for part in tests:
+        if isinstance(part, ast.Compare) and len(part.ops) == 1:
+            sides = part.left, part.comparators[0]
+            if isinstance(part.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and all(
+                isinstance(node, _OF_DISTANCES) for side in sides for node in ast.walk(side)
+            ):
+                return f"({ast.unparse(sides[1])}) - ({ast.unparse(sides[0])})"
+    return ""
 
 
 def with_variants(loops: Loops) -> Iterator[LoopFunction]:

@@ -38,8 +38,9 @@ from np2tf.staging.tiers.call_context import (
     tensorflow,
     tier,
 )
-from np2tf.staging.tiers.clock import clock, import_cost
+from np2tf.staging.tiers.clock import import_cost
 from np2tf.staging.tiers.history import decisions
+from np2tf.staging.tiers.outlook import pays
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.compiler import Compiler, Explanation
@@ -274,7 +275,8 @@ class JittedFunction:
             return False
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
-        return clock.host_seconds >= import_cost(tensorflow.is_known)
+        cost = import_cost(tensorflow.is_known) + constants.COMPILE_SECONDS
+        return pays(host.own_seconds, host.since, cost)
 
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""

@@ -27,6 +27,7 @@ from np2tf.staging.host.watched_loops import WATCH, WatchedLoop, hot, loop_costs
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
+from np2tf.staging.tiers.outlook import Progress, running
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.loop_compiler import LoopCompiler
@@ -157,6 +158,7 @@ class LoopRun:
     __slots__ = (
         "_arrays",
         "_compiler",
+        "_first_distance",
         "_frame",
         "_iterator",
         "_loop",
@@ -166,6 +168,7 @@ class LoopRun:
         "_pending",
         "_per_round",
         "_policy",
+        "_progress",
         "_report_entry",
         "_results",
         "_resumed",
@@ -186,6 +189,8 @@ class LoopRun:
     ) -> None:
         self._numbers, self._loop, self._arrays = numbers, loop, arrays
         self._names, self.exit = names, 0
+        self._first_distance = 0.0
+        self._progress = Progress(None if loop.is_while else len(numbers))
         # The seconds of an iteration without what runs at side exits, if it has any.
         self._per_round = float("inf")
         self._policy: Generator[int, float | None, None] | None = None
@@ -199,19 +204,25 @@ class LoopRun:
         self._note: Callable[[float, float], None] | None = None
 
     def __iter__(self) -> Iterator[Iterable[Any] | None]:
-        yield chain.from_iterable(self._parts())
-        goes_on = self._taken_over
-        while goes_on:
-            yield None
-            if self._pending is not None:
-                raise self._pending
-            goes_on = False
-            if self.exit:
-                yield self._part(self._resumed)
-                self.exit = 0
-                goes_on = self._goes_on(sys._getframe(1))
-        if self._taken_over and len(self._rounds_left) and not self._loop.is_while:
-            yield self._part(self._rounds_left)
+        running.loops.append(self._progress)
+        try:
+            yield chain.from_iterable(self._parts())
+            goes_on = self._taken_over
+            while goes_on:
+                yield None
+                if self._pending is not None:
+                    raise self._pending
+                goes_on = False
+                if self.exit:
+                    yield self._part(self._resumed)
+                    self.exit = 0
+                    goes_on = self._goes_on(sys._getframe(1))
+            if self._taken_over and len(self._rounds_left) and not self._loop.is_while:
+                yield self._part(self._rounds_left)
+        finally:
+            # A generator that nobody finishes is closed late, and perhaps in another thread.
+            if self._progress in running.loops:
+                running.loops.remove(self._progress)
 
     def _goes_on(self, frame: types.FrameType) -> bool:
         """Return whether compiled code continues after Python has run the rest of an iteration."""
@@ -281,6 +292,7 @@ class LoopRun:
 
     def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
         before, seconds = timing.seconds, timing.read()
+        self._note_progress(position, frame)
         if position <= constants.LOADING_ROUNDS:
             timing.first = timing.timer.own_seconds
         else:
@@ -292,6 +304,21 @@ class LoopRun:
                     return None
         return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
 
+    def _note_progress(self, position: int, frame: types.FrameType) -> None:
+        """Record how much of the loop is done."""
+        progress, distance = self._progress, self._loop.distance
+        progress.position = position
+        if distance is None:
+            return
+        try:
+            left = float(eval(distance, frame.f_globals, frame.f_locals))
+        except Exception:  # of the names' values: nothing tells how much is left
+            return
+        if position <= constants.LOADING_ROUNDS:
+            self._first_distance = left
+        elif self._first_distance:
+            progress.share = max(1.0 - left / self._first_distance, 0.0)
+
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether compiled code takes over after some iterations. A loop that cannot be compiled as a
         whole is compiled with side exits, if it may have some.
@@ -301,9 +328,8 @@ class LoopRun:
             passed = timing.timer.own_seconds - timing.first
             if loop.function.exits:
                 passed = min(passed, self._per_round * rounds)
-            # A loop with an unknown end is assumed to be half done.
-            share = (len(self._numbers) - position) / rounds
-            left = passed * (constants.REST_FACTOR if loop.is_while else share)
+            counted = (len(self._numbers) - position) / rounds
+            left = passed * (self._progress.multiple_left if loop.is_while else counted)
             if not self._pays(timing.seconds, left):
                 return False
             if self._take_over(frame, left):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.core import late
@@ -11,6 +12,7 @@ from np2tf.core.faults import note_fault
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, import_cost
 from np2tf.staging.tiers.history import Followed, FunctionRecord
+from np2tf.staging.tiers.outlook import pays
 
 if TYPE_CHECKING:
     from np2tf.staging.host.jit import JittedFunction
@@ -58,9 +60,11 @@ class LoopFunction(NamedTuple):
     """True if the loop's text shows work on arrays."""
     in_module: bool = False
     """True if the loop is outside of functions."""
+    distance: str = ""
+    """For a `while`, an expression for what is left of it, such as `t_end - t`; empty if none is known."""
     exits: tuple[int, ...] = ()
-    """The places, in the loop's body, of the statements that Python runs: the function ends where the condition
-    of one holds, in the middle of an iteration. Its last results say where it is and which statement it is.
+    """The places, in the loop's body, of statements that Python runs: the function ends where the condition of
+    one holds, in the middle of an iteration. Its last results say where it is and which statement it is.
     """
     with_exits: LoopFunction | None = None
     """The same loop with side exits, if it has such statements. The run time finds it by its key."""
@@ -92,6 +96,7 @@ class WatchedLoop(Followed):
         unwatched_runs: the number of unwatched runs since the last watched run.
         short: the number of watched runs since it was last hot.
         is_while: whether the number of its iterations is unknown.
+        distance: the code of an expression for what is left of a `while`; None if its test shows none.
         ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
@@ -109,6 +114,8 @@ class WatchedLoop(Followed):
         self.least = self.per_round = self.compiling_seconds = 0.0
         self.unwatched_runs = self.short = 0
         self.is_while = loop_function.kind == "while"
+        distance = loop_function.distance
+        self.distance = compile(distance, "<distance>", "eval") if distance else None
         self._discarded_calls = 0
         self._was_due = False
         count = len(loop_function.parameters) + loop_function.items
@@ -118,6 +125,7 @@ class WatchedLoop(Followed):
         self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
+        self.since = process_time()
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
@@ -147,7 +155,10 @@ class WatchedLoop(Followed):
             return True
         if not self._may_be_entered:
             return False
-        if self.host_seconds < constants.ENTER_FACTOR * (self.expected_seconds + import_cost()):
+        cost = self.expected_seconds + import_cost()
+        if self.host_seconds < constants.ENTER_FACTOR * self.expected_seconds:
+            return False
+        if not pays(self.host_seconds, self.since, cost):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 

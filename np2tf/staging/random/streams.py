@@ -193,7 +193,7 @@ class StreamDraws:
     def _take(self, final: np.ndarray) -> None:
         beside = self.stream.beside
         take(states.bit_generator(self.generator), self._buffer, int(final[0]))
-        # Writing the state takes 100 µs. Skipping words loses half a word, also one that the call has not used.
+        # Writing the state takes 100 µs. Skipping words loses half a word, even if the call has not used it.
         before = self._position[1:]
         if self.stream.looks_beside and (before.any() or not np.array_equal(final[1:], before)):
             parts = np.split(final[1:], np.cumsum([*beside.values()])[:-1])

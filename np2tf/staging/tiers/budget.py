@@ -19,6 +19,7 @@ from np2tf.core.errors import TraceAgain
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, clock, has_share, long_calls
 from np2tf.staging.tiers.comparison import Comparison
+from np2tf.staging.tiers.outlook import pays
 
 if TYPE_CHECKING:
     from np2tf.staging.host.host_function import HostFunction
@@ -107,6 +108,8 @@ class Budget:
         costs, seconds = self._costs, self.expected_seconds
         divisor = constants.SHARE_DIVISOR ** min(self._all_in_vain, constants.MOST_IN_VAIN)
         if costs.debt + seconds > self.own_seconds / divisor:
+            return False
+        if not pays(self.own_seconds, self._host.since, seconds):
             return False
         if not has_share(self.own_seconds, self._host.since) or not _queue.is_turn_of(self):
             return False

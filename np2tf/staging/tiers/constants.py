@@ -100,7 +100,11 @@ MOST_DOUBLINGS = 10
 
 # -- what earlier processes measured -------------------------------------------------------------------------
 
-#: Compiling at the first call must save this many times its cost.
+#: The share of the host's time that compiled code is expected to save.
+EXPECTED_SAVING = 0.6
+#: A `while` is expected to go on for at most this many times as long as it has run: its steps may grow.
+MOST_LEFT = 3.0
+#: Compiling must be expected to save this many times its cost.
 FIRST_CALL_GAIN = 1.5
 #: The number of processes whose seconds are stored: the shortest predicts the next process.
 PROCESSES = 2

@@ -1,0 +1,88 @@
+"""How long the program is going to go on, and whether compiling can pay in that time.
+
+Compiled code pays only if the program goes on for long enough. The loops that are running tell how long that
+is: a loop that has done 30 of 1,000 iterations in a second will take another half a minute, with all
+functions that it calls. Where no loop tells, a function is expected to take as long again as it has taken
+(Gott, "Implications of the Copernican principle for our future prospects", 1993).
+"""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter, process_time
+
+from np2tf.staging.tiers import constants
+
+
+class Progress:
+    """The progress of a running loop.
+
+    Attributes:
+        position: the number of iterations that have ended.
+        share: the share of the loop that is done, for a loop whose iterations cannot be counted; 0.0 if it is
+            not known.
+
+    Args:
+        count: the number of iterations; None if it is not known.
+    """
+
+    __slots__ = ("_count", "_start", "position", "share")
+
+    def __init__(self, count: int | None) -> None:
+        self._count, self._start = count, perf_counter()
+        self.position, self.share = 0, 0.0
+
+    def seconds_left(self, inner: float | None) -> float | None:
+        """Return the seconds that the loop will take; None if nothing tells.
+
+        Args:
+            inner: the seconds that a loop inside its present iteration will take.
+        """
+        passed = perf_counter() - self._start
+        if self._count is None:
+            return passed * self.multiple_left if self.share > 0.0 else inner
+        if self.position:
+            left = max(passed / self.position * (self._count - self.position), 0.0)
+            return left if inner is None else max(left, inner)
+        return None if inner is None else (passed + inner) * self._count - passed
+
+    @property
+    def multiple_left(self) -> float:
+        """What is left of a loop whose iterations cannot be counted, as a multiple of what is done. If nothing
+        tells, half of it is done.
+        """
+        return min(1.0 / self.share - 1.0, constants.MOST_LEFT) if self.share > 0.0 else 1.0
+
+
+class _Running(threading.local):
+    """The loops that are running in this thread, the outermost first."""
+
+    def __init__(self) -> None:
+        self.loops: list[Progress] = []
+
+
+running = _Running()
+
+
+def seconds_left() -> float | None:
+    """Return the seconds that the loops of this thread will still take; None if nothing tells."""
+    left = None
+    for progress in reversed(running.loops):
+        left = progress.seconds_left(left)
+    return left
+
+
+def pays(own_seconds: float, since: float, cost: float) -> bool:
+    """Return whether code that has taken `own_seconds` on the host will save what compiling costs.
+
+    Args:
+        since: the processor's seconds of this process before the code ran for the first time.
+        cost: the seconds of compiling it.
+    """
+    left = seconds_left()
+    if left is None:
+        expected = own_seconds
+    else:
+        passed = max(process_time() - since, own_seconds, 1e-9)
+        expected = left * own_seconds / passed
+    return expected * constants.EXPECTED_SAVING >= constants.FIRST_CALL_GAIN * cost
