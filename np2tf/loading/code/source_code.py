@@ -16,7 +16,8 @@ import numpy as np
 
 from np2tf.loading.code.originals import REMOVED_METHODS, Path, functions_in, is_there, watched_codes
 from np2tf.loading.findings import Originals, Translation
-from np2tf.loading.loops.loop_functions import loops_of, works_on_arrays
+from np2tf.loading.loops.array_work import ArrayWork
+from np2tf.loading.loops.loop_functions import loops_of
 from np2tf.loading.loops.names import Function, functions_of
 from np2tf.loading.loops.watched_code import HARMLESS, watch_translation
 from np2tf.staging.host.originals import below_numpy
@@ -47,7 +48,7 @@ def source_code(data: bytes, path: str) -> Translation | None:
     if not _has_everything(tree, numpy):
         return None
     loops = loops_of(parse_quietly(text), text, path)
-    waiting_lines = _let_functions_wait(tree, set(numpy))
+    waiting_lines = _let_functions_wait(tree, ArrayWork(tree, path))
     watch_translation(tree, loops, waiting_lines, frozenset())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are given when the module is compiled as it is
@@ -87,11 +88,11 @@ def _chains(tree: ast.Module) -> Iterator[list[str]]:
             yield [part.id, *chain]
 
 
-def _let_functions_wait(tree: ast.Module, numpy: set[str]) -> set[int]:
+def _let_functions_wait(tree: ast.Module, work: ArrayWork) -> set[int]:
     """Decorate the functions that work on arrays, and return their first lines."""
     lines = set()
     for function, in_class in functions_of(tree.body):
-        if _may_be_compiled(function, in_class) and works_on_arrays(function, numpy):
+        if _may_be_compiled(function, in_class) and work.is_in(function):
             decorator = ast.copy_location(ast.Name(WAIT, ast.Load()), function)
             function.decorator_list.append(decorator)
             lines.add(first_line(function))

@@ -7,12 +7,12 @@ import copy
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
+from np2tf.loading.loops.array_work import ArrayWork
 from np2tf.loading.loops.names import (
     CLOSURES,
     OF_THE_FRAME,
     OF_THE_MODULE,
     REFUSED_NODES,
-    Function,
     count_loads,
     functions_of,
     globals_of_functions,
@@ -25,7 +25,7 @@ from np2tf.loading.loops.names import (
 )
 from np2tf.staging.host.watched_loops import WITH_EXITS, LoopFunction
 from np2tf.staging.tiers import constants
-from np2tf.translator.sources.python_trees import DEFINITIONS, numpy_imports, own_statements
+from np2tf.translator.sources.python_trees import DEFINITIONS, own_statements
 
 # -- items ---------------------------------------------------------------------------------------------------
 # The iterables of a `for` besides ranges: arrays, and `enumerate`, `zip` and `reversed` of arrays.
@@ -220,7 +220,8 @@ def function_of(
     name: str,
     parameters: list[str],
     results: list[str],
-    exits: tuple[int, ...] = (),
+    exits: tuple[int, ...],
+    numpy: set[str],
 ) -> tuple[str, tuple[int, ...], str, bool]:
     """Return a loop's text as a function, its lines, the loop's kind, and whether it returns that it is over.
 
@@ -228,14 +229,18 @@ def function_of(
         items: the iterable of the loop, if it is no range.
         parameters: the parameters of the function, without the parameters for its first and last iteration.
         exits: the places of the statements of the body at which the function ends.
+        numpy: the names that the source imports from NumPy.
     """
     text = LoopText(lines, loop)
-    inside = without_exits(loop, exits).body
+    inside = without_exits(loop, exits, numpy).body
     breaks = jumps(inside, ast.Break)
     # The loop's `else` stays in the original loop.
-    jumps_out = [(node, "raise StopIteration") for node in walk(inside) if isinstance(node, ast.Return)] + [
-        (_block(loop.body[place]), f"{EXIT} = {k}; break") for k, place in enumerate(exits, 1)
+    jumps_out: list[tuple[ast.stmt, str]] = [
+        (node, "raise StopIteration") for node in walk(inside) if isinstance(node, ast.Return)
     ]
+    for k, place in enumerate(exits, 1):
+        blocks = _blocks_of_python(loop.body[place], numpy)
+        jumps_out += [(_place_of(block), f"{EXIT} = {k}; break") for block in blocks]
     # The last node comes first, so that text before a node in its line keeps its place.
     for node, jump in sorted(jumps_out, key=lambda pair: (pair[0].lineno, pair[0].col_offset), reverse=True):
         text.replace(node, jump)
@@ -309,9 +314,30 @@ def exits_of(loop: ast.For | ast.While, numpy: set[str]) -> tuple[int, ...]:
 
 
 def _is_exit(statement: ast.stmt, numpy: set[str]) -> bool:
-    if not isinstance(statement, ast.If) or statement.orelse or not _is_pure(statement.test, numpy):
+    if not isinstance(statement, ast.If) or not all(_is_pure(test, numpy) for test in _tests(statement)):
         return False
-    calls = (node.value for node in walk(statement.body) if isinstance(node, ast.Expr))
+    return any(_acts(block, numpy) for block in _blocks(statement))
+
+
+def _tests(statement: ast.If) -> Iterator[ast.expr]:
+    """Yield the tests of an `if` and its `elif`s."""
+    yield statement.test
+    if len(statement.orelse) == 1 and isinstance(statement.orelse[0], ast.If):
+        yield from _tests(statement.orelse[0])
+
+
+def _blocks(statement: ast.If) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of an `if`, of its `elif`s, and of its `else`."""
+    yield statement.body
+    if len(statement.orelse) == 1 and isinstance(statement.orelse[0], ast.If):
+        yield from _blocks(statement.orelse[0])
+    elif statement.orelse:
+        yield statement.orelse
+
+
+def _acts(block: list[ast.stmt], numpy: set[str]) -> bool:
+    """Return whether a block has a statement that may do more than change an array."""
+    calls = (node.value for node in walk(block) if isinstance(node, ast.Expr))
     return any(isinstance(call, ast.Call) and _has_effects(call, numpy) for call in calls)
 
 
@@ -342,25 +368,27 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def without_exits(loop: _AnyLoop, exits: tuple[int, ...]) -> _AnyLoop:
-    """Return a loop in which the statements at its side exits do nothing under their conditions."""
+def without_exits(loop: _AnyLoop, exits: tuple[int, ...], numpy: set[str]) -> _AnyLoop:
+    """Return a loop in which the statements at its side exits do nothing where Python acts."""
     if not exits:
         return loop
-    body = list(loop.body)
+    result = copy.deepcopy(loop)
     for place in exits:
-        statement = copy.copy(body[place])
-        statement.body = [ast.copy_location(ast.Pass(), loop.body[place])]  # type: ignore[attr-defined]
-        body[place] = statement
-    result = copy.copy(loop)
-    result.body = body
+        for block in _blocks_of_python(result.body[place], numpy):
+            block[:] = [ast.copy_location(ast.Pass(), block[0])]
     return result
 
 
-def _block(statement: ast.stmt) -> ast.stmt:
-    """Return a node with the place of all statements under a condition."""
-    body: list[ast.stmt] = statement.body  # type: ignore[attr-defined]
-    place = ast.copy_location(ast.Pass(), body[0])
-    place.end_lineno, place.end_col_offset = body[-1].end_lineno, body[-1].end_col_offset
+def _blocks_of_python(statement: ast.stmt, numpy: set[str]) -> list[list[ast.stmt]]:
+    """Return the blocks of a side exit's statement that Python runs."""
+    assert isinstance(statement, ast.If)
+    return [block for block in _blocks(statement) if _acts(block, numpy)]
+
+
+def _place_of(block: list[ast.stmt]) -> ast.stmt:
+    """Return a node with the place of a block."""
+    place = ast.copy_location(ast.Pass(), block[0])
+    place.end_lineno, place.end_col_offset = block[-1].end_lineno, block[-1].end_col_offset
     return place
 
 
@@ -383,12 +411,12 @@ def loops_of(source: ast.Module, text: str, path: str) -> Loops:
     if any(end in text for end in OTHER_ENDS):
         return loops
     lines = [f"{line}\n" for line in text.split("\n")]
-    numpy = {name for node in ast.walk(source) for name, _ in numpy_imports(node)}
+    work = ArrayWork(source, path)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
-            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), numpy).loops()
+            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), work).loops()
     if not _names_in(source) & OF_THE_MODULE:
-        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), numpy).loops()
+        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), work).loops()
     return loops
 
 
@@ -402,10 +430,10 @@ class _LoopFinder:
         lines: list[str],
         path: str,
         number: int,
-        numpy: set[str],
+        work: ArrayWork,
     ) -> None:
         self._body, self._of, self._lines, self._path, self._number = body, of, lines, path, number
-        self._numpy = numpy
+        self._work = work
         self._loads = count_loads(body)
 
     def loops(self) -> Loops:
@@ -415,7 +443,7 @@ class _LoopFinder:
             if isinstance(loop, (ast.For, ast.While)) and _is_plain(loop) and self._may_be_taken_out(loop):
                 number = self._number + len(loop_functions)
                 loop_function = self._make_function(loop, number)
-                if exits := exits_of(loop, self._numpy):
+                if exits := exits_of(loop, self._work.numpy):
                     variant = self._make_function(loop, number, exits)
                     loop_function = loop_function._replace(with_exits=variant)
                 loop_functions[loop.lineno, loop.col_offset] = loop_function
@@ -431,7 +459,8 @@ class _LoopFinder:
 
     def _make_function(self, loop: _Loop, number: int, exits: tuple[int, ...] = ()) -> LoopFunction:
         name = f"_np2tf_loop_{number}{'_with_exits' if exits else ''}"
-        inside = without_exits(loop, exits)
+        numpy = self._work.numpy
+        inside = without_exits(loop, exits, numpy)
         inputs, outputs = self._names(inside)
         if exits:
             # Python goes on in the middle of an iteration, and may change what the next iterations read.
@@ -439,10 +468,12 @@ class _LoopFinder:
             outputs |= stored_names([loop]) & inputs
         parameters, results = sorted(inputs | outputs), sorted(outputs)
         items = None if isinstance(loop, ast.While) or _is_over_range(loop) else items_of(loop)
-        text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results, exits)
+        text, lines, kind, tells = function_of(
+            self._lines, loop, items, name, parameters, results, exits, numpy
+        )
         key = f"{self._path}:{loop.lineno}:{loop.col_offset}{WITH_EXITS if exits else ''}"
         names = tuple(parameters), tuple(results)
-        says_numpy = works_on_arrays(loop, self._numpy)
+        says_numpy = self._work.is_in(loop)
         in_module = self._of == "<module>"
         count = items.arrays if items is not None else 0
         return LoopFunction(
@@ -494,9 +525,9 @@ class _FunctionLoopFinder(_LoopFinder):
         lines: list[str],
         path: str,
         number: int,
-        numpy: set[str],
+        work: ArrayWork,
     ) -> None:
-        super().__init__(function.body, function.name, lines, path, number, numpy)
+        super().__init__(function.body, function.name, lines, path, number, work)
         self._in_class = in_class
         self._locals = stored_names(function.body).union(parameters_of(function.args))
         self._shared_names = {
@@ -539,9 +570,9 @@ class _ModuleLoopFinder(_LoopFinder):
         lines: list[str],
         path: str,
         number: int,
-        numpy: set[str],
+        work: ArrayWork,
     ) -> None:
-        super().__init__(source.body, "<module>", lines, path, number, numpy)
+        super().__init__(source.body, "<module>", lines, path, number, work)
         self._of_functions = globals_of_functions(text, path)
         self._module_names = stored_names(
             [statement for statement in source.body if not isinstance(statement, _NO_VARIABLES)]
@@ -601,22 +632,6 @@ def _is_tiny(call: ast.expr) -> bool:
         return len(range(*values)) < constants.SHORT_LOOP
     except (ValueError, TypeError, OverflowError):
         return False
-
-
-def works_on_arrays(loop: _Loop | Function, numpy: set[str]) -> bool:
-    """Return whether a loop's or a function's text shows work on arrays, which takes longer than watching.
-
-    The signs are NumPy's name, slices, and an inner loop over elements.
-    """
-    nodes = list(walk(loop.body))
-    if any(isinstance(node, ast.Name) and node.id in numpy for node in nodes):
-        return True
-    parts = [node.slice for node in nodes if isinstance(node, ast.Subscript)]
-    parts += [axis for part in parts if isinstance(part, ast.Tuple) for axis in part.elts]
-    if any(isinstance(part, ast.Slice) for part in parts):
-        return True
-    has_loop = any(isinstance(node, (ast.For, ast.While)) for node in nodes)
-    return has_loop and any(isinstance(part, ast.Tuple) for part in parts)
 
 
 def _names_in(node: ast.AST) -> set[str]:

@@ -24,6 +24,7 @@ from np2tf.core.diagnostics import FINDINGS, USAGE, Diagnostic, codes
 from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.search_path import folders_before_the_library
 from np2tf.loading.import_hook import TranslatingFinder, TranslatingLoader, install
+from np2tf.staging.process import freed_memory
 from np2tf.translator.sources.candidates import OF_TENSORS
 from np2tf.translator.sources.options import Options
 
@@ -132,6 +133,7 @@ def prepare(program: Program) -> Main:
         CannotRun: if there is no such program, or it is no valid Python.
     """
     settings.program.starts_as_source = _starts_as_source(program)
+    freed_memory.follow_setting()
     main = _module(program) if program.is_module else _script(program)
     sys.argv[:] = [main.file if program.is_module else program.target, *program.arguments]
     return main

@@ -710,7 +710,6 @@ class Compiler:
             self._host.prospect.refuse(args, kwargs, fallback)
         if cache is not None and fallback.kind is not TracingTimeError:
             cache.timing.on_host, cache.fallback = True, fallback
-            self._host.is_refused = True
         # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
         is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
         if current_mode() not in self._warned_modes and not is_quiet:

@@ -30,7 +30,6 @@ class HostFunction:
             the function can save this time.
         since: the processor's seconds of this process before the first call.
         callees_cost: the seconds that compiling the most expensive of its callees has cost.
-        is_refused: whether a call has no compiled code, so that its time counts for compiling its caller.
         average: the average seconds of the latest calls.
         latest, latest_own: the seconds of the last call, and without long calls of other jitted functions.
     """
@@ -41,7 +40,6 @@ class HostFunction:
         self.timed_calls, self.since = 0, process_time()
         self.own_seconds = self.average = self.callees_cost = 0.0
         self.latest = self.latest_own = 0.0
-        self.is_refused = False
         # True if loops were hot when the function last ran with watched loops during a report.
         self._may_be_hot = watched_original_of(function) is not None
 
@@ -144,8 +142,6 @@ class HostFunction:
                 seconds, own_seconds = stopwatch.seconds, stopwatch.own_seconds
                 clock.host_seconds = max(clock.host_seconds, before + seconds)
                 self.note(seconds, own_seconds)
-                if seconds > constants.LONG_CALL and not self.is_refused:
-                    stopwatch.note_long_call(seconds)
             if note is not None:
                 note()
         except Exception as error:

@@ -42,11 +42,11 @@ class WaitingFunction(JittedFunction):
             return False  # a caller is being traced
         if is_on_host(args, kwargs) and not self._needs_tensorflow(args, kwargs):
             return True
-        return bool(self._translate())
+        return bool(self.translate())
 
     @functools.cached_property
     def _compiler(self) -> Compiler:
-        if self._is_waiting and (reason := self._translate()):
+        if self._is_waiting and (reason := self.translate()):
             code = self.__wrapped__.__code__
             place = code.co_filename, code.co_firstlineno
             raise CalleeError(
@@ -55,9 +55,9 @@ class WaitingFunction(JittedFunction):
             )
         return super()._compiler
 
-    def _translate(self) -> str:
+    def translate(self) -> str:
         """Put the translation in the place of the source's function; return why there is none, or nothing."""
-        if not self._refusal:
+        if self._is_waiting and not self._refusal:
             source: Any = self.__wrapped__
             start = time.perf_counter()
             self._refusal, translation = late.translator.staged_version(source)

@@ -63,8 +63,8 @@ class LoopFunction(NamedTuple):
     distance: str = ""
     """For a `while`, an expression for what is left of it, such as `t_end - t`; empty if none is known."""
     exits: tuple[int, ...] = ()
-    """The places, in the loop's body, of statements that Python runs: the function ends where the condition of
-    one holds, in the middle of an iteration. Its last results say where it is and which statement it is.
+    """The places, in the loop's body, of statements that Python runs: the function ends where the condition
+    of one holds, in the middle of an iteration. Its last results say where it is and which statement it is.
     """
     with_exits: LoopFunction | None = None
     """The same loop with side exits, if it has such statements. The run time finds it by its key."""

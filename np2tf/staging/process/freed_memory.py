@@ -41,10 +41,11 @@ def _set_parameters(setting: str) -> None:
         library.mallopt(parameter, kept_bytes if setting == "kept" else least)
 
 
-def _follow_setting() -> None:
+def follow_setting() -> None:
+    """Let the C library do as the setting says, from now on and after every change of it."""
     has_users = any(name in os.environ for name in _USERS_VARIABLES)
     if sys.platform == "linux" and not has_users and "malloc" not in os.environ.get("GLIBC_TUNABLES", ""):
         config.follow("freed_memory", _set_parameters)
 
 
-when_loaded(_follow_setting)
+when_loaded(follow_setting)

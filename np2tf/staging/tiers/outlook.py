@@ -48,7 +48,7 @@ class Progress:
 
     @property
     def multiple_left(self) -> float:
-        """What is left of a loop whose iterations cannot be counted, as a multiple of what is done. If nothing
+        """What is left of a loop without a number of iterations, as a multiple of what is done. If nothing
         tells, half of it is done.
         """
         return min(1.0 / self.share - 1.0, constants.MOST_LEFT) if self.share > 0.0 else 1.0

@@ -21,6 +21,7 @@ from np2tf.arrays.array.ndarray import ndarray
 from np2tf.core.containers import DEEPEST, SEARCHED_CONTAINERS, SET, TUPLE, Container, Registry
 from np2tf.core.errors import HiddenInputError, VariableChangeError
 from np2tf.staging.host.originals import translation_of
+from np2tf.staging.host.waiting import WaitingFunction
 from np2tf.staging.host.watched_loops import WATCH
 from np2tf.staging.objects.code_names import (
     ANYTHING,
@@ -274,6 +275,8 @@ class Dependencies:
     def _collect(self, function: Any) -> None:
         if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
             return  # its counterpart is traced
+        if type(function) is WaitingFunction:
+            function.translate()
         inner = wrapped_function(function)
         if inner is not None:
             self._collect(inner)

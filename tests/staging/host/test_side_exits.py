@@ -191,6 +191,19 @@ ROWS = {
                 tell(k, x[0])
         return x
         """,
+    "one of several branches": """
+        for k in range(40):
+            x = x * 1.1
+            if k % 10 == 9:
+                tell(k, x[0])
+            elif k % 10 == 4:
+                x = x - 1
+            elif k % 10 == 2:
+                tell("two", k)
+            else:
+                x = x + 0.5
+        return x
+        """,
     "generators are shared": """
         rng = np.random.default_rng(3)
         for k in range(40):
@@ -272,6 +285,7 @@ _EXITS = (
     "if y.sum() > 1.0: tell('sum', y)",
     "if k == due: tell(due); due = due * 2 + 1",
     "if k % 6 == 0: tell(k); x = x * 0.5; s += 1",
+    "if k % 8 == 5: tell(k, s)\n        else: x = x + 0.125",
     "if k > 25: tell('late', k); break",
     "if k % 9 == 3: tell('on'); continue",
 )
