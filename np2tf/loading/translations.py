@@ -228,12 +228,18 @@ def translation(
     result = sources.find(path, state)
     if result is None:
         data = read_data(path)
-        if waits and (result := _source_code(data, path)) is not None:
-            sources.remember(path, state, result)
-            return result
+        if waits:
+            key = key_of(data, path, (options, np.__version__))
+            result = _kept_or_made(disk_cache, path, key, lambda: _source_code(data, path))
+            if result is not None:
+                sources.remember(path, state, result)
+                return result
         options, dependencies = _with_reexports(data, path, options)
         if options.reexports or is_candidate(data.decode(errors="replace")):
-            result = _kept_or_made(disk_cache, data, path, options)._replace(dependencies=dependencies)
+            key = key_of(data, path, options)
+            made = _kept_or_made(disk_cache, path, key, lambda: _deserialize(data, path, options, key))
+            assert made is not None
+            result = made._replace(dependencies=dependencies)
         else:
             result = Translation(None, (), own_code=own_code())
         if _is_lasting(result):
@@ -256,8 +262,10 @@ def _with_reexports(
     return replace(options, reexports=names), dependencies
 
 
-def _kept_or_made(cache: Cache, data: bytes, path: str, options: Options) -> Translation:
-    key = key_of(data, path, options)
+def _kept_or_made(
+    cache: Cache, path: str, key: str, make: Callable[[], Translation | None]
+) -> Translation | None:
+    """Return the translation under a key of the cache; if there is none, store what `make` returns."""
     entry = cache.load(key)
     if entry is not None:
         code, findings, originals, summary = entry
@@ -265,8 +273,8 @@ def _kept_or_made(cache: Cache, data: bytes, path: str, options: Options) -> Tra
         return Translation(
             code, finding_objects, key=key, originals=Originals._make(originals), summary=summary
         )
-    result = _deserialize(data, path, options, key)
-    if _is_lasting(result):
+    result = make()
+    if result is not None and _is_lasting(result):
         value = result.code, tuple(map(tuple, result.findings)), tuple(result.originals), result.summary
         cache.store(key, value, _readable(result, path))
         _tell_problem(cache)

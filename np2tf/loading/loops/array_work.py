@@ -40,7 +40,7 @@ class ArrayWork:
             self._names |= {function.name for function, in_class in new if not in_class}
 
     def is_in(self, node: Function | ast.For | ast.While) -> bool:
-        """Return whether the text of a loop or function shows work on arrays, which takes longer than a watch.
+        """Return whether the text of a loop or function shows work on arrays, for which watching is cheap.
 
         The signs are NumPy's name, slices, an inner loop over elements, and calls of what shows such signs.
         """

@@ -166,33 +166,54 @@ def modules_in_the_way(program: Program) -> list[str]:
 
 #: The settings under which a program starts as its source: others ask for np2tf's operations at once.
 _PLAIN_SETTINGS = {"eager": "auto", "jit": "on", "tier": "auto", "floats": "float64", "promotion": "numpy"}
-#: At most so many files beside a program are searched for signs of TensorFlow.
+#: At most so many files of a program are searched for signs of TensorFlow.
 _MOST_FILES = 200
+_IMPORTS = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*(\w+)", re.MULTILINE)
 
 
 def _starts_as_source(program: Program) -> bool:
-    """Return whether the program's modules start as their source: nothing in its folder is for tensors."""
+    """Return whether the program's modules start as their source: none of them is for tensors."""
     if "tensorflow" in sys.modules or not fast_flags.host:
         return False
     if any(getattr(settings.config, name) != value for name, value in _PLAIN_SETTINGS.items()):
         return False
-    folder = os.curdir if program.is_module else os.path.realpath(program.target)
-    if not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    for count, path in enumerate(_sources_in(folder)):
+    for count, path in enumerate(_files_of(program)):
         try:
             if count >= _MOST_FILES or any(word in path.read_bytes() for word in OF_TENSORS):
                 return False
-        except OSError:
+        except OSError:  # `python` says what is wrong
             return False
     return True
 
 
-def _sources_in(folder: str) -> Iterator[Path]:
-    """Yield the Python files beside a program, and those of the packages there."""
-    yield from Path(folder).glob("*.py")
-    for init in Path(folder).glob("*/__init__.py"):
-        yield from init.parent.rglob("*.py")
+def _files_of(program: Program) -> Iterator[Path]:
+    """Yield the files of a program: the main module's, and those of the modules beside it that it imports,
+    directly or not.
+    """
+    target = Path(*program.target.split(".")) if program.is_module else Path(program.target)
+    folder = Path() if program.is_module else target if target.is_dir() else target.parent
+    waiting = [target] if target.is_file() else [*_files_at(target)]
+    seen = set(waiting)
+    while waiting:
+        file = waiting.pop()
+        yield file
+        names = {name.decode() for name in _IMPORTS.findall(file.read_bytes())}
+        beside = {
+            found for name in names for found in (*_files_at(folder / name), *_files_at(file.parent / name))
+        }
+        waiting += beside - seen
+        seen |= beside
+
+
+def _files_at(stem: Path) -> Iterator[Path]:
+    """Yield the files of the module or package at a path without its suffix."""
+    module = Path(f"{stem}.py")
+    if module.is_file():
+        yield module
+    if stem.is_dir() and (stem / "__init__.py").is_file():
+        yield from stem.rglob("*.py")
+    elif stem.is_dir() and (stem / "__main__.py").is_file():
+        yield stem / "__main__.py"
 
 
 def hook(program: Program, folder: str | None, package: str | None = None) -> None:

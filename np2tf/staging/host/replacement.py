@@ -158,7 +158,6 @@ class LoopRun:
     __slots__ = (
         "_arrays",
         "_compiler",
-        "_first_distance",
         "_frame",
         "_iterator",
         "_loop",
@@ -189,7 +188,6 @@ class LoopRun:
     ) -> None:
         self._numbers, self._loop, self._arrays = numbers, loop, arrays
         self._names, self.exit = names, 0
-        self._first_distance = 0.0
         self._progress = Progress(None if loop.is_while else len(numbers))
         # The seconds of an iteration without what runs at side exits, if it has any.
         self._per_round = float("inf")
@@ -314,10 +312,7 @@ class LoopRun:
             left = float(eval(distance, frame.f_globals, frame.f_locals))
         except Exception:  # of the names' values: nothing tells how much is left
             return
-        if position <= constants.LOADING_ROUNDS:
-            self._first_distance = left
-        elif self._first_distance:
-            progress.share = max(1.0 - left / self._first_distance, 0.0)
+        progress.note_distance(left)
 
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether compiled code takes over after some iterations. A loop that cannot be compiled as a

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import types
-from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.core import late
@@ -96,7 +96,6 @@ class WatchedLoop(Followed):
         unwatched_runs: the number of unwatched runs since the last watched run.
         short: the number of watched runs since it was last hot.
         is_while: whether the number of its iterations is unknown.
-        distance: the code of an expression for what is left of a `while`; None if its test shows none.
         ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
@@ -114,8 +113,6 @@ class WatchedLoop(Followed):
         self.least = self.per_round = self.compiling_seconds = 0.0
         self.unwatched_runs = self.short = 0
         self.is_while = loop_function.kind == "while"
-        distance = loop_function.distance
-        self.distance = compile(distance, "<distance>", "eval") if distance else None
         self._discarded_calls = 0
         self._was_due = False
         count = len(loop_function.parameters) + loop_function.items
@@ -125,10 +122,15 @@ class WatchedLoop(Followed):
         self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
-        self.since = process_time()
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
+
+    @functools.cached_property
+    def distance(self) -> types.CodeType | None:
+        """The code of an expression for what is left of a `while`; None if its test shows none."""
+        text = self.function.distance
+        return compile(text, "<distance>", "eval") if text else None
 
     def may_be_watched(self, least: float) -> bool:
         """Return whether to watch the next run, given that the loop is hot if an iteration takes `least`
@@ -158,7 +160,7 @@ class WatchedLoop(Followed):
         cost = self.expected_seconds + import_cost()
         if self.host_seconds < constants.ENTER_FACTOR * self.expected_seconds:
             return False
-        if not pays(self.host_seconds, self.since, cost):
+        if not pays(self.host_seconds, 0.0, cost):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 

@@ -32,10 +32,10 @@ class _Clock:
 
 
 class _LongCalls(threading.local):
-    """The finished calls of jitted functions in this thread that are long, or ran compiled code.
+    """The finished calls of jitted functions in this thread that ran compiled code.
 
     Attributes:
-        seconds: their seconds, which compiling a caller could not save; nested calls count once.
+        seconds: their seconds, which compiling a caller could not save.
         cost: the average cost of one compilation of the most expensive of them.
     """
 
@@ -62,14 +62,8 @@ class Stopwatch:
 
     @property
     def own_seconds(self) -> float:
-        """The seconds that compiling the timed code could save. Of long calls a small part counts, because
-        the called functions are compiled by themselves.
-        """
+        """The seconds that compiling the timed code could save. Of compiled calls a small part counts."""
         return self.seconds - (1.0 - constants.SHARE_OF_LONG_CALLS) * (long_calls.seconds - self._long_calls)
-
-    def note_long_call(self, seconds: float) -> None:
-        """Record that the whole time since the stopwatch was made was one long call."""
-        long_calls.seconds = self._long_calls + seconds
 
 
 def has_share(seconds: float, since: float) -> bool:

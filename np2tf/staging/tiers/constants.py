@@ -22,8 +22,8 @@ LOOP_COMPILE_SECONDS = 0.8
 #: The seconds that a call of compiled code costs, and the seconds from which a call of a jitted function is
 #: worth compiling by itself.
 CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
-#: The share of long calls that counts as their caller's own time. One program of a caller and its callees may
-#: be faster than a program for each callee, so the caller is compiled too, but four times later.
+#: The share of compiled calls that counts as their caller's own time. One program of a caller and its callees
+#: may be faster than a program for each callee, so the caller is compiled too, but four times later.
 SHARE_OF_LONG_CALLS = 0.25
 
 # -- calls that stay on the host -----------------------------------------------------------------------------

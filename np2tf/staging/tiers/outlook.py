@@ -26,11 +26,18 @@ class Progress:
         count: the number of iterations; None if it is not known.
     """
 
-    __slots__ = ("_count", "_start", "position", "share")
+    __slots__ = ("_count", "_distance", "_start", "position", "share")
 
     def __init__(self, count: int | None) -> None:
         self._count, self._start = count, perf_counter()
-        self.position, self.share = 0, 0.0
+        self.position, self.share, self._distance = 0, 0.0, 0.0
+
+    def note_distance(self, left: float) -> None:
+        """Record what is left of a loop without a number of iterations, in a measure of its own."""
+        if not self._distance:
+            self._distance = left
+        else:
+            self.share = max(1.0 - left / self._distance, 0.0)
 
     def seconds_left(self, inner: float | None) -> float | None:
         """Return the seconds that the loop will take; None if nothing tells.

@@ -117,6 +117,7 @@ def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
 def test_what_does_not_pay_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop that has taken less time than compiling it would is looked at, and left on the host."""
     monkeypatch.setattr(constants, "ENTER_FACTOR", 0.0)
+    monkeypatch.setattr(constants, "FIRST_CALL_GAIN", 0.0)
     monkeypatch.setattr(constants, "LONG_CALL", 0.0)
     source = (
         "def f(x):\n    for i in range(20):\n        x = x + np.sum(i)\n    print(end='')\n    return x\n"

@@ -15,7 +15,7 @@ from tests.helpers.replacing import Taken, execute, imported, taken
 
 __all__ = ["taken"]
 HEAD = "import sys\nimport numpy as np\n\n\nclass Track(list):\n    pass\n\n\n"
-#: name -> the body of f(x), which tells what it does by `tell`, and the least number of parts that are compiled
+#: name -> the body of f(x), which tells what it does by `tell`
 ROWS = {
     "every tenth iteration": """
         for k in range(60):

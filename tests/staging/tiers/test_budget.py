@@ -14,6 +14,7 @@ from np2tf.staging.tiers.clock import Costs, has_share
 from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.constants import (
     ASKED_WITHIN,
+    CALL_SECONDS,
     COMPILE_SECONDS,
     HOST_SECONDS_FIRST,
     LEAST_SHARE,
@@ -57,29 +58,28 @@ def time(monkeypatch: pytest.MonkeyPatch) -> _Time:
     return made
 
 
-@pytest.mark.parametrize(
-    ("seconds", "is_refused", "own"),
-    [(LONG, False, 1 + 2 * SHARE_OF_LONG_CALLS), (SHORT, False, 3), (LONG, True, 3)],
-)
-def test_of_long_calls_a_small_part_is_the_callers_own_time(
-    time: _Time, seconds: float, is_refused: bool, own: float
-) -> None:
+@pytest.mark.parametrize("seconds", [LONG, SHORT])
+def test_calls_on_the_host_are_their_callers_time(time: _Time, seconds: float) -> None:
+    """A caller is compiled with what it calls, and before it."""
     inner, call_inner = time.function(seconds)
-    inner.is_refused = is_refused
     outer, call_outer = time.function(seconds, call_inner, call_inner)
     call_outer()
     assert inner.own_seconds == pytest.approx(2 * seconds)
-    assert outer.own_seconds == pytest.approx(own * seconds)
+    assert outer.own_seconds == pytest.approx(3 * seconds)
     assert outer.average == pytest.approx(3 * seconds)
 
 
-def test_long_calls_within_long_calls_count_once(time: _Time) -> None:
-    _, innermost = time.function(LONG)
-    inner, call_inner = time.function(LONG, innermost)
-    outer, call_outer = time.function(LONG, call_inner)
-    call_outer()
-    assert inner.own_seconds == pytest.approx((1 + SHARE_OF_LONG_CALLS) * LONG)
-    assert outer.own_seconds == pytest.approx((1 + 2 * SHARE_OF_LONG_CALLS) * LONG)
+def test_of_compiled_calls_a_small_part_is_the_callers_own_time(time: _Time) -> None:
+    compiled = _budget(10.0)
+
+    def run() -> None:
+        time.now += 2 * LONG
+        compiled.note_gain(LONG)
+
+    outer = HostFunction(run)
+    outer.time(run, (), {})
+    own = LONG + SHARE_OF_LONG_CALLS * (LONG - CALL_SECONDS) + CALL_SECONDS
+    assert outer.own_seconds == pytest.approx(own)
 
 
 def test_a_call_that_fails_leaves_nothing_behind(time: _Time) -> None:
@@ -119,7 +119,7 @@ def test_a_function_that_does_not_ask_again_is_not_waited_for(time: _Time) -> No
 
 
 def test_what_is_slower_than_the_host_makes_the_next_attempt_harder(time: _Time) -> None:
-    function = _budget(1.0)
+    function = _budget(1.5)
     clock.clock.host_seconds = 100.0
     assert function.is_open
     slower = Comparison()
