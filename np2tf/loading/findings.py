@@ -140,6 +140,8 @@ class Translation(NamedTuple):
     """The summary of its functions for other modules, pickled because few processes read it."""
     dependencies: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """The files that bind the names of NumPy which the module imports from them, with the status of each."""
+    is_source: bool = False
+    """Whether the code is the source's own, in which what is hot is translated while it runs."""
 
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:

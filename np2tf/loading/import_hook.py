@@ -55,6 +55,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         originals: the code of functions as in the source.
         source_state: the status of the source file when the module was loaded.
         summary: the summary of the module for other modules, pickled; empty if there is none.
+        runs_source: whether the code is the source's own, in which what is hot is translated while it runs.
     """
 
     translated: bool | None = None
@@ -62,6 +63,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     originals: Originals | None = None
     source_state: FileState | None = None
     summary: bytes = b""
+    runs_source = False
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
@@ -88,7 +90,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             return code
         self.translated, self.findings = result.code is not None, result.findings
         self.originals = result.originals if self.translated else None
-        self.summary = result.summary
+        self.summary, self.runs_source = result.summary, result.is_source
         if result.findings:
             whole = result.code is None and any(finding.severity == "error" for finding in result.findings)
             try:
@@ -137,7 +139,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             module.__dict__.update(self.names())
             exec(code, module.__dict__)
         except Exception as error:
-            if not self.translated or hasattr(error, _USERS_OWN):
+            if not self.translated or self.runs_source or hasattr(error, _USERS_OWN):
                 raise
             failure = error
         if failure is not None:

@@ -105,14 +105,15 @@ def _serialize(translation: Translation) -> bytes:
         tuple(translation.originals),
         translation.summary,
         translation.dependencies,
+        translation.is_source,
     )
     return marshal.dumps(value)
 
 
 def _read(data: bytes | memoryview) -> Translation:
-    code, own_code, key, finding_tuples, originals, summary, dependencies = marshal.loads(data)
+    code, own_code, key, finding_tuples, originals, *rest = marshal.loads(data)
     findings = tuple(map(Finding._make, finding_tuples))
-    return Translation(code, findings, "", key, Originals._make(originals), own_code, summary, dependencies)
+    return Translation(code, findings, "", key, Originals._make(originals), own_code, *rest)
 
 
 class Sources:
@@ -232,6 +233,7 @@ def translation(
             key = key_of(data, path, (options, np.__version__))
             result = _kept_or_made(disk_cache, path, key, lambda: _source_code(data, path))
             if result is not None:
+                result = result._replace(is_source=True)
                 sources.remember(path, state, result)
                 return result
         options, dependencies = _with_reexports(data, path, options)

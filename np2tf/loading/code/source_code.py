@@ -60,7 +60,8 @@ def source_code(data: bytes, path: str) -> Translation | None:
         for function in functions
         if id(function) in watched and function.co_firstlineno in waiting_lines
     )
-    return Translation(code, (), originals=Originals(np.__version__, (), (), hot, loop_functions))
+    originals = Originals(np.__version__, (), (), hot, loop_functions)
+    return Translation(code, (), originals=originals, is_source=True)
 
 
 def _has_everything(tree: ast.Module, numpy: Mapping[str, Path]) -> bool:

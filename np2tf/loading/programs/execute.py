@@ -16,6 +16,7 @@ from typing import Any
 
 from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.settings import config
+from np2tf.core.settings import program as state
 from np2tf.loading.findings import warn_in_one_line
 from np2tf.loading.programs.program import Main, Program, hook, module_main, script_main
 from np2tf.loading.programs.startup_log import is_quiet, keep_quiet
@@ -171,6 +172,7 @@ def _prepare_children(main: Main, program: Program, settings: Mapping[str, str],
         "program": asdict(program),
         "settings": dict(settings),
         "quiet": is_quiet(),
+        "starts_as_source": state.starts_as_source,
     }
     os.environ[VARIABLE] = json.dumps(message)
     import multiprocessing.spawn as spawn
@@ -199,6 +201,7 @@ def run_in_child(namespace: dict[str, Any]) -> None:
         setattr(config, name, value)
     # The device scope lasts as long as the process.
     namespace["_np2tf_device"] = on_device(device)
+    state.starts_as_source = message["starts_as_source"]
     hook(program, message["beside"], message["package"])
     if message["file"] is None and message["module"] is None:
         return
