@@ -135,7 +135,7 @@ installation = Installation()
 # |---|---|---|
 # | arrays | the functions of `tnp` on the host, at the first tensor | the implementations over tensors |
 # | compiler | `np2tf.jit`, at the first call that is worth compiling | the compiler of a function or a loop |
-# | translator | a trace, at a callee that is not translated; a function that is due | staged and eager versions |
+# | translator | a trace, at a callee without translation; functions that wait | staged and eager versions |
 
 
 class LazyModule:
