@@ -227,6 +227,7 @@ class LoopRun:
         if self._policy is None or not len(self._rounds_left):
             return False
         self._frame = dict(frame.f_locals), frame.f_globals
+        self._note_progress(len(self._numbers) - len(self._rounds_left), frame)
         return all(name in self._frame[0] for name in self._loop.function.parameters)
 
     def _part(self, numbers: range) -> Iterable[Any]:
@@ -276,7 +277,8 @@ class LoopRun:
 
     def _size_of_next(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
         """Read the clock after some iterations, and return the number of iterations until it is read again;
-        None if it is not, because compiled code takes over, or the loop is no longer watched.
+        None if it is not, as compiled code takes over. Of a loop that cannot be compiled, the clock tells
+        how long the program goes on.
         """
         if timing.is_due and position == 1 < len(self._numbers):
             self._enter(frame, self._numbers[1:])
@@ -298,7 +300,7 @@ class LoopRun:
             if seconds >= constants.HOT_LOOP and position < len(self._numbers):
                 self._loop.short = 0
                 hot.count += 1
-                if self._continue_compiled(position, timing, frame) or self._loop.refused:
+                if self._continue_compiled(position, timing, frame):
                     return None
         return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
 
@@ -482,7 +484,6 @@ class LoopRun:
         if self._results is not None:
             return self._results
         variables, names = self._frame
-        self._frame = variables, names
         start = self._rounds_left.start
         if self._policy is None:
             self._policy = self._sizes(names)

@@ -38,7 +38,7 @@ def test_other_threads_import_them_meanwhile(monkeypatch: pytest.MonkeyPatch) ->
     finders = list(sys.meta_path)
     with optional_libraries_left_out():
         with pytest.raises(ModuleNotFoundError, match="No module named 'jax'"):
-            import jax  # noqa: F811
+            import jax
         thread = threading.Thread(target=lambda: found.append(sys.meta_path[0].find_spec("jax", None)))
         thread.start()
         thread.join()
