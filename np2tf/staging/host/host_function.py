@@ -78,6 +78,12 @@ class HostFunction:
         """True if calls take so little time that no check pays."""
         return self.timed_calls >= constants.CALLS_TO_AVERAGE and self.average < constants.TOO_SHORT
 
+    @property
+    def untimed_calls(self) -> int:
+        """The number of calls that need not be timed, for a function whose calls are short."""
+        calls = constants.TIMING_SECONDS / (0.01 * max(self.average, 1e-9))
+        return int(min(max(calls, constants.UNTIMED_CALLS), constants.MOST_UNTIMED))
+
     @functools.cached_property
     def run_inside(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
         """The function that runs a call inside another call on the host."""

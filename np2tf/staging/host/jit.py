@@ -195,7 +195,7 @@ class JittedFunction:
         if self._untimed_calls:
             self._untimed_calls -= 1
             return self._plain(*args, **kwargs)
-        self._untimed_calls = constants.UNTIMED_CALLS
+        self._untimed_calls = self._host.untimed_calls
         return self._host.time(self._plain, args, kwargs, self._note_length)
 
     def _note_length(self) -> None:
@@ -281,7 +281,7 @@ class JittedFunction:
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""
         self._plain = self._host.direct_function
-        self._untimed_calls = constants.UNTIMED_CALLS
+        self._untimed_calls = self._host.untimed_calls
 
     # -- what decorators and `inspect` ask of a function -----------------------------------------------------
 

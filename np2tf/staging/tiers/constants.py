@@ -31,8 +31,9 @@ SHARE_OF_LONG_CALLS = 0.25
 #: A function whose calls take less than TOO_SHORT seconds on the host, on average over CALLS_TO_AVERAGE
 #: calls, stays there without a check: taking its arguments apart would cost more than compiling could gain.
 TOO_SHORT, CALLS_TO_AVERAGE = 3e-4, 20
-#: For a function that is known to be short, this many calls between two timed calls are not timed.
-UNTIMED_CALLS = 7
+#: For a function that is known to be short, at least so many calls between two timed calls are not timed, and
+#: at most MOST_UNTIMED: timing a call takes TIMING_SECONDS, a hundredth of what the calls take.
+UNTIMED_CALLS, MOST_UNTIMED, TIMING_SECONDS = 7, 500, 3e-6
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
 #: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual
 #: time ends that.
