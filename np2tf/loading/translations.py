@@ -219,34 +219,36 @@ def translation(
     disk_cache = cache()
     if disk_cache is None:
         data = read_data(path)
-        if waits and (result := _source_code(data, path)) is not None:
-            return result
         options, _ = _with_reexports(data, path, options)
-        return _deserialize(data, path, options, key_of(data, path, options))
+        source_code = _source_code(data, path, options) if waits else None
+        return source_code or _deserialize(data, path, options, key_of(data, path, options))
     # What a source reads from NumPy must be there for it to run as it is.
     sources = _sources(disk_cache, (options, np.__version__) if waits else options)
     state = FileState.of(path)
     result = sources.find(path, state)
     if result is None:
         data = read_data(path)
-        if waits:
-            key = key_of(data, path, (options, np.__version__))
-            result = _kept_or_made(disk_cache, path, key, lambda: _source_code(data, path))
-            if result is not None:
-                result = result._replace(is_source=True)
-                sources.remember(path, state, result)
-                return result
         options, dependencies = _with_reexports(data, path, options)
-        if options.reexports or is_candidate(data.decode(errors="replace")):
-            key = key_of(data, path, options)
-            made = _kept_or_made(disk_cache, path, key, lambda: _deserialize(data, path, options, key))
+        if not _is_candidate(data, options):
+            result = Translation(None, (), own_code=own_code())
+        else:
+            made = None
+            if waits:
+                key = key_of(data, path, (options, np.__version__))
+                made = _kept_or_made(disk_cache, path, key, lambda: _source_code(data, path, options))
+                made = made and made._replace(is_source=True)
+            if made is None:
+                key = key_of(data, path, options)
+                made = _kept_or_made(disk_cache, path, key, lambda: _deserialize(data, path, options, key))
             assert made is not None
             result = made._replace(dependencies=dependencies)
-        else:
-            result = Translation(None, (), own_code=own_code())
         if _is_lasting(result):
             sources.remember(path, state, result)
     return result
+
+
+def _is_candidate(data: bytes, options: Options) -> bool:
+    return bool(options.reexports) or is_candidate(data.decode(errors="replace"))
 
 
 def _with_reexports(
@@ -293,11 +295,11 @@ def _sources(cache: Cache, options: object) -> Sources:
     return Sources(cache, options)
 
 
-def _source_code(data: bytes, path: str) -> Translation | None:
+def _source_code(data: bytes, path: str, options: Options) -> Translation | None:
     """Return the code of a source that is translated where it is hot; None if it must be translated, or has
     nothing to translate.
     """
-    if not is_candidate(data.decode(errors="replace")):
+    if not _is_candidate(data, options):
         return None
     from np2tf.loading.code.source_code import source_code
 
@@ -305,7 +307,7 @@ def _source_code(data: bytes, path: str) -> Translation | None:
 
 
 def _deserialize(data: bytes, path: str, options: Options, key: str) -> Translation:
-    if not options.reexports and not is_candidate(data.decode(errors="replace")):
+    if not _is_candidate(data, options):
         return Translation(None, ())
     from np2tf.loading.code.translation import translation_of
 

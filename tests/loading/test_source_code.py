@@ -80,7 +80,7 @@ def test_a_function_is_translated_when_it_is_due(tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout.splitlines()[0]
-    value, told = run(tmp_path, "main.py", python=warm_python(), main=main, at_once=settings)
+    value, told = run(tmp_path, "main.py", main=main, at_once=settings)
     assert value == expected
     assert json.loads(told)["translator"]
     assert json.loads(told)["libraries"]

@@ -93,7 +93,7 @@ FILES = {
         print(np.arange(n).sum() / 3)
         np.savetxt("written.txt", np.linspace(0, 1, n))
         if "differ" in sys.argv:
-            print(np.__name__, "tnp" in vars())
+            print(np.__name__, "np2tf" in sys.modules)
         """,
 }
 
