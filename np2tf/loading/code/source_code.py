@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import types
 import warnings
 from collections.abc import Iterator, Mapping
 
@@ -41,7 +42,7 @@ def source_code(data: bytes, path: str) -> Translation | None:
         return None
     try:
         text = importlib.util.decode_source(data)
-        tree, original = parse_quietly(text), parse_quietly(text)
+        tree, original = ast.parse(data, path), parse_quietly(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
     numpy = dict(name for node in ast.walk(tree) for name in numpy_imports(node))
@@ -50,9 +51,9 @@ def source_code(data: bytes, path: str) -> Translation | None:
     loops = loops_of(parse_quietly(text), text, path)
     waiting_lines = _let_functions_wait(tree, ArrayWork(tree, path))
     watch_translation(tree, loops, waiting_lines, frozenset())
+    code = _compile(tree, path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are given when the module is compiled as it is
-        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        warnings.simplefilter("ignore")
         functions = [function for _, function, _ in functions_in(code)]
         watched, loop_functions = watched_codes(original, path, waiting_lines, {}, functions, loops)
     hot = tuple(
@@ -62,6 +63,16 @@ def source_code(data: bytes, path: str) -> Translation | None:
     )
     originals = Originals(np.__version__, (), (), hot, loop_functions)
     return Translation(code, (), originals=originals, is_source=True)
+
+
+def _compile(tree: ast.Module, path: str) -> types.CodeType:
+    """Compile a tree in which statements may be written twice, with each of Python's warnings once."""
+    with warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always")
+        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+    for text, line in dict.fromkeys((str(record.message), record.lineno) for record in records):
+        warnings.warn_explicit(text, SyntaxWarning, path, line)
+    return code
 
 
 def _has_everything(tree: ast.Module, numpy: Mapping[str, Path]) -> bool:

@@ -14,6 +14,7 @@ class ArrayWork:
 
     Attributes:
         numpy: the names that the source imports from NumPy.
+        properties: the names of its methods that run where an attribute is read.
 
     Args:
         source: the tree of the source.
@@ -31,6 +32,9 @@ class ArrayWork:
         }
         self._methods: set[str] = set()
         functions = list(functions_of(source.body))
+        self.properties = {
+            function.name for function, in_class in functions if in_class and function.decorator_list
+        }
         found = 1
         while found:  # a function that calls such a function works on arrays, too
             new = [pair for pair in functions if self.is_in(pair[0])]

@@ -221,7 +221,7 @@ def function_of(
     parameters: list[str],
     results: list[str],
     exits: tuple[int, ...],
-    numpy: set[str],
+    work: ArrayWork,
 ) -> tuple[str, tuple[int, ...], str, bool]:
     """Return a loop's text as a function, its lines, the loop's kind, and whether it returns that it is over.
 
@@ -229,17 +229,17 @@ def function_of(
         items: the iterable of the loop, if it is no range.
         parameters: the parameters of the function, without the parameters for its first and last iteration.
         exits: the places of the statements of the body at which the function ends.
-        numpy: the names that the source imports from NumPy.
+        work: what works on arrays in the source.
     """
     text = LoopText(lines, loop)
-    inside = without_exits(loop, exits, numpy).body
+    inside = without_exits(loop, exits, work).body
     breaks = jumps(inside, ast.Break)
     # The loop's `else` stays in the original loop.
     jumps_out: list[tuple[ast.stmt, str]] = [
         (node, "raise StopIteration") for node in walk(inside) if isinstance(node, ast.Return)
     ]
     for k, place in enumerate(exits, 1):
-        blocks = _blocks_of_python(loop.body[place], numpy)
+        blocks = _blocks_of_python(loop.body[place], work)
         jumps_out += [(_place_of(block), f"{EXIT} = {k}; break") for block in blocks]
     # The last node comes first, so that text before a node in its line keeps its place.
     for node, jump in sorted(jumps_out, key=lambda pair: (pair[0].lineno, pair[0].col_offset), reverse=True):
@@ -296,27 +296,58 @@ def function_of(
 
 #: Methods that change an array, and that compiled code can run.
 _OF_ARRAYS = frozenset({"fill", "sort", "put", "partition", "setflags", "itemset"})
-#: Functions that a condition of a side exit may call. They have no effects: the condition is asked twice, by
-#: compiled code and then by Python.
+#: Functions that a condition of a side exit may call: builtins, and functions of NumPy and methods of arrays.
+#: They draw no random numbers and have no effects, because the condition is asked twice, by compiled code and
+#: then by Python.
 _PURE = frozenset({"abs", "len", "min", "max", "int", "float", "round", "bool"})
-_PURE_METHODS = frozenset({"sum", "max", "min", "mean", "std", "var", "any", "all", "item"})
+_PURE_OF_ARRAYS = frozenset(
+    {
+        "sum",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "mean",
+        "std",
+        "var",
+        "any",
+        "all",
+        "item",
+        "abs",
+        "absolute",
+        "size",
+    }
+    | {
+        "isnan",
+        "isfinite",
+        "isinf",
+        "isclose",
+        "allclose",
+        "array_equal",
+        "mod",
+        "remainder",
+        "floor",
+        "ceil",
+    }
+    | {"round", "sqrt", "log10", "sign", "norm", "count_nonzero", "logical_and", "logical_or", "logical_not"}
+)
 _MOST_EXITS = 4
 
 
-def exits_of(loop: ast.For | ast.While, numpy: set[str]) -> tuple[int, ...]:
+def exits_of(loop: ast.For | ast.While, work: ArrayWork) -> tuple[int, ...]:
     """Return the places, in a loop's body, of the statements at which compiled code may leave it."""
     if isinstance(loop, ast.For) and not (_is_over_range(loop) and isinstance(loop.target, ast.Name)):
         return ()
     if isinstance(loop, ast.While) and binds(loop.test):
         return ()
-    places = tuple(k for k, statement in enumerate(loop.body) if _is_exit(statement, numpy))
+    places = tuple(k for k, statement in enumerate(loop.body) if _is_exit(statement, work))
     return places if len(places) <= _MOST_EXITS else ()
 
 
-def _is_exit(statement: ast.stmt, numpy: set[str]) -> bool:
-    if not isinstance(statement, ast.If) or not all(_is_pure(test, numpy) for test in _tests(statement)):
+def _is_exit(statement: ast.stmt, work: ArrayWork) -> bool:
+    if not isinstance(statement, ast.If) or not all(_is_pure(test, work) for test in _tests(statement)):
         return False
-    return any(_acts(block, numpy) for block in _blocks(statement))
+    return any(_acts(block, work) for block in _blocks(statement))
 
 
 def _tests(statement: ast.If) -> Iterator[ast.expr]:
@@ -335,30 +366,37 @@ def _blocks(statement: ast.If) -> Iterator[list[ast.stmt]]:
         yield statement.orelse
 
 
-def _acts(block: list[ast.stmt], numpy: set[str]) -> bool:
+def _acts(block: list[ast.stmt], work: ArrayWork) -> bool:
     """Return whether a block has a statement that may do more than change an array."""
     calls = (node.value for node in walk(block) if isinstance(node, ast.Expr))
-    return any(isinstance(call, ast.Call) and _has_effects(call, numpy) for call in calls)
+    return any(isinstance(call, ast.Call) and _has_effects(call, work) for call in calls)
 
 
-def _is_pure(test: ast.expr, numpy: set[str]) -> bool:
+def _is_pure(test: ast.expr, work: ArrayWork) -> bool:
     """Return whether a test may be asked twice."""
     for node in ast.walk(test):
-        if isinstance(node, ast.NamedExpr):
+        if isinstance(node, ast.NamedExpr) or (
+            isinstance(node, ast.Attribute) and node.attr in work.properties
+        ):
             return False
         if isinstance(node, ast.Call):
-            is_known = isinstance(node.func, ast.Name) and node.func.id in _PURE
-            is_method = isinstance(node.func, ast.Attribute) and node.func.attr in _PURE_METHODS
-            if not is_known and not is_method and _root(node.func) not in numpy:
+            function = node.func
+            if isinstance(function, ast.Attribute):
+                known = function.attr in _PURE_OF_ARRAYS
+            elif isinstance(function, ast.Name):
+                known = function.id in (_PURE_OF_ARRAYS if function.id in work.numpy else _PURE)
+            else:
+                known = False
+            if not known:
                 return False
     return True
 
 
-def _has_effects(call: ast.Call, numpy: set[str]) -> bool:
+def _has_effects(call: ast.Call, work: ArrayWork) -> bool:
     """Return whether a call that is a statement may do more than change an array."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in _OF_ARRAYS:
         return False
-    return _root(call.func) not in numpy
+    return _root(call.func) not in work.numpy
 
 
 def _root(node: ast.expr) -> str:
@@ -368,21 +406,21 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def without_exits(loop: _AnyLoop, exits: tuple[int, ...], numpy: set[str]) -> _AnyLoop:
+def without_exits(loop: _AnyLoop, exits: tuple[int, ...], work: ArrayWork) -> _AnyLoop:
     """Return a loop in which the statements at its side exits do nothing where Python acts."""
     if not exits:
         return loop
     result = copy.deepcopy(loop)
     for place in exits:
-        for block in _blocks_of_python(result.body[place], numpy):
+        for block in _blocks_of_python(result.body[place], work):
             block[:] = [ast.copy_location(ast.Pass(), block[0])]
     return result
 
 
-def _blocks_of_python(statement: ast.stmt, numpy: set[str]) -> list[list[ast.stmt]]:
+def _blocks_of_python(statement: ast.stmt, work: ArrayWork) -> list[list[ast.stmt]]:
     """Return the blocks of a side exit's statement that Python runs."""
     assert isinstance(statement, ast.If)
-    return [block for block in _blocks(statement) if _acts(block, numpy)]
+    return [block for block in _blocks(statement) if _acts(block, work)]
 
 
 def _place_of(block: list[ast.stmt]) -> ast.stmt:
@@ -443,7 +481,7 @@ class _LoopFinder:
             if isinstance(loop, (ast.For, ast.While)) and _is_plain(loop) and self._may_be_taken_out(loop):
                 number = self._number + len(loop_functions)
                 loop_function = self._make_function(loop, number)
-                if exits := exits_of(loop, self._work.numpy):
+                if exits := exits_of(loop, self._work):
                     variant = self._make_function(loop, number, exits)
                     loop_function = loop_function._replace(with_exits=variant)
                 loop_functions[loop.lineno, loop.col_offset] = loop_function
@@ -459,8 +497,7 @@ class _LoopFinder:
 
     def _make_function(self, loop: _Loop, number: int, exits: tuple[int, ...] = ()) -> LoopFunction:
         name = f"_np2tf_loop_{number}{'_with_exits' if exits else ''}"
-        numpy = self._work.numpy
-        inside = without_exits(loop, exits, numpy)
+        inside = without_exits(loop, exits, self._work)
         inputs, outputs = self._names(inside)
         if exits:
             # Python goes on in the middle of an iteration, and may change what the next iterations read.
@@ -469,7 +506,7 @@ class _LoopFinder:
         parameters, results = sorted(inputs | outputs), sorted(outputs)
         items = None if isinstance(loop, ast.While) or _is_over_range(loop) else items_of(loop)
         text, lines, kind, tells = function_of(
-            self._lines, loop, items, name, parameters, results, exits, numpy
+            self._lines, loop, items, name, parameters, results, exits, self._work
         )
         key = f"{self._path}:{loop.lineno}:{loop.col_offset}{WITH_EXITS if exits else ''}"
         names = tuple(parameters), tuple(results)

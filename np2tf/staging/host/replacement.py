@@ -188,7 +188,7 @@ class LoopRun:
     ) -> None:
         self._numbers, self._loop, self._arrays = numbers, loop, arrays
         self._names, self.exit = names, 0
-        self._progress = Progress(None if loop.is_while else len(numbers))
+        self._progress = Progress(None if loop.is_while else len(numbers), loop.may_end_early)
         # The seconds of an iteration without what runs at side exits, if it has any.
         self._per_round = float("inf")
         self._policy: Generator[int, float | None, None] | None = None
@@ -325,8 +325,7 @@ class LoopRun:
             passed = timing.timer.own_seconds - timing.first
             if loop.function.exits:
                 passed = min(passed, self._per_round * rounds)
-            counted = (len(self._numbers) - position) / rounds
-            left = passed * (self._progress.multiple_left if loop.is_while else counted)
+            left = passed * self._progress.multiple_left(rounds)
             if not self._pays(timing.seconds, left):
                 return False
             if self._take_over(frame, left):

@@ -127,6 +127,11 @@ class WatchedLoop(Followed):
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
 
     @functools.cached_property
+    def may_end_early(self) -> bool:
+        """True if a `break` or a `return` may end the loop."""
+        return self.function.tells or "raise StopIteration" in self.function.text
+
+    @functools.cached_property
     def distance(self) -> types.CodeType | None:
         """The code of an expression for what is left of a `while`; None if its test shows none."""
         text = self.function.distance

@@ -103,7 +103,8 @@ MOST_DOUBLINGS = 10
 
 #: The share of the host's time that compiled code is expected to save.
 EXPECTED_SAVING = 0.6
-#: A `while` is expected to go on for at most this many times as long as it has run: its steps may grow.
+#: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
+#: run: its steps may grow, and it may converge.
 MOST_LEFT = 3.0
 #: Compiling must be expected to save this many times its cost.
 FIRST_CALL_GAIN = 1.5

@@ -24,12 +24,13 @@ class Progress:
 
     Args:
         count: the number of iterations; None if it is not known.
+        may_end_early: whether the loop may end before that many, by a `break` or `return`.
     """
 
-    __slots__ = ("_count", "_distance", "_start", "position", "share")
+    __slots__ = ("_count", "_distance", "_may_end_early", "_start", "position", "share")
 
-    def __init__(self, count: int | None) -> None:
-        self._count, self._start = count, perf_counter()
+    def __init__(self, count: int | None, may_end_early: bool = False) -> None:
+        self._count, self._may_end_early, self._start = count, may_end_early, perf_counter()
         self.position, self.share, self._distance = 0, 0.0, 0.0
 
     def note_distance(self, left: float) -> None:
@@ -46,19 +47,28 @@ class Progress:
             inner: the seconds that a loop inside its present iteration will take.
         """
         passed = perf_counter() - self._start
-        if self._count is None:
-            return passed * self.multiple_left if self.share > 0.0 else inner
-        if self.position:
-            left = max(passed / self.position * (self._count - self.position), 0.0)
+        if self._count is None and not self.share:
+            return inner
+        if self._count is None or self.position:
+            left = passed * self.multiple_left(self.position)
             return left if inner is None else max(left, inner)
-        return None if inner is None else (passed + inner) * self._count - passed
+        return (
+            None if inner is None else self._limited((passed + inner) * self._count / passed - 1.0) * passed
+        )
 
-    @property
-    def multiple_left(self) -> float:
-        """What is left of a loop without a number of iterations, as a multiple of what is done. If nothing
-        tells, half of it is done.
+    def multiple_left(self, rounds: int) -> float:
+        """Return what is left of the loop as a multiple of what is done.
+
+        Args:
+            rounds: the number of iterations that count as done.
         """
-        return min(1.0 / self.share - 1.0, constants.MOST_LEFT) if self.share > 0.0 else 1.0
+        if self._count is not None:
+            return self._limited(max(self._count - self.position, 0) / rounds)
+        return self._limited(1.0 / self.share - 1.0) if self.share > 0.0 else 1.0
+
+    def _limited(self, multiple: float) -> float:
+        is_certain = self._count is not None and not self._may_end_early
+        return multiple if is_certain else min(multiple, constants.MOST_LEFT)
 
 
 class _Running(threading.local):

@@ -224,6 +224,55 @@ ROWS = {
 }
 
 
+#: Conditions that must not be asked twice: no side exits.
+IMPURE = {
+    "a draw": "np.random.rand() < 0.3",
+    "a draw of a generator": "rng.random() < 0.3",
+    "a function that draws": "drawn(0.3)",
+    "a walrus": "(due := due + 1) % 3 == 0",
+    "an iterator": "next(numbers) % 3 == 0",
+    "a list that shrinks": "stack.pop() % 2",
+    "a property": "Counter.one.next % 3 == 0",
+}
+
+
+HELPERS = """
+class Counter:
+    def __init__(self):
+        self.count = 0
+
+    @property
+    def next(self):
+        self.count += 1
+        return self.count
+
+
+Counter.one = Counter()
+
+
+def drawn(limit):
+    return np.random.rand() < limit
+
+
+"""
+
+
+@pytest.mark.parametrize("name", IMPURE)
+def test_conditions_that_are_asked_once(name: str, taken: Taken) -> None:
+    """Numbers are drawn, and names bound, as often as in Python."""
+    body = f"""
+        np.random.seed(3)
+        rng, numbers, due, stack = np.random.default_rng(4), iter(range(99)), 0, list(range(50))
+        for k in range(40):
+            x = x * 1.01
+            if {IMPURE[name]}:
+                tell(k, x[0])
+            x = x + 0.5
+        return x, due, np.random.rand(), rng.random(), next(numbers), len(stack), Counter.one.next
+        """
+    _compare(_source(body).replace("def f(x)", HELPERS + "def f(x)"), "np.array([1.0, 2.0, 3.0])")
+
+
 def _outcomes(functions: dict[str, Any], given: str) -> list[Any]:
     told: list[Any] = []
 
