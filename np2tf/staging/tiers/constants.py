@@ -26,6 +26,16 @@ CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
 #: may be faster than a program for each callee, so the caller is compiled too, but four times later.
 SHARE_OF_LONG_CALLS = 0.25
 
+# -- how long the program goes on ----------------------------------------------------------------------------
+
+#: The share of the host's time that compiled code is expected to save.
+EXPECTED_SAVING = 0.6
+#: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
+#: run: its steps may grow, and it may converge.
+MOST_LEFT = 3.0
+#: Compiling must be expected to save this many times its cost.
+FIRST_CALL_GAIN = 1.5
+
 # -- calls that stay on the host -----------------------------------------------------------------------------
 
 #: A function whose calls take less than TOO_SHORT seconds on the host, on average over CALLS_TO_AVERAGE
@@ -101,13 +111,6 @@ MOST_DOUBLINGS = 10
 
 # -- what earlier processes measured -------------------------------------------------------------------------
 
-#: The share of the host's time that compiled code is expected to save.
-EXPECTED_SAVING = 0.6
-#: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
-#: run: its steps may grow, and it may converge.
-MOST_LEFT = 3.0
-#: Compiling must be expected to save this many times its cost.
-FIRST_CALL_GAIN = 1.5
 #: The number of processes whose seconds are stored: the shortest predicts the next process.
 PROCESSES = 2
 #: A record is dropped after this many processes have followed it without measuring anything.
