@@ -119,3 +119,28 @@ def test_a_module_that_fails_runs_once(tmp_path: Path) -> None:
     main = "try:\n    import other\nexcept ZeroDivisionError as error:\n    print('failed', error)\n"
     other = "import numpy as np\nprint('once', np.ones(1).sum())\n1 / 0\n"
     assert run(tmp_path, "main.py", main=main, other=other) == ["once 1.0", "failed division by zero"]
+
+
+def test_tiny_functions_that_are_only_called_lose_their_wrapper(tmp_path: Path) -> None:
+    main = """
+    import numpy as np
+    def only_called(x):
+        return np.abs(x) + 1
+    def kept(x):
+        return np.abs(x) + 2
+    class Holder:
+        def method(self, x):
+            return np.abs(x) + 3
+        def value(self, x):
+            return np.abs(x) + 4
+    table, holder, total = {kept: "kept"}, Holder(), 0.0
+    bound = holder.value
+    for k in range(40000):
+        total += only_called(k) + kept(k) + holder.method(k) + holder.value(k)
+    print(total, table[kept], only_called(1), Holder().method(1))
+    values = vars()["_".join(["only", "called"])], kept, vars(Holder)["meth".__add__("od")]
+    print([type(value).__name__ for value in values])
+    """
+    total, kinds = run(tmp_path, "main.py", main=main)
+    assert total == "3200320000.0 kept 2 4"
+    assert kinds == "['function', 'WaitingFunction', 'function']"

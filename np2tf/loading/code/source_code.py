@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import types
 import warnings
 from collections.abc import Iterator, Mapping
@@ -22,12 +23,12 @@ from np2tf.loading.loops.loop_functions import loops_of
 from np2tf.loading.loops.names import Function, functions_of
 from np2tf.loading.loops.watched_code import HARMLESS, watch_translation
 from np2tf.staging.host.originals import below_numpy
-from np2tf.staging.host.waiting import WAIT
+from np2tf.staging.host.waiting import WAIT, WAIT_OR_LEAVE
 from np2tf.translator.sources.candidates import OF_TENSORS
 from np2tf.translator.sources.python_trees import first_line, numpy_imports, parse_quietly
 
-#: A source with such a word may hand its functions to another compiler, and needs its translation at once.
-_OTHER_COMPILERS = (b"numba", b"jax", b"torch", b"cupy", b"pythran", b"cython")
+#: A source with such an import may hand its functions to another compiler, and needs its translation at once.
+_OTHER_COMPILERS = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(?:numba|jax|torch|cupy|cython)\b", re.MULTILINE)
 #: A source with such a word counts frames, and np2tf's are among them: its translation leaves them out.
 _FRAMES = (b"stacklevel", b"_getframe", b"currentframe", b"inspect.stack")
 
@@ -38,7 +39,7 @@ def source_code(data: bytes, path: str) -> Translation | None:
     None if the source needs its translation at once, because it uses what NumPy has removed, or is for other
     libraries; or if it is no valid Python.
     """
-    if any(word in data for word in (*OF_TENSORS, *_OTHER_COMPILERS, *_FRAMES)):
+    if any(word in data for word in (*OF_TENSORS, *_FRAMES)) or _OTHER_COMPILERS.search(data):
         return None
     try:
         text = importlib.util.decode_source(data)
@@ -103,12 +104,23 @@ def _chains(tree: ast.Module) -> Iterator[list[str]]:
 def _let_functions_wait(tree: ast.Module, work: ArrayWork) -> set[int]:
     """Decorate the functions that work on arrays, and return their first lines."""
     lines = set()
+    values = _values_in(tree)
     for function, in_class in functions_of(tree.body):
         if _may_be_compiled(function, in_class) and work.is_in(function):
-            decorator = ast.copy_location(ast.Name(WAIT, ast.Load()), function)
+            name = WAIT if function.name in values or function.decorator_list else WAIT_OR_LEAVE
+            decorator = ast.copy_location(ast.Name(name, ast.Load()), function)
             function.decorator_list.append(decorator)
             lines.add(first_line(function))
     return lines
+
+
+def _values_in(tree: ast.Module) -> set[str]:
+    """Return the names and attributes that a module reads in other places than `name(…)`, or binds."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and id(node) not in called)
+    words = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return names | {node.attr for node in nodes} | {word for word in words if isinstance(word, str)}
 
 
 def _may_be_compiled(function: Function, in_class: bool) -> bool:

@@ -423,6 +423,10 @@ def _blocks_of_python(statement: ast.stmt, work: ArrayWork) -> list[list[ast.stm
     return [block for block in _blocks(statement) if _acts(block, work)]
 
 
+def _lines_of(statement: ast.stmt) -> range:
+    return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+
+
 def _place_of(block: list[ast.stmt]) -> ast.stmt:
     """Return a node with the place of a block."""
     place = ast.copy_location(ast.Pass(), block[0])
@@ -527,6 +531,7 @@ class _LoopFinder:
             in_module,
             _distance(loop.test) if isinstance(loop, ast.While) else "",
             exits,
+            tuple(line for place in exits for line in _lines_of(loop.body[place])),
         )
 
 

@@ -339,6 +339,8 @@ class Compiler:
                     cache.pin(inputs, signature)
                 self._budget.forgive()
                 if not self._may_trace_again:
+                    if self._until is not None:
+                        raise
                     raise TracingTimeError("it has to be traced again") from error
                 return self._find_or_compile(cache, call)
             cache.functions[cache.key(signature, inputs)] = function
@@ -346,9 +348,9 @@ class Compiler:
 
     @property
     def _may_trace_again(self) -> bool:
-        """True if there is time for another trace."""
+        """True if there is time for another trace. Of a given time, traces that fail may take a part."""
         if self._until is not None:
-            return time.monotonic() < self._until
+            return self._until - time.monotonic() > (1.0 - constants.SHARE_OF_FAILURES) * self._given
         return self._deadline is None or self._budget.is_open
 
     def _translate_body(self) -> bool:
@@ -381,7 +383,7 @@ class Compiler:
     @contextlib.contextmanager
     def _giving(self, seconds: float) -> Iterator[None]:
         """Give traces this time, whatever the budget says."""
-        self._until = time.monotonic() + seconds
+        self._until, self._given = time.monotonic() + seconds, seconds
         try:
             yield
         finally:

@@ -464,8 +464,9 @@ class LoopRun:
             return False
         if why is not None and not why.kind.is_momentary:
             loop.refuse(arguments, {}, why)
-        loop.refused = why is not None
-        return not loop.refused
+        if why is not None:
+            loop.note_failure(why)
+        return why is None
 
     def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
         function = self._loop.function

@@ -13,14 +13,16 @@ from np2tf.core import late
 from np2tf.core.errors import CalleeError
 from np2tf.staging.host.jit import JittedFunction, Run
 from np2tf.staging.host.originals import remember_original
+from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host, tensorflow
 from np2tf.staging.tiers.clock import clock
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.compiler import Compiler
 
-#: The name of the decorator in code whose functions wait.
-WAIT = "_np2tf_wait"
+#: The names of the decorators in code whose functions wait: of functions that the module uses in other ways
+#: than calling them, and of functions that it only calls.
+WAIT, WAIT_OR_LEAVE = "_np2tf_wait", "_np2tf_wait_or_leave"
 
 
 @without_tensors
@@ -28,6 +30,8 @@ class WaitingFunction(JittedFunction):
     """A jitted function that is the source's own until a call is to be compiled, and is translated then."""
 
     _is_waiting = True
+    #: Whether the source's function may take this object's place where the program looks it up.
+    _may_leave = False
     #: Why the function cannot be translated, as the rest of "it …"; empty if nothing is known against it.
     _refusal = ""
 
@@ -35,6 +39,27 @@ class WaitingFunction(JittedFunction):
         if self._is_waiting and (self._refusal or self._may_wait(args, kwargs)):
             return self._host.run_inside if self._host.calls.depth else self._run_timed
         return super()._choose(args, kwargs)
+
+    def _note_length(self) -> None:
+        super()._note_length()
+        host = self._host
+        is_tiny = host.average < constants.TINY_CALL and host.timed_calls >= constants.CALLS_TO_LEAVE
+        if is_tiny and self._may_leave and self._is_waiting:
+            self._may_leave = False
+            self._leave()
+
+    def _leave(self) -> None:
+        """Put the source's function in the place of this object, which costs more than it can gain. A caller
+        that is compiled translates it.
+        """
+        function: Any = self.__wrapped__
+        *path, name = function.__qualname__.split(".")
+        names, owner = function.__globals__, None
+        for part in path:
+            owner = names.get(part)
+            names = vars(owner) if isinstance(owner, type) else {}
+        if names.get(name) is self:
+            setattr(owner, name, function) if owner is not None else names.update({name: function})
 
     def _may_wait(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether a call runs on the host without a translation."""
@@ -76,6 +101,12 @@ class _Decorator:
         """Return the function, which is translated when it is time to compile it."""
         return WaitingFunction(function)
 
+    def wait_or_leave(self, function: types.FunctionType) -> WaitingFunction:
+        """Return the same, if nothing in the module depends on which object it is."""
+        waiting = WaitingFunction(function)
+        waiting._may_leave = True
+        return waiting
+
 
 #: The globals that code with waiting functions needs.
-NAMES = {WAIT: _Decorator().wait}
+NAMES = {WAIT: _Decorator().wait, WAIT_OR_LEAVE: _Decorator().wait_or_leave}

@@ -7,7 +7,8 @@ import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.core import late
-from np2tf.core.counts import TakenOver, counts
+from np2tf.core.counts import Fallback, TakenOver, counts
+from np2tf.core.errors import CalleeError, ValueNeededError
 from np2tf.core.faults import note_fault
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, import_cost
@@ -66,6 +67,8 @@ class LoopFunction(NamedTuple):
     """The places, in the loop's body, of statements that Python runs: the function ends where the condition
     of one holds, in the middle of an iteration. Its last results say where it is and which statement it is.
     """
+    exit_lines: tuple[int, ...] = ()
+    """The lines of these statements."""
     with_exits: LoopFunction | None = None
     """The same loop with side exits, if it has such statements. The run time finds it by its key."""
 
@@ -126,6 +129,15 @@ class WatchedLoop(Followed):
         self._host_runs = 0
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
 
+    def note_failure(self, why: Fallback) -> None:
+        """Refuse the loop. With side exits it is refused, too, if a line that is no part of them has failed."""
+        self.refused = True
+        if why.kind not in (ValueNeededError, CalleeError):
+            return
+        inside = why.path == self.path and why.line in self.function.lines
+        if self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
+            self.with_exits.refused = True
+
     @functools.cached_property
     def may_end_early(self) -> bool:
         """True if a `break` or a `return` may end the loop."""
@@ -145,7 +157,8 @@ class WatchedLoop(Followed):
             return False
         # Most runs of an inner loop end here, so that whether it is due is not asked each time.
         was_short = self.short > constants.SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
-        if was_short and self.unwatched_runs < constants.UNWATCHED_RUNS and not self._was_due:
+        unwatched = constants.UNWATCHED_RUNS << min(self.short, constants.MOST_DOUBLINGS_OF_UNWATCHED)
+        if was_short and self.unwatched_runs < unwatched and not self._was_due:
             self.unwatched_runs += 1
             self.host_seconds += self._latest
             return False

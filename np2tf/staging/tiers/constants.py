@@ -44,6 +44,9 @@ TOO_SHORT, CALLS_TO_AVERAGE = 3e-4, 20
 #: For a function that is known to be short, at least so many calls between two timed calls are not timed, and
 #: at most MOST_UNTIMED: timing a call takes TIMING_SECONDS, a hundredth of what the calls take.
 UNTIMED_CALLS, MOST_UNTIMED, TIMING_SECONDS = 7, 500, 3e-6
+#: A function whose calls take less than TINY_CALL seconds on average, over so many timed calls, is called
+#: without np2tf's wrapper, where that makes no difference: the wrapper takes 3e-7.
+TINY_CALL, CALLS_TO_LEAVE = 3e-5, 2 * CALLS_TO_AVERAGE
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
 #: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual
 #: time ends that.
@@ -66,6 +69,8 @@ LEAST_SHARE = 0.01
 PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
 #: … or this many times the cost of compiling it in an earlier process.
 KNOWN_COST_FACTOR = 2.0
+#: Of the time that a loop's trace is given, traces that fail may take this share before the last is begun.
+SHARE_OF_FAILURES = 0.125
 #: … or this many seconds if a user has asked how the function would be compiled.
 PATIENCE_OF_USERS = 5.0
 #: A function may spend as many seconds on compiling as the host has spent in it. The share is divided by
@@ -128,8 +133,9 @@ RETRY_UNRUN = 3.0
 
 #: A loop over a range of fewer numbers is not watched, because watching would cost more than it could gain.
 SHORT_LOOP = 16
-#: A loop that ends before it is hot is left unwatched this many times between two watched runs.
-UNWATCHED_RUNS = 15
+#: A loop that ends before it is hot is left unwatched this many times between two watched runs, and twice as
+#: often after each, up to this power of two.
+UNWATCHED_RUNS, MOST_DOUBLINGS_OF_UNWATCHED = 15, 6
 #: The same holds for a `while` after this many short runs in a row, because its number of iterations is
 #: unknown.
 SURELY_SHORT = 3
