@@ -130,7 +130,7 @@ class WatchedLoop(Followed):
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
 
     def note_failure(self, why: Fallback) -> None:
-        """Refuse the loop. With side exits it is refused, too, if a line that is no part of them has failed."""
+        """Refuse the loop; with side exits, too, if a line that is no part of them has failed."""
         self.refused = True
         if why.kind not in (ValueNeededError, CalleeError):
             return
