@@ -23,7 +23,7 @@ from np2tf.loading.loops.names import (
     stored_names,
     walk,
 )
-from np2tf.staging.host.watched_loops import WITH_EXITS, LoopFunction
+from np2tf.staging.host.watched_loops import EXITS_SUFFIX, WITH_EXITS, LoopFunction
 from np2tf.staging.tiers import constants
 from np2tf.translator.sources.python_trees import DEFINITIONS, own_statements
 
@@ -423,8 +423,10 @@ def _blocks_of_python(statement: ast.stmt, work: ArrayWork) -> list[list[ast.stm
     return [block for block in _blocks(statement) if _acts(block, work)]
 
 
-def _lines_of(statement: ast.stmt) -> range:
-    return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+def _lines_of_python(statement: ast.stmt, work: ArrayWork) -> Iterator[int]:
+    """Yield the lines of the blocks that Python runs."""
+    for block in _blocks_of_python(statement, work):
+        yield from range(block[0].lineno, (block[-1].end_lineno or block[-1].lineno) + 1)
 
 
 def _place_of(block: list[ast.stmt]) -> ast.stmt:
@@ -500,7 +502,7 @@ class _LoopFinder:
         raise NotImplementedError
 
     def _make_function(self, loop: _Loop, number: int, exits: tuple[int, ...] = ()) -> LoopFunction:
-        name = f"_np2tf_loop_{number}{'_with_exits' if exits else ''}"
+        name = f"_np2tf_loop_{number}{EXITS_SUFFIX if exits else ''}"
         inside = without_exits(loop, exits, self._work)
         inputs, outputs = self._names(inside)
         if exits:
@@ -531,7 +533,7 @@ class _LoopFinder:
             in_module,
             _distance(loop.test) if isinstance(loop, ast.While) else "",
             exits,
-            tuple(line for place in exits for line in _lines_of(loop.body[place])),
+            tuple(line for place in exits for line in _lines_of_python(loop.body[place], self._work)),
         )
 
 

@@ -108,14 +108,15 @@ class _Timing:
         is_due: whether to try once more, after the first iteration, to enter the loop as compiled code.
         seconds: the seconds when the clock was last read.
         first: the seconds of the first iterations.
+        acts: how often Python had acted at side exits by then.
     """
 
-    __slots__ = ("first", "is_due", "seconds", "timer")
+    __slots__ = ("acts", "first", "is_due", "seconds", "timer")
 
     timer: LoopTimer
 
     def __init__(self) -> None:
-        self.is_due, self.seconds, self.first = False, 0.0, 0.0
+        self.is_due, self.seconds, self.first, self.acts = False, 0.0, 0.0, 0
 
     def start(self) -> None:
         """Start the clock."""
@@ -296,7 +297,10 @@ class LoopRun:
         if position <= constants.LOADING_ROUNDS:
             timing.first = timing.timer.own_seconds
         else:
-            self._per_round = min(self._per_round, (seconds - before) / size)
+            acts = 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
+            if acts == timing.acts:
+                self._per_round = min(self._per_round, (seconds - before) / size)
+            timing.acts = acts
             if seconds >= constants.HOT_LOOP and position < len(self._numbers):
                 self._loop.short = 0
                 hot.count += 1
@@ -316,6 +320,12 @@ class LoopRun:
             return
         progress.note_distance(left)
 
+    @property
+    def _acts(self) -> str | None:
+        """The variable that counts how often Python acts at side exits; None for a loop without any."""
+        function = self._loop.function
+        return function.acts if function.exits or self._loop.with_exits is not None else None
+
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether compiled code takes over after some iterations. A loop that cannot be compiled as a
         whole is compiled with side exits, if it may have some.
@@ -323,8 +333,9 @@ class LoopRun:
         loop, rounds = self._loop, position - constants.LOADING_ROUNDS
         if not loop.refused:
             passed = timing.timer.own_seconds - timing.first
-            if loop.function.exits:
-                passed = min(passed, self._per_round * rounds)
+            if self._acts is not None:
+                # What Python does at side exits does not count. If it acts in each iteration, nothing is known.
+                passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
             left = passed * self._progress.multiple_left(rounds)
             if not self._pays(timing.seconds, left):
                 return False

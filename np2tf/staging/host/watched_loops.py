@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 #: The name that code with watched loops reads.
 WATCH = "_np2tf_watch"
-#: What a loop's key ends with if its function has side exits.
-WITH_EXITS = " with side exits"
+#: What a loop's key, and its name, end with if its function has side exits.
+WITH_EXITS, EXITS_SUFFIX = " with side exits", "_with_exits"
 
 
 class LoopFunction(NamedTuple):
@@ -68,7 +68,7 @@ class LoopFunction(NamedTuple):
     of one holds, in the middle of an iteration. Its last results say where it is and which statement it is.
     """
     exit_lines: tuple[int, ...] = ()
-    """The lines of these statements."""
+    """The lines of the blocks of these statements that Python runs."""
     with_exits: LoopFunction | None = None
     """The same loop with side exits, if it has such statements. The run time finds it by its key."""
 
@@ -77,6 +77,11 @@ class LoopFunction(NamedTuple):
         """The names that Python needs after a side exit besides the results."""
         names = () if self.with_exits is None else self.with_exits.results
         return tuple(name for name in names if name not in self.results)
+
+    @property
+    def acts(self) -> str:
+        """The variable that counts how often Python has acted at a side exit."""
+        return f"{self.name.removesuffix(EXITS_SUFFIX)}_acts"
 
     @property
     def line(self) -> int:
