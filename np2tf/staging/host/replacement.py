@@ -334,7 +334,7 @@ class LoopRun:
         if not loop.refused:
             passed = timing.timer.own_seconds - timing.first
             if self._acts is not None:
-                # What Python does at side exits does not count. If it acts in each iteration, nothing is known.
+                # What Python does at side exits does not count. If it always acts, nothing is known.
                 passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
             left = passed * self._progress.multiple_left(rounds)
             if not self._pays(timing.seconds, left):
