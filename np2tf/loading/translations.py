@@ -318,7 +318,8 @@ def _readable(translation: Translation, path: str) -> str:
     """Return the readable file of a translation: its source, its findings, and its text."""
     from np2tf import __version__
 
-    state = "translated" if translation.code is not None else "runs as it is"
+    is_translated = translation.code is not None and not translation.is_source
+    state = "translated" if is_translated else "runs as it is"
     head = [
         f"# {path}: {state} by np2tf {__version__}; {translation.key}",
         *(f"# {finding}" for finding in translation.findings),

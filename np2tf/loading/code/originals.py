@@ -61,7 +61,7 @@ def originals_of(
     available_names = _bound_names(translated_code) | numpy.keys()
     missing_names = _bound_names(module) - available_names
     names = {name: f"np2tf: {name}" for name in numpy}
-    values = {name: _below_numpy(below) for name, below in numpy.items()}
+    values = {name: below_numpy_if_there(below) for name, below in numpy.items()}
     jit_lines = jitted_lines(tree)
     sources: dict[str, list[tuple[types.CodeType, bool]]] = {}
     for name, code, outermost in functions_in(module):
@@ -103,10 +103,19 @@ def originals_of(
         )
         for code, original, may_stand_in in pairs
     ]
-    hot = tuple(
-        (c, loop_codes[id(c)]) for c, _, _ in entries if id(c) in loop_codes and c.co_firstlineno in jit_lines
-    )
+    hot = jitted_codes([code for code, _, _ in pairs], loop_codes, jit_lines)
     return Originals(np.__version__, name_paths, tuple(entries), hot, functions)
+
+
+def jitted_codes(
+    codes: list[types.CodeType], watched: Mapping[int, types.CodeType], jitted_lines: set[int]
+) -> tuple[tuple[types.CodeType, types.CodeType], ...]:
+    """Return the code of jitted functions that have watched loops, each with its code with these loops."""
+    return tuple(
+        (code, watched[id(code)])
+        for code in codes
+        if id(code) in watched and code.co_firstlineno in jitted_lines
+    )
 
 
 def watched_codes(
@@ -190,11 +199,12 @@ def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
         if len(set(paths_of_name)) == 1
         and store_names.count(name) == len(paths_of_name)
         and name not in in_functions
-        and _below_numpy(paths_of_name[0]) is not _ABSENT
+        and below_numpy_if_there(paths_of_name[0]) is not _ABSENT
     }
 
 
-def _below_numpy(path: Path) -> Any:
+def below_numpy_if_there(path: Path) -> Any:
+    """Return the object at a path below `numpy`; `is_there` tells that it is none."""
     try:
         return below_numpy(path)
     except ImportError:

@@ -16,16 +16,23 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from np2tf.loading.code.originals import REMOVED_METHODS, Path, functions_in, is_there, watched_codes
+from np2tf.loading.code.originals import (
+    REMOVED_METHODS,
+    Path,
+    below_numpy_if_there,
+    functions_in,
+    is_there,
+    jitted_codes,
+    watched_codes,
+)
 from np2tf.loading.findings import Originals, Translation
 from np2tf.loading.loops.array_work import ArrayWork
 from np2tf.loading.loops.loop_functions import loops_of
 from np2tf.loading.loops.names import Function, functions_of
-from np2tf.loading.loops.watched_code import HARMLESS, watch_translation
-from np2tf.staging.host.originals import below_numpy
+from np2tf.loading.loops.watched_code import is_plain, watch_translation
 from np2tf.staging.host.waiting import WAIT, WAIT_OR_LEAVE
 from np2tf.translator.sources.candidates import OF_TENSORS
-from np2tf.translator.sources.python_trees import first_line, numpy_imports, parse_quietly
+from np2tf.translator.sources.python_trees import first_line, parse_quietly
 
 #: A source with such an import may hand its functions to another compiler, and needs its translation at once.
 _OTHER_COMPILERS = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(?:numba|jax|torch|cupy|cython)\b", re.MULTILINE)
@@ -46,22 +53,18 @@ def source_code(data: bytes, path: str) -> Translation | None:
         tree, original = ast.parse(data, path), parse_quietly(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    numpy = dict(name for node in ast.walk(tree) for name in numpy_imports(node))
-    if not _has_everything(tree, numpy):
+    work = ArrayWork(original, path)
+    if not _has_everything(original, work.numpy):
         return None
-    loops = loops_of(parse_quietly(text), text, path)
-    waiting_lines = _let_functions_wait(tree, ArrayWork(tree, path))
+    loops = loops_of(original, text, path, work)
+    waiting_lines = _let_functions_wait(tree, work)
     watch_translation(tree, loops, waiting_lines, frozenset())
     code = _compile(tree, path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         functions = [function for _, function, _ in functions_in(code)]
         watched, loop_functions = watched_codes(original, path, waiting_lines, {}, functions, loops)
-    hot = tuple(
-        (function, watched[id(function)])
-        for function in functions
-        if id(function) in watched and function.co_firstlineno in waiting_lines
-    )
+    hot = jitted_codes(functions, watched, waiting_lines)
     originals = Originals(np.__version__, (), (), hot, loop_functions)
     return Translation(code, (), originals=originals, is_source=True)
 
@@ -78,14 +81,13 @@ def _compile(tree: ast.Module, path: str) -> types.CodeType:
 
 def _has_everything(tree: ast.Module, numpy: Mapping[str, Path]) -> bool:
     """Return whether NumPy has everything that the source reads from it."""
-    values = {}
-    for name, path in numpy.items():
-        try:
-            values[name] = below_numpy(path)
-        except ImportError:
-            return False
-    return all(is_there(chain, values) for chain in _chains(tree)) and all(
-        node.attr not in REMOVED_METHODS for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    values = {name: below_numpy_if_there(path) for name, path in numpy.items()}
+    return (
+        all(is_there(chain, values) for chain in ([name] for name in numpy))
+        and all(is_there(chain, values) for chain in _chains(tree))
+        and all(
+            node.attr not in REMOVED_METHODS for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+        )
     )
 
 
@@ -105,8 +107,8 @@ def _let_functions_wait(tree: ast.Module, work: ArrayWork) -> set[int]:
     """Decorate the functions that work on arrays, and return their first lines."""
     lines = set()
     values = _values_in(tree)
-    for function, in_class in functions_of(tree.body):
-        if _may_be_compiled(function, in_class) and work.is_in(function):
+    for function, _ in functions_of(tree.body):
+        if _may_be_compiled(function) and work.is_in(function):
             name = WAIT if function.name in values or function.decorator_list else WAIT_OR_LEAVE
             decorator = ast.copy_location(ast.Name(name, ast.Load()), function)
             function.decorator_list.append(decorator)
@@ -123,12 +125,7 @@ def _values_in(tree: ast.Module) -> set[str]:
     return names | {node.attr for node in nodes} | {word for word in words if isinstance(word, str)}
 
 
-def _may_be_compiled(function: Function, in_class: bool) -> bool:
+def _may_be_compiled(function: Function) -> bool:
     """Return whether a function is of a kind that is compiled, whatever its body does."""
-    if isinstance(function, ast.AsyncFunctionDef):
-        return False
     is_special = function.name.startswith("__") and function.name.endswith("__")
-    if is_special and function.name != "__call__":
-        return False
-    suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
-    return not suspends and set(map(ast.unparse, function.decorator_list)) <= HARMLESS
+    return is_plain(function) and (not is_special or function.name == "__call__")

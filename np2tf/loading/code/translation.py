@@ -14,6 +14,7 @@ from np2tf.loading.code.numpy_names import check_reexports, keep_names
 from np2tf.loading.code.originals import jitted_lines, originals_of
 from np2tf.loading.code.source_lines import SourceMap
 from np2tf.loading.findings import Finding, Translation
+from np2tf.loading.loops.array_work import ArrayWork
 from np2tf.loading.loops.loop_functions import loops_of
 from np2tf.loading.loops.watched_code import watch_translation
 from np2tf.translator.batch.outcome import reason_of
@@ -36,7 +37,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         tree, original = tree_of(source, result)
         check_reexports(tree, options.reexports)
         add_boundaries(tree, original, result.compiler_functions)
-        loops = loops_of(ast.parse(source.text), source.text, path)
+        loops = loops_of(original, source.text, path, ArrayWork(original, path))
         watch_translation(tree, loops, jitted_lines(tree), result.compiler_functions)
         code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
         originals = originals_of(data, path, tree, code, loops)

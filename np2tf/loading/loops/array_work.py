@@ -13,8 +13,8 @@ class ArrayWork:
     """What works on arrays in a source.
 
     Attributes:
-        numpy: the names that the source imports from NumPy.
-        properties: the names of its methods that run where an attribute is read.
+        numpy: the names that the source imports from NumPy, and their paths below `numpy`.
+        own: the names of its functions and methods, which may do anything where they are called, or read.
 
     Args:
         source: the tree of the source.
@@ -22,9 +22,9 @@ class ArrayWork:
     """
 
     def __init__(self, source: ast.Module, path: str) -> None:
-        self.numpy = {name for node in ast.walk(source) for name, _ in numpy_imports(node)}
+        self.numpy = dict(name for node in ast.walk(source) for name in numpy_imports(node))
         folder = os.path.dirname(path)
-        self._names = self.numpy | {
+        self._names = self.numpy.keys() | {
             name
             for node in ast.walk(source)
             for name, module, _ in imports_in(node)
@@ -32,9 +32,7 @@ class ArrayWork:
         }
         self._methods: set[str] = set()
         functions = list(functions_of(source.body))
-        self.properties = {
-            function.name for function, in_class in functions if in_class and function.decorator_list
-        }
+        self.own = {function.name for function, _ in functions}
         found = 1
         while found:  # a function that calls such a function works on arrays, too
             new = [pair for pair in functions if self.is_in(pair[0])]

@@ -375,9 +375,8 @@ def _acts(block: list[ast.stmt], work: ArrayWork) -> bool:
 def _is_pure(test: ast.expr, work: ArrayWork) -> bool:
     """Return whether a test may be asked twice."""
     for node in ast.walk(test):
-        if isinstance(node, ast.NamedExpr) or (
-            isinstance(node, ast.Attribute) and node.attr in work.properties
-        ):
+        name = getattr(node, "attr", getattr(node, "id", None))
+        if isinstance(node, ast.NamedExpr) or name in work.own:
             return False
         if isinstance(node, ast.Call):
             function = node.func
@@ -449,13 +448,12 @@ _NO_VARIABLES = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 Loops = dict[tuple[int, int], LoopFunction]
 
 
-def loops_of(source: ast.Module, text: str, path: str) -> Loops:
+def loops_of(source: ast.Module, text: str, path: str, work: ArrayWork) -> Loops:
     """Return the loops of a module that can become functions."""
     loops: Loops = {}
     if any(end in text for end in OTHER_ENDS):
         return loops
     lines = [f"{line}\n" for line in text.split("\n")]
-    work = ArrayWork(source, path)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
             loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), work).loops()

@@ -35,7 +35,7 @@ from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, first_
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.While
 #: Decorators that do not change the code of a function.
-HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
+_HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 
 #: The beginning of a watched loop, whose compiled part comes as None.
 _HEAD = """
@@ -116,12 +116,17 @@ def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
     if not is_jitted:
         # The user has not asked for compilation here: functions with other decorators, generators,
         # coroutines, and loops without NumPy stay as they are.
-        decorators = set(map(ast.unparse, function.decorator_list))
-        suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function.body))
-        if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= HARMLESS:
+        if not is_plain(function):
             return
         loops = {place: loop for place, loop in loops.items() if loop.says_numpy}
     function.body = _instrument_block(function.body, loops)
+
+
+def is_plain(function: _Function) -> bool:
+    """Return whether a function is no generator or coroutine, and no decorator has changed it."""
+    suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function.body))
+    is_coroutine = isinstance(function, ast.AsyncFunctionDef)
+    return not is_coroutine and not suspends and set(map(ast.unparse, function.decorator_list)) <= _HARMLESS
 
 
 def _definition(loop_function: LoopFunction) -> ast.stmt:

@@ -165,7 +165,7 @@ def modules_in_the_way(program: Program) -> list[str]:
 
 
 #: The settings under which a program starts as its source: others ask for np2tf's operations at once.
-_PLAIN_SETTINGS = {"eager": "auto", "jit": "on", "tier": "auto", "floats": "float64", "promotion": "numpy"}
+_PLAIN_SETTINGS = {"jit": "on", "tier": "auto", "promotion": "numpy"}
 #: At most so many files of a program are searched for signs of TensorFlow.
 _MOST_FILES = 200
 _IMPORTS = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*(\w+)", re.MULTILINE)

@@ -233,6 +233,8 @@ IMPURE = {
     "an iterator": "next(numbers) % 3 == 0",
     "a list that shrinks": "stack.pop() % 2",
     "a property": "Counter.one.next % 3 == 0",
+    "a method that has the name of an array's": "Counter.one.max() % 3 == 0",
+    "a function that has a builtin's name": "abs(1) % 3 == 0",
 }
 
 
@@ -246,8 +248,16 @@ class Counter:
         self.count += 1
         return self.count
 
+    def max(self):
+        return self.next
+
 
 Counter.one = Counter()
+
+
+def abs(step):
+    Counter.one.count += step
+    return Counter.one.count
 
 
 def drawn(limit):
