@@ -39,29 +39,22 @@ _HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 
 #: The beginning of a watched loop, whose compiled part comes as None.
 _HEAD = """
-{loop} = _np2tf_watch(%s, {key!r})
+{begin}{loop} = _np2tf_watch(%s, {key!r})
 for {part} in {loop}:
     if {part} is None:
         {results}{loop}.finish()
         if {loop}.is_over:
             break
-        continue
+        {leave}continue
 """
-#: The beginning of a loop with side exits. Compiled code may leave an iteration at a statement, whose number
-#: is the exit; the next part is then the rest of that iteration.
-_HEAD_WITH_EXITS = """
-{exit} = {acts} = 0
-{loop} = _np2tf_watch(%s, {key!r})
-for {part} in {loop}:
-    if {part} is None:
-        {results}{loop}.finish()
-        if {loop}.is_over:
-            break
-        {exit} = {loop}.exit
+#: What a loop with side exits does there besides. Compiled code may leave an iteration at a statement, whose
+#: number is the exit; the next part is then the rest of that iteration.
+_BEGIN = "{exit} = {acts} = 0\n"
+_LEAVE = """\
+{exit} = {loop}.exit
         if {exit}:
             {more}{loop}.more()
-        continue
-"""
+        """
 _FOR = """\
     for TARGET in {part}:
         BODY
@@ -173,13 +166,16 @@ def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
         "part": f"{name}_part",
         "key": loop_function.key,
         "results": _targets(loop_function.results),
-        "exit": exit_name,
-        "acts": loop_function.acts,
-        "more": _targets(loop_function.more_names),
-        "reset": f"{exit_name} = 0; " if variant else "",
-        "exits_or": f"{exit_name} and not " if variant else "",
     }
-    head = (_HEAD_WITH_EXITS if variant else _HEAD) % ("NUMBERS" if isinstance(loop, ast.For) else "None")
+    exits = {"exit": exit_name, "acts": loop_function.acts, "more": _targets(loop_function.more_names)}
+    of_exits = {
+        "begin": _BEGIN.format(**exits),
+        "leave": _LEAVE.format(**texts, **exits),
+        "reset": f"{exit_name} = 0; ",
+        "exits_or": f"{exit_name} and not ",
+    }
+    texts |= of_exits if variant else dict.fromkeys(of_exits, "")
+    head = _HEAD % ("NUMBERS" if isinstance(loop, ast.For) else "None")
     template = head + (_FOR if isinstance(loop, ast.For) else _WHILE)
     statements = ast.parse(template.format(**texts)).body
     for node in statements:

@@ -27,7 +27,7 @@ from np2tf.staging.host.watched_loops import WATCH, WatchedLoop, hot, loop_costs
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
-from np2tf.staging.tiers.outlook import Progress, running
+from np2tf.staging.tiers.outlook import Progress, is_worth, running
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.loop_compiler import LoopCompiler
@@ -438,7 +438,7 @@ class LoopRun:
         loop = self._loop
         cost = loop.expected_seconds + import_cost()
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = seconds_left * (1.0 - loop.record.ratio) > constants.FIRST_CALL_GAIN * cost
+            pays = is_worth(seconds_left * (1.0 - loop.record.ratio), cost)
         else:
             pays = seconds_left > constants.REST_FACTOR * cost
         return (

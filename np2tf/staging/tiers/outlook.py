@@ -89,6 +89,11 @@ def seconds_left() -> float | None:
     return left
 
 
+def is_worth(saving: float, cost: float) -> bool:
+    """Return whether so many seconds that are saved are worth what compiling costs."""
+    return saving > constants.FIRST_CALL_GAIN * cost
+
+
 def pays(own_seconds: float, since: float, cost: float) -> bool:
     """Return whether code that has taken `own_seconds` on the host will save what compiling costs.
 
@@ -102,4 +107,4 @@ def pays(own_seconds: float, since: float, cost: float) -> bool:
     else:
         passed = max(process_time() - since, own_seconds, 1e-9)
         expected = left * own_seconds / passed
-    return expected * constants.EXPECTED_SAVING >= constants.FIRST_CALL_GAIN * cost
+    return is_worth(expected * constants.EXPECTED_SAVING, cost)
