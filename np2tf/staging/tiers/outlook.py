@@ -91,7 +91,7 @@ def seconds_left() -> float | None:
 
 def is_worth(saving: float, cost: float) -> bool:
     """Return whether so many seconds that are saved are worth what compiling costs."""
-    return saving > constants.FIRST_CALL_GAIN * cost
+    return saving >= constants.FIRST_CALL_GAIN * cost
 
 
 def pays(own_seconds: float, since: float, cost: float) -> bool:
