@@ -17,6 +17,7 @@ from np2tf.loading.loops.names import (
     functions_of,
     globals_of_functions,
     is_bound_before_read,
+    is_bound_first,
     is_private,
     jumps,
     parameters_of,
@@ -532,7 +533,19 @@ class _LoopFinder:
             _distance(loop.test) if isinstance(loop, ast.While) else "",
             exits,
             tuple(line for place in exits for line in _lines_of_python(loop.body[place], self._work)),
+            rebound=_rebound(loop, results, exits),
         )
+
+
+def _rebound(loop: _Loop, results: list[str], exits: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the results whose values before an iteration do not matter.
+
+    They do where no iteration runs, and only with exits a `while` tells how many have run.
+    """
+    if isinstance(loop, ast.While) and not exits:
+        return ()
+    end = exits[0] if exits else len(loop.body)
+    return tuple(name for name in results if is_bound_first(name, loop, end))
 
 
 _OF_DISTANCES = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)

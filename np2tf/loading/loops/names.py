@@ -121,6 +121,20 @@ def is_bound_before_read(name: str, loop: ast.For | ast.While) -> bool:
     return False
 
 
+def is_bound_first(name: str, loop: ast.For | ast.While, end: int) -> bool:
+    """Return whether each iteration binds a variable before it can read it, or jump, or come to the
+    statement `end` of the body, so that nothing depends on the value that it has before the iteration.
+    """
+    if not is_bound_before_read(name, loop):
+        return False
+    for statement in loop.body[:end]:
+        if name in stored_names([statement]):
+            return True
+        if any(isinstance(part, (ast.Break, ast.Continue, ast.Return)) for part in ast.walk(statement)):
+            return False
+    return isinstance(loop, ast.For) and name in stored_names([loop.target])
+
+
 def is_private(name: str) -> bool:
     """Return whether Python changes a name inside a class (name mangling)."""
     return name.startswith("__") and not name.endswith("__")

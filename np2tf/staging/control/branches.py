@@ -15,7 +15,7 @@ from np2tf.arrays.array.ndarray import storage_of
 from np2tf.arrays.array.slice_updates import slice_under_xla
 from np2tf.arrays.indexing.get_set import pin_before_write
 from np2tf.arrays.operands.widened_storage import WidenedStorage, read_widened
-from np2tf.arrays.tensors.storage import Storage, link_aliases, staged_device, staging_scope
+from np2tf.arrays.tensors.storage import Storage, current_scope, link_aliases, staged_device, staging_scope
 from np2tf.arrays.tensors.violations import record_violation
 from np2tf.core.errors import (
     BranchDtypeError,
@@ -48,6 +48,7 @@ from np2tf.staging.values.carried_values import (
 )
 from np2tf.staging.values.containers import guard_closures
 from np2tf.staging.values.staged_list import fit_structure, merge_structures
+from np2tf.staging.xla.loop_passes import compute_once, share_rolls
 
 # -- partial updates -----------------------------------------------------------------------------------------
 # The writes of a staged branch to an array, as slice updates.
@@ -340,6 +341,14 @@ def stage_branches(
             ]
             return results + [number_among(choices, leaves[k]) for k, choices in tracked_storages.items()]
 
+    def branch_of(branch: Branch) -> list[tf.Tensor]:
+        results = _run_restoring(functools.partial(side, branch), shapes)
+        scope = current_scope()
+        if not trace.xla or scope is None or scope.counter is None:
+            return results
+        counter = tf.identity(scope.counter)  # in the branch's own graph
+        return compute_once(counter, share_rolls(counter, results, trace.device))
+
     if trace.throw_aways:
         results = _foresee(trace, forms, len(tracked_storages), shapes, sides)
         sources = [a | b for a, b in zip(sides[0].possible_aliases, sides[1].possible_aliases, strict=True)]
@@ -354,8 +363,8 @@ def stage_branches(
     else:
         results = tf.cond(
             test,
-            lambda: _run_restoring(functools.partial(side, then), shapes),
-            lambda: _run_restoring(functools.partial(side, otherwise), shapes),
+            lambda: branch_of(then),
+            lambda: branch_of(otherwise),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from np2tf.core.errors import TracingTimeError
 from np2tf.core.faults import note_fault
 from np2tf.core.late import installation
 from np2tf.core.settings import config
-from np2tf.staging.host.watched_loops import WATCH, WatchedLoop, hot, loop_costs, loops
+from np2tf.staging.host.watched_loops import WATCH, LoopFunction, WatchedLoop, hot, loop_costs, loops
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
@@ -147,6 +147,34 @@ def part_sizes(size: int) -> Generator[int, float | None, None]:
             return
 
 
+class _Frame(NamedTuple):
+    """What a loop's function takes from the frame of the loop.
+
+    Attributes:
+        variables: the variables of the frame.
+        names: its globals.
+        first: the first values of names that every iteration binds anew. Their values before an iteration do
+            not matter, and the same value asks for no other code.
+    """
+
+    variables: dict[str, Any]
+    names: dict[str, Any]
+    first: dict[str, Any]
+
+    @classmethod
+    def of(cls, frame: types.FrameType, first: dict[str, Any] | None = None) -> _Frame:
+        """Return what is in a frame now."""
+        return cls(dict(frame.f_locals), frame.f_globals, {} if first is None else first)
+
+    def arguments(self, function: LoopFunction) -> list[Any]:
+        """Return the values of the parameters that are variables."""
+        for name in function.rebound:
+            if not isinstance(self.variables[name], np.ndarray):
+                self.first.setdefault(name, self.variables[name])
+        first = {name: self.first[name] for name in function.rebound if name in self.first}
+        return [first[name] if name in first else self.variables[name] for name in function.parameters]
+
+
 class LoopRun:
     """The iterations of a watched loop, in parts; None stands for a part that runs as compiled code.
 
@@ -178,6 +206,8 @@ class LoopRun:
         "exit",
         "is_over",
     )
+
+    _frame: _Frame
 
     def __init__(
         self,
@@ -227,9 +257,9 @@ class LoopRun:
         """Return whether compiled code continues after Python has run the rest of an iteration."""
         if self._policy is None or not len(self._rounds_left):
             return False
-        self._frame = dict(frame.f_locals), frame.f_globals
+        self._frame = _Frame.of(frame, self._frame.first)
         self._note_progress(len(self._numbers) - len(self._rounds_left), frame)
-        return all(name in self._frame[0] for name in self._loop.function.parameters)
+        return all(name in self._frame.variables for name in self._loop.function.parameters)
 
     def _part(self, numbers: range) -> Iterable[Any]:
         """Return the loop's iterable for some numbers; the numbers before have been passed on."""
@@ -327,11 +357,19 @@ class LoopRun:
         return function.acts if function.exits or self._loop.with_exits is not None else None
 
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
-        """Return whether compiled code takes over after some iterations. A loop that cannot be compiled as a
-        whole is compiled with side exits, if it may have some.
+        """Return whether compiled code takes over after some iterations.
+
+        A loop that may have side exits is compiled with them if Python seldom acts there: as a whole it would
+        be a graph, because of what it prints, or could not be compiled.
         """
-        loop, rounds = self._loop, position - constants.LOADING_ROUNDS
-        if not loop.refused:
+        whole, rounds = self._loop.whole, position - constants.LOADING_ROUNDS
+        variants = [whole] if whole.with_exits is None else [whole, whole.with_exits]
+        if timing.acts * constants.LEAST_ROUNDS_AN_ACT <= position:
+            variants.reverse()
+        for loop in variants:
+            if loop.refused:
+                continue
+            self._loop = loop
             passed = timing.timer.own_seconds - timing.first
             if self._acts is not None:
                 # What Python does at side exits does not count. If it always acts, nothing is known.
@@ -346,10 +384,9 @@ class LoopRun:
                 self._report_entry = loop.note_replacement(position, timing.seconds)
                 self._taken_over = True
                 return True
-        if not loop.refused or loop.with_exits is None:
-            return False
-        self._loop = loop.with_exits
-        return self._continue_compiled(position, timing, frame)
+            if not loop.refused:
+                return False
+        return False
 
     def _note_end(self, rounds: int, timing: _Timing) -> None:
         try:
@@ -408,10 +445,10 @@ class LoopRun:
         hot.count += 1
         if not _is_possible():
             return False
-        variables = dict(frame.f_locals)
-        if any(name not in variables for name in self._loop.function.parameters):
+        self._frame = _Frame.of(frame)
+        if any(name not in self._frame.variables for name in self._loop.function.parameters):
             return True
-        arguments = self._arguments(variables, rounds_left)
+        arguments = self._arguments(rounds_left)
         jitted_function = self._stageable_function(frame, arguments)
         return False if jitted_function is None else (loop_compiler(jitted_function), arguments)
 
@@ -449,12 +486,11 @@ class LoopRun:
 
     def _take_over(self, frame: types.FrameType, seconds_left: float) -> bool:
         """Return whether the loop was traced; `seconds_left` is the time that the host would still take."""
-        variables, loop = frame.f_locals, self._loop
-        if any(name not in variables for name in loop.function.parameters):
+        loop, self._frame = self._loop, _Frame.of(frame)
+        if any(name not in self._frame.variables for name in loop.function.parameters):
             return False
-        self._frame = dict(variables), frame.f_globals
         start, compile_seconds = perf_counter(), clock.compile_seconds
-        arguments = self._arguments(variables, self._numbers)
+        arguments = self._arguments(self._numbers)
         jitted_function = self._stageable_function(frame, arguments)
         if jitted_function is None:
             return False
@@ -479,9 +515,9 @@ class LoopRun:
             loop.note_failure(why)
         return why is None
 
-    def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
+    def _arguments(self, numbers: range) -> tuple[Any, ...]:
         function = self._loop.function
-        values = [variables[name] for name in function.parameters]
+        values = self._frame.arguments(function)
         if function.kind == "while":
             return (*values, len(numbers))
         values += [*self._arrays, numbers.start, numbers.stop]
@@ -494,13 +530,12 @@ class LoopRun:
         """
         if self._results is not None:
             return self._results
-        variables, names = self._frame
-        start = self._rounds_left.start
+        start, variables = self._rounds_left.start, self._frame.variables
         if self._policy is None:
-            self._policy = self._sizes(names)
+            self._policy = self._sizes(self._frame.names)
         try:
             while not self._is_done and (size := self._next_size()) is not None:
-                self._seconds_of_part = self._run(size, variables)
+                self._seconds_of_part = self._run(size)
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False
         self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
@@ -508,8 +543,8 @@ class LoopRun:
 
     def more(self) -> tuple[Any, ...]:
         """Return what Python needs besides the results to run the rest of an iteration."""
-        variables, _ = self._frame
-        return tuple(variables[name] for name in self._loop.function.results if name not in self._names)
+        names = (name for name in self._loop.function.results if name not in self._names)
+        return tuple(self._frame.variables[name] for name in names)
 
     def _next_size(self) -> int | None:
         """Return the length of the next part; None if no part can run."""
@@ -533,33 +568,44 @@ class LoopRun:
         if duration is not None:
             loop_costs.seconds += duration
             self._loop.note(duration)
-            trace_count = jitted_function.trace_count
-            size = max(1, int(constants.WARM_TRIAL / self._per_round))
-            duration = yield size
-        if duration is not None:
-            seconds = size * self._per_round
-            self._loop.ratio = duration / seconds
-            if duration > constants.FASTER * seconds or jitted_function.trace_count > trace_count:
-                self._loop.refused = True
-            else:
+            size = yield from self._warm_trials(jitted_function)
+            if size:
                 yield from part_sizes(size)
         self._report_entry.returned += 1
+
+    def _warm_trials(self, jitted_function: JittedFunction) -> Generator[int, float | None, int]:
+        """Yield the lengths of warm trials, and receive the seconds of each; return the length if compiled
+        code is faster, and else 0.
+        """
+        size, trace_count = max(1, int(constants.WARM_TRIAL / self._per_round)), jitted_function.trace_count
+        for _ in range(constants.WARM_TRIALS):
+            duration = yield size
+            if duration is None:
+                return 0
+            if jitted_function.trace_count > trace_count:
+                break
+            self._loop.ratio = duration / (size * self._per_round)
+            if self._loop.ratio <= constants.FASTER:
+                return size
+        self._loop.refused = self._loop.whole.refused = True
+        return 0
 
     @property
     def _is_done(self) -> bool:
         return self.is_over or self.exit > 0 or not len(self._rounds_left)
 
-    def _run(self, size: int, variables: dict[str, Any]) -> float | None:
+    def _run(self, size: int) -> float | None:
         """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
         cannot. At a side exit fewer iterations run, and the result is what all of them would take.
         """
         function, start = self._loop.function, perf_counter()
         part = self._rounds_left[:size]
-        result = self._compiler.run_now(self._arguments(variables, part), self._loop.changing_places)
+        result = self._compiler.run_now(self._arguments(part), self._loop.changing_places)
         seconds = perf_counter() - start
         if result is not None:
-            variables.update(zip(function.results, result))
             flags = result[len(function.results) :]
+            if not (self._loop.is_while and function.exits and int(flags[-2]) == len(part)):
+                self._frame.variables.update(zip(function.results, result))
             done = self._note_exit(part, *flags[-2:]) if function.exits else len(part)
             self._rounds_left = self._rounds_left[done:]
             self.is_over = function.tells and bool(flags[0]) and not self.exit

@@ -71,6 +71,8 @@ class LoopFunction(NamedTuple):
     """The lines of the blocks of these statements that Python runs."""
     with_exits: LoopFunction | None = None
     """The same loop with side exits, if it has such statements. The run time finds it by its key."""
+    rebound: tuple[str, ...] = ()
+    """The results that every iteration binds anew: the values that they have before do not matter."""
 
     @property
     def more_names(self) -> tuple[str, ...]:
@@ -126,6 +128,8 @@ class WatchedLoop(Followed):
         count = len(loop_function.parameters) + loop_function.items
         #: The same loop with side exits, for a loop that cannot be compiled as a whole; None if it has none.
         self.with_exits: WatchedLoop | None = None
+        #: The same loop without side exits.
+        self.whole: WatchedLoop = self
         places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
         self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
@@ -135,12 +139,14 @@ class WatchedLoop(Followed):
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
 
     def note_failure(self, why: Fallback) -> None:
-        """Refuse the loop; with side exits, too, if a line that is no part of them has failed."""
+        """Refuse the loop, and its other variant if a line has failed that is in both."""
         self.refused = True
         if why.kind not in (ValueNeededError, CalleeError):
             return
         inside = why.path == self.path and why.line in self.function.lines
-        if self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
+        if self.whole is not self:
+            self.whole.refused = self.whole.refused or inside
+        elif self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
             self.with_exits.refused = True
 
     @functools.cached_property
@@ -325,6 +331,8 @@ def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> 
     loops.update({loop.function.key: loop for loop in new_loops})
     for loop in new_loops:
         loop.with_exits = loops.get(loop.function.key + WITH_EXITS)
+        if loop.with_exits is not None:
+            loop.with_exits.whole = loop
         inside = range(loop.function.line, max(loop.function.lines) + 1)
         for inner_loop in new_loops:
             if (

@@ -154,9 +154,14 @@ ENTER_FACTOR = 3.0
 ENOUGH_RUNS = 20
 #: A trace of a loop that took too long is expected to take this many times as long as it was given.
 GIVEN_UP_FACTOR = 2
+#: A loop is compiled with side exits, not as a whole, if Python acts there in at most one of so many
+#: iterations: leaving compiled code and entering it again takes about a millisecond.
+LEAST_ROUNDS_AN_ACT = 8
 #: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
 #: a warm trial.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
+#: Compiled code that is no faster gets so many warm trials: the first still makes memory that others use.
+WARM_TRIALS = 3
 #: Compiled code must take less than this share of the host's time.
 FASTER = 0.9
 #: Compiled code runs in parts, each PART_GROWTH times as long as the last, until a part takes LONGEST_PART
