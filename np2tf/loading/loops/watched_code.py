@@ -42,19 +42,22 @@ _HEAD = """
 {begin}{loop} = _np2tf_watch(%s, {key!r})
 for {part} in {loop}:
     if {part} is None:
-        {results}{loop}.finish()
+        {finish}
         if {loop}.is_over:
             break
-        {leave}continue
+        continue
 """
-#: What a loop with side exits does there besides. Compiled code may leave an iteration at a statement, whose
-#: number is the exit; the next part is then the rest of that iteration.
+_FINISH = "{results}{loop}.finish()"
+#: What a loop with side exits does there. Compiled code may leave an iteration at a statement, whose number
+#: is the exit; the next part is then the rest of that iteration. Names that only the statements bind are no
+#: results then, and may have no values yet.
 _BEGIN = "{exit} = {acts} = 0\n"
-_LEAVE = """\
-{exit} = {loop}.exit
-        if {exit}:
-            {more}{loop}.more()
-        """
+_FINISH_OR_LEAVE = """\
+if {loop}.has_exits:
+            {exit_results}{loop}.finish()
+            {exit} = {loop}.exit
+        else:
+            {results}{loop}.finish()"""
 _FOR = """\
     for TARGET in {part}:
         BODY
@@ -167,14 +170,16 @@ def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
         "key": loop_function.key,
         "results": _targets(loop_function.results),
     }
-    exits = {"exit": exit_name, "acts": loop_function.acts, "more": _targets(loop_function.more_names)}
-    of_exits = {
-        "begin": _BEGIN.format(**exits),
-        "leave": _LEAVE.format(**texts, **exits),
-        "reset": f"{exit_name} = 0; ",
-        "exits_or": f"{exit_name} and not ",
-    }
-    texts |= of_exits if variant else dict.fromkeys(of_exits, "")
+    if variant is None:
+        texts |= {"begin": "", "finish": _FINISH.format(**texts), "reset": "", "exits_or": ""}
+    else:
+        texts |= {"exit": exit_name, "acts": loop_function.acts, "exit_results": _targets(variant.results)}
+        texts |= {
+            "begin": _BEGIN.format(**texts),
+            "finish": _FINISH_OR_LEAVE.format(**texts),
+            "reset": f"{exit_name} = 0; ",
+            "exits_or": f"{exit_name} and not ",
+        }
     head = _HEAD % ("NUMBERS" if isinstance(loop, ast.For) else "None")
     template = head + (_FOR if isinstance(loop, ast.For) else _WHILE)
     statements = ast.parse(template.format(**texts)).body

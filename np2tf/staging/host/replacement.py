@@ -190,7 +190,6 @@ class LoopRun:
         "_frame",
         "_iterator",
         "_loop",
-        "_names",
         "_note",
         "_numbers",
         "_pending",
@@ -213,12 +212,11 @@ class LoopRun:
         self,
         numbers: range,
         loop: WatchedLoop,
-        names: tuple[str, ...],
         arrays: tuple[np.ndarray, ...] = (),
         iterable: Any = None,
     ) -> None:
         self._numbers, self._loop, self._arrays = numbers, loop, arrays
-        self._names, self.exit = names, 0
+        self.exit = 0
         self._progress = Progress(None if loop.is_while else len(numbers), loop.may_end_early)
         # The seconds of an iteration without what runs at side exits, if it has any.
         self._per_round = float("inf")
@@ -539,12 +537,12 @@ class LoopRun:
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False
         self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
-        return tuple(variables[name] for name in self._names)
+        return tuple(variables[name] for name in self._loop.function.results)
 
-    def more(self) -> tuple[Any, ...]:
-        """Return what Python needs besides the results to run the rest of an iteration."""
-        names = (name for name in self._loop.function.results if name not in self._names)
-        return tuple(self._frame.variables[name] for name in names)
+    @property
+    def has_exits(self) -> bool:
+        """True if compiled code may leave an iteration, and `finish` returns what Python needs then."""
+        return bool(self._loop.function.exits)
 
     def _next_size(self) -> int | None:
         """Return the length of the next part; None if no part can run."""
@@ -704,7 +702,6 @@ class _Watching:
                 if count < constants.SHORT_LOOP:
                     return (numbers,)
             loop = loops.get(key)
-            names = () if loop is None else loop.function.results
             if loop is not None and loop.refused and loop.with_exits is not None:
                 loop = loop.with_exits
             if loop is not None and loop.function.in_module and not _is_of_main(sys._getframe(1)):
@@ -712,14 +709,14 @@ class _Watching:
             if numbers is None:
                 if loop is None or not loop.may_be_watched(constants.HOT_LOOP):
                     return ()
-                return LoopRun(UNLIMITED_ROUNDS, loop, names)
+                return LoopRun(UNLIMITED_ROUNDS, loop)
             if loop is None or loop.refused:
                 return (numbers,)
             if loop.function.items:
                 return _watched_items(numbers, loop)
             if not is_range or not loop.may_be_watched(constants.HOT_LOOP / count):
                 return (numbers,)
-            return LoopRun(numbers, loop, names)
+            return LoopRun(numbers, loop)
         except Exception as error:
             note_fault(error)
             return () if numbers is None else (numbers,)
@@ -736,7 +733,7 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     count = min(map(len, arrays))
     if count < constants.SHORT_LOOP or not loop.may_be_watched(constants.HOT_LOOP / count):
         return (iterable,)
-    return LoopRun(range(count), loop, loop.function.results, arrays, iterable)
+    return LoopRun(range(count), loop, arrays, iterable)
 
 
 #: The globals that instrumented code needs.

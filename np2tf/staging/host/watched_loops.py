@@ -75,12 +75,6 @@ class LoopFunction(NamedTuple):
     """The results that every iteration binds anew: the values that they have before do not matter."""
 
     @property
-    def more_names(self) -> tuple[str, ...]:
-        """The names that Python needs after a side exit besides the results."""
-        names = () if self.with_exits is None else self.with_exits.results
-        return tuple(name for name in names if name not in self.results)
-
-    @property
     def acts(self) -> str:
         """The variable that counts how often Python has acted at a side exit."""
         return f"{self.name.removesuffix(EXITS_SUFFIX)}_acts"

@@ -68,6 +68,51 @@ ROWS = {
             x = y + b
         return x, y, a, b
         """,
+    "names that only Python binds, without values yet": """
+        t = 0.0
+        while t < 2.0:
+            t += 0.03125
+            x = x + np.cos(t)
+            if t >= 1.5:
+                mark = x.sum()
+                tell(t, mark)
+        return x, mark
+        """,
+    "a flag, and a name of another type, which each iteration binds anew": """
+        last, due = None, 0.0
+        for k in range(80):
+            show = False
+            step = 0.125
+            if k % 9 == 4:
+                show = True
+                step = k
+            x = x * 0.99 + step
+            if show:
+                tell(k, step, last)
+                last = step
+        return x, show, step, last
+        """,
+    "jumps before a name is bound anew": """
+        mode = "first"
+        for k in range(60):
+            x = x + 0.5
+            if k % 4 == 1:
+                continue
+            mode = k % 3 == 0
+            if k % 10 == 8:
+                tell(k, mode, x)
+        return x, mode
+        """,
+    "a while that ends at the beginning of a part": """
+        t, show = 0.0, "never"
+        while t < 1.0:
+            t += 0.0625
+            show = t > 0.5
+            x = x + t
+            if t == 0.25:
+                tell(t, show)
+        return x, t, show
+        """,
     "both exits of one iteration": """
         for k in range(30):
             x = x + 1
