@@ -221,6 +221,9 @@ class ndarray(metaclass=_ArrayType):
         if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
             static = tf.get_static_value(tensor)
             if static is None:
+                scope = current_scope()
+                if scope is not None:
+                    scope.trace.need(tensor)
                 raise ValueNeededError("the value of an array is needed during compilation")
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())

@@ -134,7 +134,8 @@ def getitem(array: ndarray, key: Any) -> Any:
     mask = leading_mask(items)
     if mask is not None:
         check_mask(mask, tensor)
-        selection = mask_selection(tensor, mask) if staging_for_xla() else None
+        is_open = staging_for_xla() and tf.get_static_value(mask) is None
+        selection = mask_selection(tensor, mask) if is_open else None
         if selection is not None:
             return selected_array(guard_gradient(selection))
         return tensor_array(get_masked(tensor, mask))

@@ -15,7 +15,7 @@ from np2tf.arrays.operands.path_dependent import as_index
 from np2tf.arrays.operands.promotion import default_dtype, kind_of
 from np2tf.arrays.tensors.axis_reductions import reduce_any
 from np2tf.arrays.tensors.dtype_dispatch import gather_parts
-from np2tf.arrays.tensors.storage import current_scope, staging_for_xla
+from np2tf.arrays.tensors.storage import current_scope, need_mask, staging_for_xla
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.arrays.tensors.violations import checks_bounds, record_violation
 from np2tf.core.errors import DuplicateIndicesError, ShapeNeededError, UnsupportedDtypeError
@@ -209,17 +209,25 @@ def _drop_ellipsis(items: list[Any]) -> bool:
 
 def true_places(mask: tf.Tensor) -> tf.Tensor:
     """Return the positions of the true elements, one row each; a constant if the mask is known."""
-    static_mask = None if tf.executing_eagerly() else tf.get_static_value(mask)
-    return (
-        tf.where(mask)
-        if static_mask is None
-        else tf.constant(np.argwhere(static_mask).reshape(-1, static_mask.ndim))
-    )
+    static = static_mask(mask)
+    if static is None:
+        return tf.where(mask)
+    return tf.constant(np.argwhere(static).reshape(-1, static.ndim))
+
+
+def static_mask(mask: tf.Tensor) -> np.ndarray | None:
+    """Return the elements of a mask; None if they are not known while staging, or need not be."""
+    if tf.executing_eagerly():
+        return None
+    static: np.ndarray | None = tf.get_static_value(mask)
+    if static is None:
+        need_mask(mask)
+    return static
 
 
 def get_masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
     """Return the elements at which `mask`, which lies along the axes from `axis` on, is true."""
-    if tf.executing_eagerly() or tf.get_static_value(mask) is None:
+    if static_mask(mask) is None:
         return tf.boolean_mask(tensor, mask, axis=axis)
     if mask.shape.rank == 1:
         return gather_parts(tensor, true_places(mask)[:, 0], axis)

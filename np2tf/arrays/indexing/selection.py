@@ -24,7 +24,7 @@ from np2tf.arrays.array.view_transforms import BasicIndexing, ViewTransform, rea
 from np2tf.arrays.tensors import symbolic_integers
 from np2tf.arrays.tensors.axis_reductions import reduce_any
 from np2tf.arrays.tensors.graph_queries import value_number
-from np2tf.arrays.tensors.storage import Storage, current_scope, staging_for_xla
+from np2tf.arrays.tensors.storage import Storage, current_scope, need_mask, staging_for_xla
 from np2tf.arrays.tensors.symbolic_integers import Int, SymInt
 from np2tf.arrays.tensors.tapes import may_record
 from np2tf.arrays.tensors.violations import record_violation
@@ -298,6 +298,7 @@ class Selection:
         result = self.whole if all(end == slice(None) for end in ends) else self.whole[tuple(ends)]
         for k, part in enumerate(self.parts):
             if part is not None and part.interval is None:
+                need_mask(part.mask)
                 result = tf.boolean_mask(result, part.mask, axis=k)
         return result
 

@@ -173,6 +173,16 @@ def current_scope() -> StagingScope | None:
     return _stack.scopes[-1] if _stack.scopes else None
 
 
+def need_mask(mask: tf.Tensor) -> None:
+    """Begin a trace for XLA again, with a mask as a constant, if it depends on nothing that may vary.
+
+    XLA needs to know the number of elements that are true.
+    """
+    scope = current_scope()
+    if scope is not None and scope.trace.xla:
+        scope.trace.need(mask)
+
+
 class StandInBase:
     """The base class of stand-ins for arrays on the host that a function being traced reads by name."""
 

@@ -6,6 +6,7 @@ which is beside it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,6 +60,7 @@ class TraceContext(Protocol):
         root: the outermost scope; None before it has been entered.
         is_compiled_later: whether other code than np2tf's decides what compiles the graph.
         throw_aways: the throw-away graphs that are being traced, which tell what loops and branches do.
+        need: called before a trace fails for want of a tensor's value; it may begin the trace again.
     """
 
     xla: bool
@@ -72,6 +74,7 @@ class TraceContext(Protocol):
     assumptions: Shortcut
     root: StagingScope | None
     throw_aways: list[Any]
+    need: Callable[[Any], None]
 
     @property
     def shown_text(self) -> TextRecord:

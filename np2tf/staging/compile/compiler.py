@@ -57,6 +57,7 @@ from np2tf.staging.tiers.call_context import compiles_at_once, has_tensor, is_re
 from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.history import digest_of_call, key_of
 from np2tf.staging.tiers.host_streak import HostStreak
+from np2tf.staging.trace.fixed_arrays import ArraysNeeded
 from np2tf.staging.trace.signature import Signature
 from np2tf.staging.trace.trace import trace_of
 from np2tf.staging.values.carried_values import check_returned
@@ -250,6 +251,8 @@ class Compiler:
                     raise TracingTimeError("the lengths of arrays are needed") from error
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
                 cache = self._cache_of(call)
+            except ArraysNeeded as discovery:
+                cache.fix(discovery.places)
             except TraceAgain as discovery:
                 self._preparation.learn(discovery)
                 call = self._preparation.prepare(call.args, call.kwargs, call.changing_places)
@@ -309,6 +312,7 @@ class Compiler:
                 task = Task(
                     numbers=list(signature.numbers),
                     inputs=inputs,
+                    fixed=frozenset(cache.fixed),
                     bounds=bounds,
                     open_arrays=OpenArrays(
                         call.open_pattern, len(signature.numbers), bounds, signature.ragged_places

@@ -23,7 +23,14 @@ from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.tensors.storage import Storage, as_graph_inputs, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.core.counts import counts
-from np2tf.core.errors import AliasingError, RecursionLimitError, StagingError, TextTypeError, UnrollingError
+from np2tf.core.errors import (
+    AliasingError,
+    RecursionLimitError,
+    StagingError,
+    TextTypeError,
+    UnrollingError,
+    ValueNeededError,
+)
 from np2tf.core.late import not_collecting
 from np2tf.core.settings import config
 from np2tf.staging.compile.open_arrays import OpenArrays
@@ -31,6 +38,7 @@ from np2tf.staging.compile.results import Outputs, collect_outputs, rebuild_resu
 from np2tf.staging.process.boundary import raw
 from np2tf.staging.random.streams import Draws, StreamsOfCall
 from np2tf.staging.tiers.call_context import is_recording
+from np2tf.staging.trace.fixed_arrays import FixedArrays
 from np2tf.staging.trace.operations import (
     ProgramFrames,
     TraceLimit,
@@ -68,6 +76,7 @@ class Task:
     Attributes:
         numbers: the numbers, which are constants except the numbers in `inputs`.
         inputs: the places of the numbers that are inputs.
+        fixed: the places of arrays that are constants.
         bounds: the least and the greatest value of inputs that are natural numbers.
         open_arrays: the arrays whose lengths are inputs.
         handles: whether the code handles exceptions, so that it must not miss any.
@@ -82,6 +91,7 @@ class Task:
 
     numbers: Sequence[Any]
     inputs: tuple[int, ...]
+    fixed: frozenset[int]
     bounds: Mapping[int, tuple[int, int]]
     open_arrays: OpenArrays
     handles: bool
@@ -163,7 +173,11 @@ class Program:
             trace.gaps.is_allowed, trace.assumptions.is_allowed = not task.gradients, task.assumes
             self.gaps, self.assumptions = trace.gaps, trace.assumptions
             trace.may_call_numpy = trace.device == "cpu"
-            storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
+            values = [
+                tf.constant(array) if k in task.fixed else tensors[k] for k, array in enumerate(arrays)
+            ]
+            trace.need = FixedArrays(arrays, tensors, task.fixed).need
+            storages = [Storage(value) for value in values]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True
                 storage.order = order_of_memory(array)
@@ -183,6 +197,8 @@ class Program:
                     )
                 trace.shown_text.check()
                 written_places = [k for k, storage in enumerate(storages) if storage in root.writes]
+                if not task.fixed.isdisjoint(written_places):
+                    raise ValueNeededError("the value is needed of an array that the code changes")
                 self.outputs, values = collect_outputs(result, storages, written_places, trace, self.draws)
                 return values
 

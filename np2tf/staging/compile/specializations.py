@@ -42,6 +42,7 @@ class SpecializationCache:
         functions: the code, by the numbers that are constants of it.
         timing: what the calls take on each tier.
         fallback: the reason why the calls cannot be compiled, if they cannot.
+        fixed: the places of arrays that are constants of the code.
         bounded_inputs: the inputs that are integers whose size XLA needs to know.
         is_graph_only: whether the code is a graph for lengths of any size, which XLA is not asked to compile.
         digest: the digest of the calls, once there is code for them.
@@ -55,6 +56,7 @@ class SpecializationCache:
     integers: set[int] = field(default_factory=set)
     changing_numbers: set[int] = field(default_factory=set)
     pinned_numbers: set[int] = field(default_factory=set)
+    fixed: set[int] = field(default_factory=set)
     bounded_inputs: set[int] = field(default_factory=set)
     is_graph_only: bool = False
     digest: str = ""
@@ -120,7 +122,13 @@ class SpecializationCache:
     def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:
         """Return the key of the code for these numbers."""
         number_keys = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
-        return inputs, tuple(number_keys), signature.constants, tuple(self.bounds(inputs, signature).items())
+        contents = tuple(signature.arrays[k].tobytes() for k in sorted(self.fixed))
+        bounds = tuple(self.bounds(inputs, signature).items())
+        return inputs, tuple(number_keys), signature.constants, contents, bounds
+
+    def fix(self, places: frozenset[int]) -> None:
+        """Make arrays constants of the next code."""
+        self.fixed |= places
 
     def find(self, signature: Signature) -> ConcreteFunction | None:
         """Return the code for a call, if there is any."""
@@ -136,7 +144,8 @@ class SpecializationCache:
 
     def check_growth(self) -> None:
         """Refuse to compile again if there have been too many traces."""
-        if len(self.functions) >= constants.TRACES_A_CACHE:
+        most = constants.TRACES_OF_CONTENTS if self.fixed else constants.TRACES_A_CACHE
+        if len(self.functions) >= most:
             raise TooManyTracesError.of()
 
     @property

@@ -24,6 +24,7 @@ from np2tf.core.errors import (
     RankChangeError,
     RecursionLimitError,
     StagingError,
+    TraceAgain,
     TraceDifferenceError,
     XlaShapeError,
 )
@@ -262,7 +263,7 @@ class _Side:
                 self.possible_aliases = [possible_aliases(leaf) for leaf in self.leaves]
                 self.new = [new_storages(leaf) for leaf in self.leaves]
                 read_widened(self.leaves)
-            except (StagingError, PromotionError):
+            except (StagingError, PromotionError, TraceAgain):
                 raise
             except RecursionError as error:
                 raise RecursionLimitError("calls in compiled branches are nested too deeply") from error

@@ -117,6 +117,7 @@ class Trace:
         effects: the prints and other effects of the code.
         draws: the random draws; None if there can be none.
         shown_text: the record of values that are shown as text.
+        need: called before a trace fails for want of a tensor's value; it may begin the trace again.
     """
 
     def __init__(
@@ -141,6 +142,7 @@ class Trace:
         self.effects = Effects()
         self.draws: Draws | None = None
         self.shown_text = ShownText()
+        self.need: Callable[[tf.Tensor], None] = lambda tensor: None
         self._inputs: dict[int, Any] = {}
 
     def check_deadline(self) -> None:
