@@ -533,6 +533,7 @@ class _LoopFinder:
             _distance(loop.test) if isinstance(loop, ast.While) else "",
             exits,
             tuple(line for place in exits for line in _lines_of_python(loop.body[place], self._work)),
+            breaks=jumps(inside.body, ast.Break),
             rebound=_rebound(loop, results, exits),
         )
 

@@ -71,6 +71,8 @@ class LoopFunction(NamedTuple):
     """The lines of the blocks of these statements that Python runs."""
     with_exits: LoopFunction | None = None
     """The same loop with side exits, if it has such statements. The run time finds it by its key."""
+    breaks: bool = False
+    """True if the loop has a `break`."""
     rebound: tuple[str, ...] = ()
     """The results that every iteration binds anew: the values that they have before do not matter."""
 
@@ -146,7 +148,7 @@ class WatchedLoop(Followed):
     @functools.cached_property
     def may_end_early(self) -> bool:
         """True if a `break` or a `return` may end the loop."""
-        return self.function.tells or "raise StopIteration" in self.function.text
+        return self.function.breaks or "raise StopIteration" in self.function.text
 
     @functools.cached_property
     def distance(self) -> types.CodeType | None:

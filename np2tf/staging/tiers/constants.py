@@ -33,6 +33,9 @@ EXPECTED_SAVING = 0.6
 #: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
 #: run: its steps may grow, and it may converge.
 MOST_LEFT = 3.0
+#: The same for a `while` that comes closer to its end at an even pace: so many samples, each after twice the
+#: time of the one before, differ by at most the factor STEADY.
+MOST_LEFT_STEADY, STEADY_SAMPLES, STEADY = 40.0, 4, 1.3
 #: Compiling must be expected to save this many times its cost.
 FIRST_CALL_GAIN = 1.5
 

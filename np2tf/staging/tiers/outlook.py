@@ -9,6 +9,7 @@ functions that it calls. Where no loop tells, a function is expected to take as 
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 from time import perf_counter, process_time
 
 from np2tf.staging.tiers import constants
@@ -27,18 +28,23 @@ class Progress:
         may_end_early: whether the loop may end before that many, by a `break` or `return`.
     """
 
-    __slots__ = ("_count", "_distance", "_may_end_early", "_start", "position", "share")
+    __slots__ = ("_count", "_distance", "_may_end_early", "_samples", "_start", "position", "share")
 
     def __init__(self, count: int | None, may_end_early: bool = False) -> None:
         self._count, self._may_end_early, self._start = count, may_end_early, perf_counter()
         self.position, self.share, self._distance = 0, 0.0, 0.0
+        # Earlier seconds and shares, each after twice the seconds of the one before.
+        self._samples: list[tuple[float, float]] = []
 
     def note_distance(self, left: float) -> None:
         """Record what is left of a loop without a number of iterations, in a measure of its own."""
         if not self._distance:
             self._distance = left
-        else:
-            self.share = max(1.0 - left / self._distance, 0.0)
+            return
+        self.share = max(1.0 - left / self._distance, 0.0)
+        passed = perf_counter() - self._start
+        if self.share and (not self._samples or passed >= 2.0 * self._samples[-1][0]):
+            self._samples.append((passed, self.share))
 
     def seconds_left(self, inner: float | None) -> float | None:
         """Return the seconds that the loop will take; None if nothing tells.
@@ -66,9 +72,19 @@ class Progress:
             return self._limited(max(self._count - self.position, 0) / rounds)
         return self._limited(1.0 / self.share - 1.0) if self.share > 0.0 else 1.0
 
+    @property
+    def _is_steady(self) -> bool:
+        """True if a loop of unknown count has come as far in each second as before."""
+        samples = pairwise(self._samples[-constants.STEADY_SAMPLES :])
+        rates = [(share - share_before) / (now - before) for (before, share_before), (now, share) in samples]
+        return len(rates) >= constants.STEADY_SAMPLES - 1 and max(rates) <= constants.STEADY * min(rates)
+
     def _limited(self, multiple: float) -> float:
-        is_certain = self._count is not None and not self._may_end_early
-        return multiple if is_certain else min(multiple, constants.MOST_LEFT)
+        if self._may_end_early:
+            return min(multiple, constants.MOST_LEFT)
+        if self._count is not None:
+            return multiple
+        return min(multiple, constants.MOST_LEFT_STEADY if self._is_steady else constants.MOST_LEFT)
 
 
 class _Running(threading.local):
