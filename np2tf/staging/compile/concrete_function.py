@@ -173,9 +173,7 @@ class Program:
             trace.gaps.is_allowed, trace.assumptions.is_allowed = not task.gradients, task.assumes
             self.gaps, self.assumptions = trace.gaps, trace.assumptions
             trace.may_call_numpy = trace.device == "cpu"
-            values = [
-                tf.constant(array) if k in task.fixed else tensors[k] for k, array in enumerate(arrays)
-            ]
+            values = [tf.constant(array) if k in task.fixed else tensors[k] for k, array in enumerate(arrays)]
             trace.need = FixedArrays(arrays, tensors, task.fixed).need
             storages = [Storage(value) for value in values]
             for storage, array in zip(storages, arrays, strict=True):

@@ -19,6 +19,7 @@ from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host, is_on_numpy
 from np2tf.staging.tiers.clock import Stopwatch, clock, long_calls
 from np2tf.staging.tiers.history import Prospect
+from np2tf.staging.tiers.library_work import expected_saving
 
 
 class HostFunction:
@@ -47,6 +48,13 @@ class HostFunction:
     def prospect(self) -> Prospect:
         """The expected gain of compiling the function."""
         return Prospect(self._function, lambda: self.own_seconds)
+
+    @functools.cached_property
+    def saving(self) -> float:
+        """The share of its time on the host that compiled code is expected to save."""
+        function: Any = self.original
+        code = getattr(function, "__code__", None)
+        return constants.EXPECTED_SAVING if code is None else expected_saving(code, function.__globals__)
 
     @functools.cached_property
     def original(self) -> Callable[..., Any]:

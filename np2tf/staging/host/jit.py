@@ -276,7 +276,7 @@ class JittedFunction:
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         cost = import_cost(tensorflow.is_known) + constants.COMPILE_SECONDS
-        return pays(host.own_seconds, host.since, cost)
+        return pays(host.own_seconds, host.since, cost, host.saving)
 
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""

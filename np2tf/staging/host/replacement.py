@@ -27,6 +27,7 @@ from np2tf.staging.host.watched_loops import WATCH, LoopFunction, WatchedLoop, h
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
+from np2tf.staging.tiers.library_work import expected_saving
 from np2tf.staging.tiers.outlook import Progress, is_worth, running
 
 if TYPE_CHECKING:
@@ -368,6 +369,7 @@ class LoopRun:
             if loop.refused:
                 continue
             self._loop = loop
+            loop.saving = loop.saving or expected_saving(loop.code, frame.f_globals)
             passed = timing.timer.own_seconds - timing.first
             if self._acts is not None:
                 # What Python does at side exits does not count. If it always acts, nothing is known.
@@ -475,7 +477,8 @@ class LoopRun:
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
             pays = is_worth(seconds_left * (1.0 - loop.record.ratio), cost)
         else:
-            pays = seconds_left > constants.REST_FACTOR * cost
+            saving = loop.saving or constants.EXPECTED_SAVING
+            pays = seconds_left * saving > constants.REST_FACTOR * constants.EXPECTED_SAVING * cost
         return (
             pays
             and _is_possible()

@@ -105,6 +105,7 @@ class WatchedLoop(Followed):
         ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
+        saving: the share of the host's time that compiled code is expected to save; 0.0 if not known.
         changing_places: the places of the arguments that are different numbers every time.
         host_seconds: the seconds of all its runs on the host.
         outer: the loops around it.
@@ -128,7 +129,7 @@ class WatchedLoop(Followed):
         self.whole: WatchedLoop = self
         places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
         self.changing_places = frozenset({*places, count, count + 1})
-        self.ratio, self.cost = -1.0, 0.0
+        self.ratio, self.cost, self.saving = -1.0, 0.0, 0.0
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0

@@ -30,6 +30,8 @@ SHARE_OF_LONG_CALLS = 0.25
 
 #: The share of the host's time that compiled code is expected to save.
 EXPECTED_SAVING = 0.6
+#: The same if NumPy's libraries take the time: transforms, solvers, sorting.
+LIBRARY_SAVING = 0.1
 #: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
 #: run: its steps may grow, and it may converge.
 MOST_LEFT = 3.0

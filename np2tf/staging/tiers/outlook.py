@@ -110,12 +110,13 @@ def is_worth(saving: float, cost: float) -> bool:
     return saving >= constants.FIRST_CALL_GAIN * cost
 
 
-def pays(own_seconds: float, since: float, cost: float) -> bool:
+def pays(own_seconds: float, since: float, cost: float, saving: float = constants.EXPECTED_SAVING) -> bool:
     """Return whether code that has taken `own_seconds` on the host will save what compiling costs.
 
     Args:
         since: the processor's seconds of this process before the code ran for the first time.
         cost: the seconds of compiling it.
+        saving: the share of the host's time that compiled code is expected to save.
     """
     left = seconds_left()
     if left is None:
@@ -123,4 +124,4 @@ def pays(own_seconds: float, since: float, cost: float) -> bool:
     else:
         passed = max(process_time() - since, own_seconds, 1e-9)
         expected = left * own_seconds / passed
-    return is_worth(expected * constants.EXPECTED_SAVING, cost)
+    return is_worth(expected * saving, cost)
