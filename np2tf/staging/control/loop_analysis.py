@@ -81,6 +81,22 @@ class LoopAnalysis:
             j = place.get(id(self.exits.get(j)))
         return variables
 
+    def left_behind(self, leaves: Sequence[Any]) -> list[int]:
+        """Return the carried arrays that the loop writes to, and leaves behind: each iteration binds a new
+        array to the name, and no other name has the old one.
+        """
+        kept = {id(alias) for storage in self.exits.values() for alias in (storage, *aliases(storage))}
+        return [
+            k
+            for k, storage in self.fresh.items()
+            if storage in self.written_storages
+            and k in self.new
+            and k in self.exits
+            and id(storage) not in kept
+            and is_array(leaves[k])
+            and not chain_of(leaves[k])
+        ]
+
     def holds(self, k: int) -> bool:
         """Return whether a carried array holds other arrays of the loop, because it has the rows of a
         list.
@@ -253,7 +269,8 @@ class BufferPermutation:
 
     def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis) -> None:
         """Find the variables whose arrays the loop permutes."""
-        self.names = [k for k in plan.mutable() if is_array(leaves[k])]
+        left_behind = plan.left_behind(leaves)
+        self.names = [k for k in plan.mutable() if is_array(leaves[k]) and k not in left_behind]
         self.originals: list[Any] = [leaves[k] for k in self.names]
         exits = [plan.exits.get(k) for k in self.names]
         permuted = set(map(id, exits)) == {id(plan.fresh[k]) for k in self.names}
@@ -296,6 +313,32 @@ def _poison(storage: Storage) -> None:
     for storage_of_alias in (storage, *aliases(storage)):
         if storage_of_alias is storage or not storage.is_distinct_from(storage_of_alias):
             storage_of_alias.poison()
+
+
+class LeftBehind:
+    """The contents of arrays from before the loop that only the first iteration writes to.
+
+    In ``x += v; x = x % 1.0`` the first iteration writes to the array from before the loop, and the others to
+    arrays that the loop has made. So what the first one has written is carried along.
+    """
+
+    def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis) -> None:
+        self._names = plan.left_behind(leaves)
+        self._originals = [leaves[k] for k in self._names]
+        self.initial = [original.tensor for original in self._originals]
+
+    def after(self, inner: LoopAnalysis, tensors: Sequence[tf.Tensor], counter: tf.Tensor) -> list[tf.Tensor]:
+        """Return the contents after an iteration that began with the first of `tensors`."""
+        is_first = tf.equal(counter, 0)
+        return [
+            tf.where(is_first, inner.fresh[k].value, before)
+            for k, before in zip(self._names, tensors, strict=False)
+        ]
+
+    def bind_after_loop(self, contents: Sequence[tf.Tensor]) -> None:
+        """After the loop, write the contents into the original arrays."""
+        for original, value in zip(self._originals, contents, strict=True):
+            original.store(value)
 
 
 class RebindingFlags:

@@ -36,6 +36,7 @@ from np2tf.core.errors import (
 )
 from np2tf.staging.control.loop_analysis import (
     BufferPermutation,
+    LeftBehind,
     LoopAnalysis,
     LoopGraphs,
     RebindingFlags,
@@ -443,6 +444,7 @@ class StagedLoop:
             self.trace.shown_text.join(end, form)
         before = [storage.value for storage in plan.storages]
         self._permutation = permutation = BufferPermutation(self.leaves, plan)
+        self._left_behind = left_behind = LeftBehind(self.leaves, plan)
         self._flags = RebindingFlags(self.leaves, plan, permutation)
         carried_in = [
             tensor
@@ -450,7 +452,8 @@ class StagedLoop:
             if form is not None
             for tensor in form.tensors(leaf)
         ]
-        inputs = [tf.constant(0, tf.int64), *carried_in, *permutation.initial, *self._flags.initial, *before]
+        numbers = [*permutation.initial, *left_behind.initial, *self._flags.initial]
+        inputs = [tf.constant(0, tf.int64), *carried_in, *numbers, *before]
         try:
             results = self._foresee(inputs) if self.trace.throw_aways else self._make_results(inputs)
         finally:
@@ -533,6 +536,7 @@ class StagedLoop:
                     for tensor in form.tensors(out)
                 ]
                 numbers = self._permutation.after(inner, outs, tensors[carried_count:])
+                numbers += self._left_behind.after(inner, tensors[carried_count + len(numbers) :], counter)
                 flags = tensors[carried_count + len(numbers) :][: len(self._flags.names)]
                 numbers += self._flags.after(inner, outs, flags)
                 storage_values = [storage.value for storage in plan.storages]
@@ -592,6 +596,7 @@ class StagedLoop:
             if form is not None:
                 leaves[k] = form.of(remaining_results)
         permutation.bind_after_loop(leaves, [next(remaining_results) for _ in permutation.initial])
+        self._left_behind.bind_after_loop([next(remaining_results) for _ in self._left_behind.initial])
         flags = [next(remaining_results) for _ in self._flags.initial]
         for storage in plan.storages:
             storage.write(next(remaining_results))

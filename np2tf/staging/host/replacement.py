@@ -148,6 +148,34 @@ def part_sizes(size: int) -> Generator[int, float | None, None]:
             return
 
 
+class Balance:
+    """What a loop has gained that Python continues at side exits, which may come more often than before."""
+
+    __slots__ = ("_exits", "_rounds", "_seconds")
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._exits, self._rounds, self._seconds = 0, 0, 0.0
+
+    def note(self, rounds: int, seconds: float, at_exit: bool) -> None:
+        """Record a part that compiled code has run."""
+        self._exits += at_exit
+        self._rounds += rounds
+        self._seconds += seconds
+
+    def is_lost(self, per_round: float) -> bool:
+        """Return whether compiled code was slower up to the latest exits, given the host's seconds of an
+        iteration, and begin again to count.
+        """
+        if self._exits < constants.EXITS_TO_COUNT:
+            return False
+        is_slower = self._seconds > constants.FASTER * self._rounds * per_round
+        self._begin()
+        return is_slower
+
+
 class _Frame(NamedTuple):
     """What a loop's function takes from the frame of the loop.
 
@@ -187,6 +215,7 @@ class LoopRun:
 
     __slots__ = (
         "_arrays",
+        "_balance",
         "_compiler",
         "_frame",
         "_iterator",
@@ -226,6 +255,7 @@ class LoopRun:
         self._iterator = iter(iterable) if arrays else None
         self.is_over = self._taken_over = False
         self._results: tuple[Any, ...] | None = None
+        self._balance = Balance()
         # The exception of a signal's handler, which is raised once the loop's variables have their values.
         self._pending: BaseException | None = None
         # Receives the host's seconds, and the seconds without long calls of jitted functions.
@@ -255,6 +285,9 @@ class LoopRun:
     def _goes_on(self, frame: types.FrameType) -> bool:
         """Return whether compiled code continues after Python has run the rest of an iteration."""
         if self._policy is None or not len(self._rounds_left):
+            return False
+        if self._balance.is_lost(self._per_round):
+            self._loop.refused = self._loop.whole.refused = True
             return False
         self._frame = _Frame.of(frame, self._frame.first)
         self._note_progress(len(self._numbers) - len(self._rounds_left), frame)
@@ -636,6 +669,7 @@ class LoopRun:
         entry = self._report_entry
         if entry.rounds:
             entry.compiled += seconds
+            self._balance.note(rounds, seconds, self.exit > 0)
         else:  # XLA compiles at the first call
             entry.compiling += seconds
         if is_discarded:

@@ -37,7 +37,7 @@ LIBRARY_SAVING = 0.1
 MOST_LEFT = 3.0
 #: The same for a `while` that comes closer to its end at an even pace: so many samples, each after twice the
 #: time of the one before, differ by at most the factor STEADY.
-MOST_LEFT_STEADY, STEADY_SAMPLES, STEADY = 40.0, 4, 1.3
+MOST_LEFT_STEADY, STEADY_SAMPLES, STEADY = 40.0, 4, 1.5
 #: Compiling must be expected to save this many times its cost.
 FIRST_CALL_GAIN = 1.5
 
@@ -164,6 +164,8 @@ GIVEN_UP_FACTOR = 2
 #: A loop is compiled with side exits, not as a whole, if Python acts there in at most one of so many
 #: iterations: leaving compiled code and entering it again takes about a millisecond.
 LEAST_ROUNDS_AN_ACT = 8
+#: After so many side exits, what compiled code has gained is looked at again.
+EXITS_TO_COUNT = 8
 #: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
 #: a warm trial.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02

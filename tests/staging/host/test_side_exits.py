@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from np2tf.staging.host.replacement import Balance
+from np2tf.staging.tiers import constants
 from tests.helpers.differential import arguments_of, load, observe
 from tests.helpers.replacing import Taken, execute, imported, taken
 
@@ -415,6 +417,20 @@ def test_random_loops_with_side_exits(taken: Taken) -> None:
         except AssertionError as error:
             raise AssertionError(f"seed {seed}\n{source}") from error
     assert taken.over > 25
+
+
+def test_exits_that_come_too_often() -> None:
+    """What compiled code has gained is looked at after some exits, and again after as many."""
+    balance = Balance()
+    for _ in range(constants.EXITS_TO_COUNT - 1):
+        balance.note(rounds=1, seconds=0.01, at_exit=True)
+    assert not balance.is_lost(per_round=0.001), "too few exits tell nothing"
+    balance.note(rounds=1, seconds=0.01, at_exit=True)
+    assert balance.is_lost(per_round=0.001)
+    for _ in range(constants.EXITS_TO_COUNT):
+        balance.note(rounds=50, seconds=0.02, at_exit=False)
+        balance.note(rounds=50, seconds=0.02, at_exit=True)
+    assert not balance.is_lost(per_round=0.001)
 
 
 def test_loops_of_a_module(taken: Taken) -> None:

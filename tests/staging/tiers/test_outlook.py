@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from np2tf.staging.tiers import constants, outlook
@@ -48,6 +50,29 @@ def test_a_while_with_a_distance(now: list[float]) -> None:
     assert loop.seconds_left(None) == pytest.approx(2.0 * constants.MOST_LEFT), "its steps may grow"
     loop.note_distance(9.0)
     assert loop.seconds_left(None) is None, "it goes the other way"
+
+
+def test_a_while_at_an_even_pace(now: list[float]) -> None:
+    """After a few samples, its end is predicted from as far away as that of a counted loop."""
+
+    def after_a_second(pace: Callable[[float], float], may_end_early: bool = False) -> float | None:
+        now[0] = 100.0
+        loop = Progress(None, may_end_early)
+        loop.note_distance(10.0)
+        for _ in range(100):
+            now[0] += 0.01
+            loop.note_distance(10.0 - pace(now[0] - 100.0))
+        return loop.seconds_left(None)
+
+    cases = [
+        (after_a_second(lambda t: t), 9.0),
+        (after_a_second(lambda t: t, may_end_early=True), constants.MOST_LEFT),
+        (after_a_second(lambda t: t**2), constants.MOST_LEFT),  # becomes faster
+        (after_a_second(lambda t: t**0.3), constants.MOST_LEFT),  # becomes slower
+        (after_a_second(lambda t: t / 100), constants.MOST_LEFT_STEADY),
+    ]
+    for found, expected in cases:
+        assert found == pytest.approx(expected)
 
 
 def test_loops_within_loops(now: list[float]) -> None:

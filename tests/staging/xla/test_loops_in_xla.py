@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 
 import numpy as np
 import pytest
@@ -122,6 +123,58 @@ def test_values_with_several_uses_are_kept_and_right(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(loop_passes, "materialize", lambda *given: kept.append(1) or keep(*given))
     compare(HEAD + SHARED, "np.linspace(0.1, 1, 5000), 150")
     assert kept
+
+
+#: Bodies of a loop over k, of `x` with 40 × 50 elements -> whether XLA would compute a value many times.
+STENCILS = {
+    "sums alone": ("x = x * 0.5 + x * x * k", False),
+    "a stencil of an array": ("x = 0.2 * (np.roll(x, 1, 0) + np.roll(x, 2, 1) - x)", False),
+    "stencils of stencils": (
+        """
+        dx = np.roll(x, -1, 0) - np.roll(x, 1, 0)
+        face = x - np.sqrt(abs(dx)) / (2.0 + k)
+        flux = np.roll(face, -1, 0) * np.roll(face, 1, 1) / (1.0 + face**2)
+        x = x - 0.1 * (flux - np.roll(flux, 1, 0)) - 0.1 * (flux - np.roll(flux, 1, 1))
+        """,
+        True,
+    ),
+    "slices of slices": (
+        """
+        dx = x[1:, :] / (x[:-1, :] ** 2 + 3.0)
+        flux = dx[:, 1:] / (dx[:, :-1] ** 2 + 2.0)
+        x[1:-1, 1:-1] = 0.5 * (flux[1:, 1:] * flux[:-1, 1:] - flux[1:, :-1] + flux[:-1, :-1])
+        """,
+        True,
+    ),
+    "one value in several results": (
+        "y = np.exp(x) / (1.0 + x**2); x, z, s = y - 1.0, y + z, s + y.sum()",
+        True,
+    ),
+    "in a branch": (
+        """
+        if s > 20:
+            x = x - 0.01 * s / x.size
+        else:
+            face = np.exp(-x) / (np.roll(x, 1, 0) + 2.0)
+            x = np.roll(face, 1, 0) + np.roll(face, 1, 1) - np.roll(face, -1, 0)
+        s = x.sum()
+        """,
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STENCILS)
+def test_stencils_of_stencils_are_computed_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """XLA would compute them again for each place from which they are read."""
+    body, is_kept = STENCILS[name]
+    kept = []
+    keep = loop_passes.materialize
+    monkeypatch.setattr(loop_passes, "materialize", lambda *given: kept.append(1) or keep(*given))
+    lines = "".join(f"        {line}\n" for line in textwrap.dedent(body).strip().splitlines())
+    source = f"def f(x):\n    z, s = x, 0.0\n    for k in range(12):\n{lines}    return x, z, s\n"
+    compare(HEAD + source, "np.cos(np.arange(2000.0)).reshape(40, 50)")
+    assert bool(kept) == is_kept
 
 
 #: Loops that write rows of `c` and `d`, both from what was the last row of `c`; 40 × 200.

@@ -1,0 +1,57 @@
+"""Code whose time NumPy's libraries take: compiled code transforms, solves and sorts no faster than they do.
+
+The names in the code, and in the program's functions that it calls, tell before anything is spent.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from np2tf.staging.tiers import constants
+
+#: Functions of NumPy and SciPy: transforms, solvers, sorting. Code that calls them spends its time there.
+_LIBRARY = frozenset(
+    {f"{prefix}fft{suffix}" for prefix in ("", "i", "r", "ir", "h", "ih") for suffix in ("", "2", "n")}
+    | {"solve", "lstsq", "inv", "pinv", "svd", "eig", "eigh", "eigvals", "eigvalsh", "qr", "cholesky"}
+    | {"sort", "argsort", "lexsort", "unique", "spsolve", "splu"}
+)
+#: Functions of the module `np.fft` that compute little; its name alone is no transform then.
+_OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
+#: Calls of calls are followed so deep.
+_DEPTH = 4
+
+
+def expected_saving(code: types.CodeType, names: Mapping[str, Any], depth: int = _DEPTH) -> float:
+    """Return the share of the host's time that compiling the code is expected to save.
+
+    Args:
+        names: the globals of the code.
+    """
+    return constants.LIBRARY_SAVING if _calls_library(code, names, depth) else constants.EXPECTED_SAVING
+
+
+def _calls_library(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
+    words = set(code.co_names)
+    found = words & _LIBRARY
+    if found and not (found == {"fft"} and words & _OF_FREQUENCIES):
+        return True
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    callees = list(_functions(words, names)) if depth else []
+    return any(_calls_library(part, names, depth) for part in inner) or any(
+        _calls_library(callee.__code__, callee.__globals__, depth - 1) for callee in callees
+    )
+
+
+def _functions(words: set[str], names: Mapping[str, Any]) -> Iterator[types.FunctionType]:
+    """Yield the program's functions and methods with these names."""
+    for name, value in list(names.items()):
+        if isinstance(value, type) and value.__module__ == names.get("__name__"):
+            members = [vars(value).get(word) for word in words]
+        else:
+            members = [value] if name in words else []
+        for member in members:
+            function = getattr(member, "__wrapped__", member)
+            if isinstance(function, types.FunctionType):
+                yield function

@@ -1,0 +1,101 @@
+"""What the names in code tell of the time that NumPy's libraries take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.library_work import expected_saving
+
+SOURCE = """
+import numpy as np
+from numpy.fft import fft2
+
+
+def transform(x):
+    return np.fft.ifft2(x)
+
+
+def alone(x):
+    return np.fft.fft(x)
+
+
+def frequencies(x):
+    return np.fft.fftfreq(len(x)) * x
+
+
+def shifted(x):
+    return np.fft.fftshift(np.fft.fft(x))
+
+
+def imported(x):
+    return fft2(x)
+
+
+def through(x):
+    return sum(map(lambda y: transform(y), x))
+
+
+def deep(x):
+    return through(x) + 1
+
+
+def endless(x):
+    return endless(x - 1) if x else again(x)
+
+
+def again(x):
+    return endless(x)
+
+
+def stencil(x):
+    return np.roll(x, 1) + np.sqrt(x) @ x
+
+
+class Solver:
+    def step(self, x):
+        return np.linalg.solve(self.a, x)
+
+    def run(self, x):
+        for _ in range(9):
+            x = self.step(x)
+        return x
+
+    def plain(self, x):
+        return x * 2
+"""
+
+
+@pytest.fixture(scope="module")
+def names() -> dict[str, Any]:
+    space: dict[str, Any] = {"__name__": "program"}
+    exec(SOURCE, space)
+    return space
+
+
+@pytest.mark.parametrize(
+    "name", ["transform", "alone", "imported", "through", "deep", "Solver.step", "Solver.run"]
+)
+def test_libraries_take_the_time(names: dict[str, Any], name: str) -> None:
+    """By the code itself, or by the program's functions and methods that it calls."""
+    assert expected_saving(_code(names, name), names) == constants.LIBRARY_SAVING
+
+
+@pytest.mark.parametrize("name", ["frequencies", "endless", "stencil", "Solver.plain"])
+def test_compiled_code_saves_time(names: dict[str, Any], name: str) -> None:
+    assert expected_saving(_code(names, name), names) == constants.EXPECTED_SAVING
+
+
+def test_shifts_beside_a_transform(names: dict[str, Any]) -> None:
+    """The module and the function have the same name, so nothing is known: it counts as other work."""
+    assert expected_saving(_code(names, "shifted"), names) == constants.EXPECTED_SAVING
+
+
+def _code(names: dict[str, Any], name: str) -> Any:
+    first, *rest = name.split(".")
+    value = names[first]
+    for part in rest:
+        value = getattr(value, part)
+    return value.__code__
