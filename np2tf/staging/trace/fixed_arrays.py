@@ -6,7 +6,7 @@ again, with the array as a constant. The code serves calls with equal contents.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,14 +36,16 @@ class FixedArrays:
     Args:
         arrays: the arrays of the call.
         tensors: the tensors that stand for them.
-        fixed: the places of those that are constants already.
+        exceptions: the places of those that are constants already, or whose lengths are inputs.
     """
 
-    def __init__(self, arrays: Sequence[Any], tensors: Sequence[tf.Tensor], fixed: frozenset[int]) -> None:
+    def __init__(
+        self, arrays: Sequence[Any], tensors: Sequence[tf.Tensor], exceptions: Collection[int]
+    ) -> None:
         self._places = {
             id(tensor): k
             for k, (array, tensor) in enumerate(zip(arrays, tensors))
-            if k not in fixed and type(array) is np.ndarray and array.nbytes <= _MOST_BYTES
+            if k not in exceptions and type(array) is np.ndarray and array.nbytes <= _MOST_BYTES
         }
 
     def need(self, tensor: tf.Tensor) -> None:

@@ -387,15 +387,17 @@ def _costs(ops: Sequence[tf.Operation], kept: set[int]) -> dict[int, float]:
     """Return the nanoseconds of an element of each value, with all operations behind it, back to kept
     values.
     """
-    nanoseconds = [_NANOSECONDS.get(op.type, 0.0) for op in ops]
-    # The operations behind a value, as the bits of a number.
+    # Sets of operations, as the bits of numbers: those of each cost, and those behind a value.
+    of_cost: dict[float, int] = {}
     behind: dict[int, int] = {}
     costs = {}
     for k, op in enumerate(ops):
+        nanoseconds = _NANOSECONDS.get(op.type, 0.0)
+        of_cost[nanoseconds] = of_cost.get(nanoseconds, 0) | 1 << k
         bits = 1 << k
         for operand in op.inputs:
             bits |= behind.get(id(operand.op), 0)
-        costs[id(op)] = sum(cost for n, cost in enumerate(nanoseconds) if bits >> n & 1)
+        costs[id(op)] = sum(cost * (bits & of_this).bit_count() for cost, of_this in of_cost.items() if cost)
         behind[id(op)] = 0 if id(op) in kept else bits
     return costs
 

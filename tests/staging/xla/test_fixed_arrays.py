@@ -95,6 +95,24 @@ def test_values_are_constants_of_the_code(name: str) -> None:
     assert counts.traces > before
 
 
+def test_lengths_that_vary() -> None:
+    """An array whose length is an input of the code is no constant of it."""
+    source = """import numpy as np
+
+
+def f(x, shifts):
+    for k in range(3):
+        x = np.roll(x, shifts[k]) + x[shifts > 0].sum()
+    return x, shifts * 2
+"""
+    names: dict[str, Any] = {}
+    exec(source, names)
+    translated = load(translation(source))["f"]
+    for length in (5, 6, 7, 8, 9, 11, 12, 5, 8):
+        x, shifts = np.arange(float(length)), np.arange(length) % 4 - 1
+        assert_equal(translated(x.copy(), shifts), names["f"](x.copy(), shifts))
+
+
 def test_the_same_object_comes_back() -> None:
     """An array that is a constant of the code is still the caller's own array."""
     _, translated = both("the array is returned, and the same object")
