@@ -6,7 +6,6 @@ which is beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,7 +59,6 @@ class TraceContext(Protocol):
         root: the outermost scope; None before it has been entered.
         is_compiled_later: whether other code than np2tf's decides what compiles the graph.
         throw_aways: the throw-away graphs that are being traced, which tell what loops and branches do.
-        need: called before a trace fails for want of a tensor's value; it may begin the trace again.
     """
 
     xla: bool
@@ -74,7 +72,6 @@ class TraceContext(Protocol):
     assumptions: Shortcut
     root: StagingScope | None
     throw_aways: list[Any]
-    need: Callable[[Any], None]
 
     @property
     def shown_text(self) -> TextRecord:
@@ -83,6 +80,11 @@ class TraceContext(Protocol):
     @property
     def draws(self) -> RandomDraws | None:
         """The random draws; None if there can be none."""
+
+    def need(self, tensor: Any) -> None:
+        """Begin the trace again if a tensor, whose value is needed, depends only on arrays that may become
+        constants.
+        """
 
     def check_deadline(self) -> None:
         """Give up a trace that takes too long."""

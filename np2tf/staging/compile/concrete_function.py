@@ -175,7 +175,7 @@ class Program:
             trace.may_call_numpy = trace.device == "cpu"
             values = [tf.constant(array) if k in task.fixed else tensors[k] for k, array in enumerate(arrays)]
             exceptions = {k for k in range(len(arrays)) if k in task.fixed or k in task.open_arrays}
-            trace.need = FixedArrays(arrays, tensors, exceptions).need
+            trace.inputs.need = FixedArrays(arrays, tensors, exceptions).need
             storages = [Storage(value) for value in values]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True

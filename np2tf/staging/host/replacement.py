@@ -402,13 +402,12 @@ class LoopRun:
             if loop.refused:
                 continue
             self._loop = loop
-            loop.saving = loop.saving or expected_saving(loop.code, frame.f_globals)
             passed = timing.timer.own_seconds - timing.first
             if self._acts is not None:
                 # What Python does at side exits does not count. If it always acts, nothing is known.
                 passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
             left = passed * self._progress.multiple_left(rounds)
-            if not self._pays(timing.seconds, left):
+            if not self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
                 return False
             if self._take_over(frame, left):
                 self._rounds_left = self._numbers[position:]
@@ -503,14 +502,19 @@ class LoopRun:
         if self._iterator is not None and count:
             next(islice(self._iterator, count, count), None)
 
-    def _pays(self, seconds_passed: float, seconds_left: float) -> bool:
-        """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
+    def _pays(
+        self, seconds_passed: float, seconds_left: float, saving: float = constants.EXPECTED_SAVING
+    ) -> bool:
+        """Return whether the rest of the loop, without long calls, takes longer than compiling it.
+
+        Args:
+            saving: the share of its time that compiled code is expected to save.
+        """
         loop = self._loop
         cost = loop.expected_seconds + import_cost()
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
             pays = is_worth(seconds_left * (1.0 - loop.record.ratio), cost)
         else:
-            saving = loop.saving or constants.EXPECTED_SAVING
             pays = seconds_left * saving > constants.REST_FACTOR * constants.EXPECTED_SAVING * cost
         return (
             pays

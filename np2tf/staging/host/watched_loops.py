@@ -101,11 +101,9 @@ class WatchedLoop(Followed):
         compiling_seconds: the seconds of translating and tracing it.
         unwatched_runs: the number of unwatched runs since the last watched run.
         short: the number of watched runs since it was last hot.
-        is_while: whether the number of its iterations is unknown.
         ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
-        saving: the share of the host's time that compiled code is expected to save; 0.0 if not known.
         changing_places: the places of the arguments that are different numbers every time.
         host_seconds: the seconds of all its runs on the host.
         outer: the loops around it.
@@ -119,7 +117,6 @@ class WatchedLoop(Followed):
         self.refused = False
         self.least = self.per_round = self.compiling_seconds = 0.0
         self.unwatched_runs = self.short = 0
-        self.is_while = loop_function.kind == "while"
         self._discarded_calls = 0
         self._was_due = False
         count = len(loop_function.parameters) + loop_function.items
@@ -129,7 +126,7 @@ class WatchedLoop(Followed):
         self.whole: WatchedLoop = self
         places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
         self.changing_places = frozenset({*places, count, count + 1})
-        self.ratio, self.cost, self.saving = -1.0, 0.0, 0.0
+        self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0
@@ -145,6 +142,11 @@ class WatchedLoop(Followed):
             self.whole.refused = self.whole.refused or inside
         elif self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
             self.with_exits.refused = True
+
+    @functools.cached_property
+    def is_while(self) -> bool:
+        """True if the number of its iterations is unknown."""
+        return self.function.kind == "while"
 
     @functools.cached_property
     def may_end_early(self) -> bool:

@@ -23,13 +23,19 @@ _OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
 _DEPTH = 4
 
 
-def expected_saving(code: types.CodeType, names: Mapping[str, Any], depth: int = _DEPTH) -> float:
+#: Whether code calls the libraries.
+_calls: dict[types.CodeType, bool] = {}
+
+
+def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
     """Return the share of the host's time that compiling the code is expected to save.
 
     Args:
         names: the globals of the code.
     """
-    return constants.LIBRARY_SAVING if _calls_library(code, names, depth) else constants.EXPECTED_SAVING
+    if code not in _calls:
+        _calls[code] = _calls_library(code, names, _DEPTH)
+    return constants.LIBRARY_SAVING if _calls[code] else constants.EXPECTED_SAVING
 
 
 def _calls_library(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:

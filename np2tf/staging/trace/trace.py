@@ -94,6 +94,19 @@ class Surroundings:
     has_unknown_lengths: bool = False
 
 
+@dataclass
+class Inputs:
+    """The arrays that the staged code is given.
+
+    Attributes:
+        arrays: the staged arrays, by the ids of the arrays on the host.
+        need: begins the trace again if a tensor depends only on arrays that may become constants.
+    """
+
+    arrays: dict[int, Any] = field(default_factory=dict)
+    need: Callable[[tf.Tensor], None] = lambda tensor: None
+
+
 class Trace:
     """The data that the scopes of one staged function share.
 
@@ -117,7 +130,7 @@ class Trace:
         effects: the prints and other effects of the code.
         draws: the random draws; None if there can be none.
         shown_text: the record of values that are shown as text.
-        need: called before a trace fails for want of a tensor's value; it may begin the trace again.
+        inputs: the arrays that stand for arrays on the host.
     """
 
     def __init__(
@@ -142,8 +155,13 @@ class Trace:
         self.effects = Effects()
         self.draws: Draws | None = None
         self.shown_text = ShownText()
-        self.need: Callable[[tf.Tensor], None] = lambda tensor: None
-        self._inputs: dict[int, Any] = {}
+        self.inputs = Inputs()
+
+    def need(self, tensor: tf.Tensor) -> None:
+        """Begin the trace again if a tensor, whose value is needed, depends only on arrays that may become
+        constants.
+        """
+        self.inputs.need(tensor)
 
     def check_deadline(self) -> None:
         """Give up a trace that takes too long."""
@@ -162,12 +180,12 @@ class Trace:
 
     def add_input(self, buffer: np.ndarray, array: Any) -> None:
         """Let `array` stand for the array on the host wherever the staged code uses it."""
-        self._inputs[id(buffer)] = array
+        self.inputs.arrays[id(buffer)] = array
 
     def array_of(self, buffer: np.ndarray | None) -> Any:
         """Return the staged array of an array on the host; refuse one that is no input of this trace."""
         buffer = host_value(buffer)
-        array = self._inputs.get(id(buffer))
+        array = self.inputs.arrays.get(id(buffer))
         if array is None and self.is_foreign and isinstance(buffer, np.ndarray):
             # As everywhere in a plain tf.function, the array is the constant that it is now.
             with tf.init_scope():

@@ -595,7 +595,7 @@ def test_loops_that_take_no_time_are_not_watched() -> None:
 def test_the_first_iteration_does_not_say_how_long_the_others_take(monkeypatch: pytest.MonkeyPatch) -> None:
     """It also loads modules and makes caches: a loop would be compiled for time that is not left."""
     left: list[float] = []
-    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *given: bool(left.append(given[-1])))
+    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *given: bool(left.append(given[2])))
     names = imported(
         f"{HEAD}def f(x, wait):\n    for i in range(400):\n        x = x + wait(i)\n    return x\n"
     )
@@ -677,7 +677,7 @@ def test_a_function_without_hot_loops_tells_a_report_of_its_operations() -> None
 def test_a_loop_that_waits_does_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds in which the processor does something else could not be saved."""
     told = []
-    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *given: told.append(given[-1]))
+    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *given: told.append(given[2]))
     source = f"{HEAD}import time\n\n\ndef f(x):\n    for i in range(20):\n        time.sleep(0.01)\n"
     imported(f"{source}        x = np.sqrt(x)\n    print(end='')\n    return None\n")["f"](np.ones(3))
     assert told

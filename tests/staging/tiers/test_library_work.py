@@ -68,7 +68,7 @@ class Solver:
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def names() -> dict[str, Any]:
     space: dict[str, Any] = {"__name__": "program"}
     exec(SOURCE, space)
