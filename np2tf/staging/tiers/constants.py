@@ -91,7 +91,7 @@ ASKED_WITHIN = 1.0
 #: The number of traces of a cache after which nothing is compiled for it any more.
 TRACES_A_CACHE = 16
 #: The same if the contents of arrays are constants of the code, which may differ in each call.
-TRACES_OF_CONTENTS = 4
+TRACES_OF_CONTENTS = 2
 #: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 TRACES_A_FUNCTION, CALLS_PER_TRACE = 48, 2
 #: After so many traces that were given up because a loop would become a very large graph, no more are begun.

@@ -16,6 +16,8 @@ from np2tf.core.errors import TraceAgain
 
 #: Larger arrays are no constants, because their contents are compared in every call.
 _MOST_BYTES = 2**16
+#: Indices, shifts and masks: integers and booleans. Other numbers are data, which differ from call to call.
+_KINDS = "iub"
 
 
 class ArraysNeeded(TraceAgain):
@@ -45,7 +47,7 @@ class FixedArrays:
         self._places = {
             id(tensor): k
             for k, (array, tensor) in enumerate(zip(arrays, tensors))
-            if k not in exceptions and type(array) is np.ndarray and array.nbytes <= _MOST_BYTES
+            if k not in exceptions and _may_be_constant(array)
         }
 
     def need(self, tensor: tf.Tensor) -> None:
@@ -54,6 +56,8 @@ class FixedArrays:
         stack, seen = [tensor], {id(tensor)}
         while stack:
             part = stack.pop()
+            if hasattr(part, "numpy"):
+                continue  # a constant from outside of the graph
             operands = list(part.op.inputs)
             if part.op.type == "Placeholder":
                 place = self._places.get(id(part))
@@ -69,6 +73,10 @@ class FixedArrays:
             stack += new
         if places:
             raise ArraysNeeded(frozenset(places))
+
+
+def _may_be_constant(array: Any) -> bool:
+    return type(array) is np.ndarray and array.dtype.kind in _KINDS and array.nbytes <= _MOST_BYTES
 
 
 def _captured(placeholder: tf.Tensor) -> tf.Tensor | None:

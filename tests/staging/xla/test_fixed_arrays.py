@@ -46,6 +46,13 @@ BODIES = {
                 x = x - x[solid, :].reshape(-1, 2)[0, 1]
         return x
         """,
+    "a number of an array, which an index is made of": """
+        return x[:, :, int(shifts[2] * 2 + np.abs(shifts).max())]
+        """,
+    "constants of the code itself": """
+        widths = np.array([1, 2, 3])
+        return [x[: int(np.cumsum(widths * shifts[4 : 7] ** 2)[k])].sum() for k in range(3)][-1]
+        """,
     "the array is returned, and the same object": """
         y = np.roll(x, shifts[1])
         return y, shifts
@@ -140,6 +147,16 @@ def f(x, shifts):
             result = translated(x, ours)
         assert_equal(result, names["f"](x, theirs))
         assert_equal(ours, theirs)
+    assert translated.compiled_count == 0
+
+
+def test_floats_are_data() -> None:
+    """Numbers that differ in each call are no constants, however small the array is."""
+    source = "import numpy as np\n\n\ndef f(x, y):\n    return np.roll(x, y.sum()) * 2\n"
+    translated = load(translation(source))["f"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnjittedWarning)
+        assert_equal(translated(np.arange(9.0), np.ones(4)), np.roll(np.arange(9.0), 4) * 2)
     assert translated.compiled_count == 0
 
 
