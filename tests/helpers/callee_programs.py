@@ -828,7 +828,6 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return x * 0.9
         """,
         "run(x)",
-        "may have been written",
     ),
     "a list of the object's behind a function that reads another": CalleeProgram(
         """
