@@ -385,6 +385,11 @@ _STATEMENTS = (
     "if k % 5 == 2: x = x + y",
     "if k % 7 == 6: continue",
     "if s > 1e6: break",
+    "flag = s > 1.0",
+    "kind = k % 3; x = x + kind",
+    "x += 0.0625; x = x % 4.0",
+    "y *= 0.5; y = np.roll(y, SHIFTS[1])",
+    "x = x + y[MASK].sum()",
 )
 _EXITS = (
     "if k % 4 == 1: tell(k, x, s)",
@@ -394,6 +399,8 @@ _EXITS = (
     "if k % 8 == 5: tell(k, s)\n        else: x = x + 0.125",
     "if k > 25: tell('late', k); break",
     "if k % 9 == 3: tell('on'); continue",
+    "if k % 5 == 4: mark = (k, flag, kind); tell(mark)",
+    "if kind == 2 and k > 9: tell(flag); flag = 'seen'",
 )
 
 
@@ -405,7 +412,9 @@ def _random_loop(seed: int) -> str:
     is_while = choice.random() < 0.4
     head = "    k = -1\n    while k < 35:\n        k += 1\n" if is_while else "    for k in range(36):\n"
     lines = "".join(f"        {statement}\n" for statement in body)
-    return f"{HEAD}def f(x):\n    y, s, due = x.copy(), 0.5, 2\n{head}{lines}    return x, y, s, due, k\n"
+    arrays = "SHIFTS, MASK = np.array([2, 1, 0]), np.array([True, False, True])\n"
+    begin = "    y, s, due, flag, kind, mark = x.copy(), 0.5, 2, None, -1, ()\n"
+    return f"{HEAD}{arrays}def f(x):\n{begin}{head}{lines}    return x, y, s, due, k, flag, kind, mark\n"
 
 
 def test_random_loops_with_side_exits(taken: Taken) -> None:
