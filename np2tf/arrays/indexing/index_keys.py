@@ -209,14 +209,14 @@ def _drop_ellipsis(items: list[Any]) -> bool:
 
 def true_places(mask: tf.Tensor) -> tf.Tensor:
     """Return the positions of the true elements, one row each; a constant if the mask is known."""
-    static = static_mask(mask)
+    static = _static_mask(mask)
     if static is None:
         return tf.where(mask)
     return tf.constant(np.argwhere(static).reshape(-1, static.ndim))
 
 
-def static_mask(mask: tf.Tensor) -> np.ndarray | None:
-    """Return the elements of a mask; None if they are not known while staging, or need not be."""
+def _static_mask(mask: tf.Tensor) -> np.ndarray | None:
+    """Return the elements of a mask; None if they are not known while staging, and in eager code."""
     if tf.executing_eagerly():
         return None
     static: np.ndarray | None = tf.get_static_value(mask)
@@ -227,7 +227,7 @@ def static_mask(mask: tf.Tensor) -> np.ndarray | None:
 
 def get_masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
     """Return the elements at which `mask`, which lies along the axes from `axis` on, is true."""
-    if static_mask(mask) is None:
+    if _static_mask(mask) is None:
         return tf.boolean_mask(tensor, mask, axis=axis)
     if mask.shape.rank == 1:
         return gather_parts(tensor, true_places(mask)[:, 0], axis)

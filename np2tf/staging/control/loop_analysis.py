@@ -267,9 +267,8 @@ class BufferPermutation:
     variable with its number.
     """
 
-    def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis) -> None:
-        """Find the variables whose arrays the loop permutes."""
-        left_behind = plan.left_behind(leaves)
+    def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis, left_behind: Sequence[int]) -> None:
+        """Find the variables whose arrays the loop permutes, besides those whose arrays it leaves behind."""
         self.names = [k for k in plan.mutable() if is_array(leaves[k]) and k not in left_behind]
         self.originals: list[Any] = [leaves[k] for k in self.names]
         exits = [plan.exits.get(k) for k in self.names]
@@ -323,8 +322,8 @@ class LeftBehind:
     """
 
     def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis) -> None:
-        self._names = plan.left_behind(leaves)
-        self._originals = [leaves[k] for k in self._names]
+        self.names = plan.left_behind(leaves)
+        self._originals = [leaves[k] for k in self.names]
         self.initial = [original.tensor for original in self._originals]
 
     def after(self, inner: LoopAnalysis, tensors: Sequence[tf.Tensor], counter: tf.Tensor) -> list[tf.Tensor]:
@@ -332,7 +331,7 @@ class LeftBehind:
         is_first = tf.equal(counter, 0)
         return [
             tf.where(is_first, inner.fresh[k].value, before)
-            for k, before in zip(self._names, tensors, strict=False)
+            for k, before in zip(self.names, tensors, strict=False)
         ]
 
     def bind_after_loop(self, contents: Sequence[tf.Tensor]) -> None:

@@ -443,8 +443,8 @@ class StagedLoop:
             self.trace.shown_text.join(form_of(leaf), form)
             self.trace.shown_text.join(end, form)
         before = [storage.value for storage in plan.storages]
-        self._permutation = permutation = BufferPermutation(self.leaves, plan)
         self._left_behind = left_behind = LeftBehind(self.leaves, plan)
+        self._permutation = permutation = BufferPermutation(self.leaves, plan, left_behind.names)
         self._flags = RebindingFlags(self.leaves, plan, permutation)
         carried_in = [
             tensor

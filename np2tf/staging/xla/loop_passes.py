@@ -359,7 +359,9 @@ def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Te
     # At first nothing is in memory, so that all values are dear.
     kept: set[int] = set()
     for _ in range(_SWEEPS):
-        kept = _kept(ops, _costs(ops, kept), live_ops, ends)
+        before, kept = kept, _kept(ops, _costs(ops, kept), live_ops, ends)
+        if kept == before:
+            break  # another sweep would find the same
     for op in ops:
         if id(op) in kept:
             outputs = materialize(counter, [op.outputs[0]], outputs)
