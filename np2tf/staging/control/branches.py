@@ -49,7 +49,7 @@ from np2tf.staging.values.carried_values import (
 )
 from np2tf.staging.values.containers import guard_closures
 from np2tf.staging.values.staged_list import fit_structure, merge_structures
-from np2tf.staging.xla.loop_passes import compute_once, share_rolls
+from np2tf.staging.xla.loop_passes import compute_once
 
 # -- partial updates -----------------------------------------------------------------------------------------
 # The writes of a staged branch to an array, as slice updates.
@@ -348,7 +348,7 @@ def stage_branches(
         if not trace.xla or scope is None or scope.counter is None:
             return results
         counter = tf.identity(scope.counter)  # in the branch's own graph
-        return compute_once(counter, share_rolls(counter, results, trace.device))
+        return compute_once(counter, results, trace.device)
 
     if trace.throw_aways:
         results = _foresee(trace, forms, len(tracked_storages), shapes, sides)
@@ -364,8 +364,8 @@ def stage_branches(
     else:
         results = tf.cond(
             test,
-            lambda: branch_of(then),
-            lambda: branch_of(otherwise),
+            functools.partial(branch_of, then),
+            functools.partial(branch_of, otherwise),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)

@@ -67,7 +67,7 @@ from np2tf.staging.values.staged_list import (
     trim_after_loop,
 )
 from np2tf.staging.xla import calls
-from np2tf.staging.xla.loop_passes import compute_once, read_before_writes, remove_lost_updates, share_rolls
+from np2tf.staging.xla.loop_passes import compute_once, read_before_writes, remove_lost_updates
 from np2tf.staging.xla.placement import COLLECTIVES, ops_of, xla_pays
 from np2tf.staging.xla.plane_order import PlaneOrder
 
@@ -543,7 +543,7 @@ class StagedLoop:
                 results = [*new, *numbers, *storage_values]
             if self.trace.xla:
                 remove_lost_updates(counter, results)
-                results = compute_once(counter, share_rolls(counter, results, self.trace.device))
+                results = compute_once(counter, results, self.trace.device)
                 results = read_before_writes(counter, results)
             graphs.body = [counter, *tensors], [counter + 1, *results]
             return order.keep(graphs.body[1])

@@ -349,11 +349,11 @@ _SWEEPS = 3
 _Sites = dict[tuple[Hashable, ...], int]
 
 
-def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Return the `results` of a loop's body, or of a branch in one, in which costly values with several uses
-    are materialized.
+def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor], device: str) -> list[tf.Tensor]:
+    """Return the `results` of a loop's body, or of a branch in one, in which rolls of one array are shared,
+    and costly values with several uses are materialized.
     """
-    outputs = list(results)
+    outputs = share_rolls(counter, results, device)
     live_ops, ends = ancestors(outputs), set(map(id, outputs))
     ops = [op for op in counter.graph.get_operations() if op in live_ops and _is_fused(op)]
     # At first nothing is in memory, so that all values are dear.
