@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked `long` run only where they are asked for."""
     if item.get_closest_marker("long") and "long" not in item.config.option.markexpr:
         pytest.skip("takes minutes to hours: runs with -m long")
+
+
+@pytest.fixture(autouse=True)
+def _no_debts() -> None:
+    """What other tests have spent on compiling is no reason against it here."""
+    if (module := sys.modules.get("np2tf.staging.tiers.ledger")) is not None:
+        module.ledger.__init__()
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from np2tf.staging.compile.loop_compiler import LoopCompiler
 from np2tf.staging.host import originals, replacement
 from np2tf.staging.host.watched_loops import WatchedLoop
 from np2tf.staging.process import boundary
+from np2tf.staging.process.ending import ending
 from np2tf.staging.tiers import constants
 from np2tf.translator.sources.options import Options
 
@@ -63,6 +64,17 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(WatchedLoop, "_is_faster_compiled", False)
     with np2tf.config.using(tier="auto"):
         yield found
+
+
+@pytest.fixture(params=["compiled", "compared", "beside"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops that compiled code runs to their end; of which the host runs an iteration after each part, for
+    comparison; that XLA compiles in a thread, while the host goes on.
+    """
+    monkeypatch.setattr(ending, "is_ours", request.param == "beside")
+    if request.param == "compared":
+        for name in ("REVIEW_LOOP", "REVIEW_LOOP_FACTOR", "WARM_TRIAL", "LONGEST_PART"):
+            monkeypatch.setattr(constants, name, 0.0)
 
 
 @pytest.fixture

@@ -54,6 +54,7 @@ from np2tf.staging.random.streams import OutOfWords
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.budget import Budget
 from np2tf.staging.tiers.call_context import compiles_at_once, has_tensor, is_recording, names_numpy
+from np2tf.staging.tiers.choice import lose, note_compiled_call, note_host_call, prefers_host, stays_on_host
 from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.history import digest_of_call, key_of
 from np2tf.staging.tiers.host_streak import HostStreak
@@ -461,14 +462,11 @@ class Compiler:
             return partial(self.run_on_host, None)
         cache = self._cache_of(call)
         timing = cache.timing
-        if timing.on_host and cache.fallback is None and timing.is_due_on_host(self._host.own_seconds):
-            timing.reconsider()
-            self._budget.slower.discard(timing)
-        if timing.on_host:
-            if cache.fallback is None and timing not in self._budget.slower:
-                self._budget.slower.add(timing)
-                if all(function.how == "xla" for function in cache.functions.values()):
-                    leave_on_host(self.code.co_name, self.code.co_filename)
+        is_possible = cache.fallback is None
+        if stays_on_host(timing, self._budget) if is_possible else timing.on_host:
+            xla_only = all(function.how == "xla" for function in cache.functions.values())
+            if is_possible and lose(timing, self._budget) and xla_only:
+                leave_on_host(self.code.co_name, self.code.co_filename)
             self._streak.note(cache.fallback)
             return partial(self.run_on_host, cache.fallback)
         if self._prefers_host(cache, call):
@@ -479,20 +477,28 @@ class Compiler:
         except Exception as error:
             pass_on(error)
             return partial(self.run_unjitted, error, cache=cache)
+        if compilation.is_new and self._compiles_beside(compilation):
+            return partial(self._run_for_comparison, timing)
         start = time.perf_counter() if compilation.is_new else start
         return lambda args, kwargs: self._run(compilation, start)
 
+    def _compiles_beside(self, compilation: Compilation) -> bool:
+        """Return whether XLA makes new code in a thread while the host runs calls."""
+        if not self._may_run_prepared_on_host(compilation.call):
+            return False
+        signature = compilation.call.signature
+        return compilation.function.compile_beside(signature.arrays, signature.numbers)
+
     def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
         """Return whether a call that could be compiled runs on the host for now."""
-        prospect = self._host.prospect
-        if cache.find(call.signature) is not None:
-            wants_host = cache.timing.wants_host
-        elif self._is_followed and (advice := prospect.advice(call.args, call.kwargs)) is not None:
-            wants_host = not advice
-        else:
-            # Only a trace shows which attributes of objects matter. Before it, caches are too small if
-            # attributes that the function does not read change from call to call.
-            wants_host = not self._budget.is_due(cache.timing if self._jitted.trace_count else None)
+        code, advice = cache.find(call.signature), None
+        has_code = code is not None
+        if code is not None and code.is_compiling:
+            return self._may_run_prepared_on_host(call)
+        if self._is_followed and not has_code:
+            advice = self._host.prospect.advice(call.args, call.kwargs)
+        was_traced = self._jitted.trace_count > 0
+        wants_host = prefers_host(cache.timing, self._budget, has_code, advice, was_traced)
         return wants_host and self._may_run_prepared_on_host(call)
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
@@ -589,7 +595,7 @@ class Compiler:
     def _run_for_comparison(self, timing: Comparison, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host a call that could be compiled, and record its time."""
         host = self._host
-        return host.run_timed(args, kwargs, lambda: timing.add_host_time(host.latest, host.latest_own))
+        return host.run_timed(args, kwargs, lambda: note_host_call(timing, host.latest, host.latest_own))
 
     def _execute(self, compilation: Compilation, start: float) -> Any:
         """Run the code without falling back to the host.
@@ -640,14 +646,7 @@ class Compiler:
     def _note_compiled_call(
         self, concrete_function: ConcreteFunction, is_new: bool, timing: Comparison, seconds: float
     ) -> None:
-        if not concrete_function.is_warm:
-            # XLA compiles at the first call.
-            self._budget.note_compiling(seconds)
-        else:
-            self._budget.note_gain(seconds, timing.usual_host)
-            if not timing.is_settled and not is_new:
-                timing.add_compiled_time(seconds)
-        timing.count_compiled_call(seconds, concrete_function.is_warm)
+        note_compiled_call(timing, self._budget, seconds, concrete_function.is_warm, is_new)
         concrete_function.is_warm = True
         if concrete_function.how == "xla":
             self._jitted.compiled_count += 1

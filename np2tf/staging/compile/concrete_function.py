@@ -19,6 +19,7 @@ from np2tf.arrays.array.ndarray import array_over, is_array, scalar, storage_of,
 from np2tf.arrays.dispatch.placement import new_arrays_on_host
 from np2tf.arrays.front.flags import current_mode, promotion_scope
 from np2tf.arrays.front.residency import device_kind
+from np2tf.arrays.front.tensorflow_loading import first_compilation_contexts
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.tensors.storage import Storage, as_graph_inputs, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
@@ -36,6 +37,7 @@ from np2tf.core.settings import config
 from np2tf.staging.compile.open_arrays import OpenArrays
 from np2tf.staging.compile.results import Outputs, collect_outputs, rebuild_result
 from np2tf.staging.process.boundary import raw
+from np2tf.staging.process.ending import ending
 from np2tf.staging.random.streams import Draws, StreamsOfCall
 from np2tf.staging.tiers.call_context import is_recording
 from np2tf.staging.trace.fixed_arrays import FixedArrays
@@ -50,6 +52,7 @@ from np2tf.staging.trace.write_back import prepare_changes, prepare_writes, priv
 from np2tf.staging.values.output import Effect, Output, perform
 from np2tf.staging.xla.calls import ConcreteCall, ZeroCopyResults, input_of
 from np2tf.staging.xla.compiler_options import set_options
+from np2tf.staging.xla.compiling import Compiling
 from np2tf.staging.xla.placement import ops_against_xla, ops_of, xla_pays
 from np2tf.staging.xla.supervision import Supervision
 
@@ -225,6 +228,22 @@ class Program:
         ops = ops_of(self.function.graph)
         return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
 
+    @property
+    def may_compile_beside(self) -> bool:
+        """True if XLA may make the code in a thread beside the program."""
+        is_quiet = not first_compilation_contexts
+        return self._xla and ending.is_ours and is_quiet and device_kind() == "cpu" and not self.draws.streams
+
+    def compile_beside(self, arrays: Sequence[Any], numbers: Sequence[Any]) -> Compiling:
+        """Let XLA compile the graph for these arguments, in a thread."""
+        open_arrays = self._task.open_arrays
+        inputs = [
+            input_of(open_arrays.pad(k, array) if k in open_arrays else array, may_borrow=False)
+            for k, array in enumerate(arrays)
+        ]
+        inputs += [as_tensor(numbers[k]) for k in self._task.inputs]
+        return Compiling(self._supervision.call, inputs)
+
     def hlo(self, stage: str) -> str:
         """Return XLA's code of a stage."""
         return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
@@ -304,6 +323,7 @@ class ConcreteFunction:
     def __init__(self, body: Body, arrays: Sequence[Any], task: Task) -> None:
         self._task = task
         self.is_warm = False
+        self._compiling: Compiling | None = None
         self._trace_for_device(body, arrays)
 
     def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:
@@ -331,6 +351,17 @@ class ConcreteFunction:
             self._program.trace(body, arrays)
         self._program.loops.graphs.clear()
 
+    def compile_beside(self, arrays: Sequence[Any], numbers: Sequence[Any]) -> bool:
+        """Return whether XLA is making the code in a thread, which begins now if it may."""
+        if self._compiling is None and not self.is_warm and self._program.may_compile_beside:
+            self._compiling = self._program.compile_beside(arrays, numbers)
+        return self.is_compiling
+
+    @property
+    def is_compiling(self) -> bool:
+        """True while XLA makes the code in a thread; a call would wait for it."""
+        return self._compiling is not None and not self._compiling.is_done
+
     def retrace(self, body: Body, arrays: Sequence[Any], **choice: Any) -> ConcreteFunction:
         """Return the code of another trace, with one other choice; other threads may be running this code.
 
@@ -338,6 +369,7 @@ class ConcreteFunction:
         the task.
         """
         new = copy.copy(self)
+        new._compiling = None
         is_refused = choice.pop("xla", None) is not None
         open_arrays = self._task.open_arrays.for_trace(self._task.open_arrays.is_padded)
         new._task = replace(self._task, open_arrays=open_arrays, **choice)

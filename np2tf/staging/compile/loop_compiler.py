@@ -13,9 +13,10 @@ from np2tf.core.errors import LongCallError, TracingTimeError
 from np2tf.core.faults import note_fault
 from np2tf.core.signals import pass_on
 from np2tf.staging.compile.compiler import Compilation, Compiler
-from np2tf.staging.compile.concrete_function import DiscardedCall
+from np2tf.staging.compile.concrete_function import ConcreteFunction, DiscardedCall
 from np2tf.staging.compile.specializations import SpecializationCache
 from np2tf.staging.host.jit import JittedFunction
+from np2tf.staging.tiers.choice import lose
 from np2tf.staging.tiers.comparison import Comparison
 
 
@@ -58,6 +59,20 @@ class LoopCompiler(Compiler):
             return self._note_fallback(error)
         return None
 
+    def compile_beside(
+        self, args: tuple[Any, ...], changing_places: Collection[int]
+    ) -> ConcreteFunction | None:
+        """Let XLA make the code for a call in a thread, if it may, and return the code, or None."""
+        try:
+            compilation = self._code_for(args, {}, changing_places)
+            signature = compilation.call.signature
+            compilation.function.compile_beside(signature.arrays, signature.numbers)
+        except Exception as error:
+            pass_on(error)
+            self._note_fallback(error)
+            return None
+        return compilation.function
+
     def run_now(self, args: tuple[Any, ...], changing_places: Collection[int]) -> Any:
         """Run compiled code at once; return None, with nothing done, if there is none or the call is
         discarded.
@@ -81,7 +96,7 @@ class LoopCompiler(Compiler):
             cache = self._cache_of(call)
             if cache.timing.on_host:
                 if cache.fallback is None:
-                    self._budget.slower.add(cache.timing)
+                    lose(cache.timing, self._budget)
                 return Entry()
             if self._prefers_host(cache, call):
                 return Entry(timing=cache.timing)

@@ -26,11 +26,14 @@ from np2tf.core.settings import config
 from np2tf.staging.host.watched_loops import WATCH, LoopFunction, WatchedLoop, hot, loop_costs, loops
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
+from np2tf.staging.tiers.choice import loop_pays
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
+from np2tf.staging.tiers.ledger import TRANSLATE, ledger
 from np2tf.staging.tiers.library_work import expected_saving
-from np2tf.staging.tiers.outlook import Progress, is_worth, running
+from np2tf.staging.tiers.outlook import Progress, running
 
 if TYPE_CHECKING:
+    from np2tf.staging.compile.concrete_function import ConcreteFunction
     from np2tf.staging.compile.loop_compiler import LoopCompiler
     from np2tf.staging.host.jit import JittedFunction
 
@@ -149,31 +152,43 @@ def part_sizes(size: int) -> Generator[int, float | None, None]:
 
 
 class Balance:
-    """What a loop has gained that Python continues at side exits, which may come more often than before."""
+    """What compiled iterations of a running loop take, and when to compare them with the host again: the
+    machine's load may have changed, and Python may have to act at side exits more often.
+    """
 
-    __slots__ = ("_exits", "_rounds", "_seconds")
+    __slots__ = ("_exits", "_next_review", "_reviewed", "_rounds", "_seconds")
 
     def __init__(self) -> None:
-        self._begin()
-
-    def _begin(self) -> None:
         self._exits, self._rounds, self._seconds = 0, 0, 0.0
+        self._reviewed, self._next_review = 0.0, constants.REVIEW_LOOP
 
     def note(self, rounds: int, seconds: float, at_exit: bool) -> None:
         """Record a part that compiled code has run."""
         self._exits += at_exit
         self._rounds += rounds
         self._seconds += seconds
+        self._reviewed += seconds
 
     def is_lost(self, per_round: float) -> bool:
-        """Return whether compiled code was slower up to the latest exits, given the host's seconds of an
-        iteration, and begin again to count.
+        """Return whether compiled code is no faster than the host, given the host's seconds of an iteration,
+        and begin again to count.
         """
-        if self._exits < constants.EXITS_TO_COUNT:
-            return False
         is_slower = self._seconds > constants.FASTER * self._rounds * per_round
-        self._begin()
+        self._exits, self._rounds, self._seconds = 0, 0, 0.0
         return is_slower
+
+    def is_lost_at_exits(self, per_round: float) -> bool:
+        """Return the same once there were many exits since the last answer."""
+        return self._exits >= constants.EXITS_TO_COUNT and self.is_lost(per_round)
+
+    def rounds_to_compare(self, per_round: float) -> int:
+        """Return how many iterations the host should run now for comparison; 0 if none."""
+        rounds = max(1, int(constants.WARM_TRIAL / per_round))
+        wait = max(self._next_review, constants.REVIEW_LOOP_FACTOR * rounds * per_round)
+        if self._reviewed < wait:
+            return 0
+        self._reviewed, self._next_review = 0.0, 2.0 * wait
+        return rounds
 
 
 class _Frame(NamedTuple):
@@ -216,8 +231,11 @@ class LoopRun:
     __slots__ = (
         "_arrays",
         "_balance",
+        "_code",
+        "_compared",
         "_compiler",
         "_frame",
+        "_is_traced",
         "_iterator",
         "_loop",
         "_note",
@@ -237,6 +255,7 @@ class LoopRun:
     )
 
     _frame: _Frame
+    _rounds_left: range
 
     def __init__(
         self,
@@ -253,9 +272,13 @@ class LoopRun:
         self._policy: Generator[int, float | None, None] | None = None
         self._seconds_of_part: float | None = None
         self._iterator = iter(iterable) if arrays else None
-        self.is_over = self._taken_over = False
+        self.is_over = self._taken_over = self._is_traced = False
         self._results: tuple[Any, ...] | None = None
         self._balance = Balance()
+        # The code that XLA compiles in a thread.
+        self._code: ConcreteFunction | None = None
+        # The iterations that the host runs next for comparison.
+        self._compared = range(0)
         # The exception of a signal's handler, which is raised once the loop's variables have their values.
         self._pending: BaseException | None = None
         # Receives the host's seconds, and the seconds without long calls of jitted functions.
@@ -275,6 +298,15 @@ class LoopRun:
                     yield self._part(self._resumed)
                     self.exit = 0
                     goes_on = self._goes_on(sys._getframe(1))
+                elif self._compared:
+                    part, self._compared = self._compared, range(0)
+                    self._rounds_left = self._rounds_left[len(part) :]
+                    start, acts = perf_counter(), self._acts_in(sys._getframe(1))
+                    yield self._part(part)
+                    frame = sys._getframe(1)
+                    if acts == self._acts_in(frame):
+                        self._compare((perf_counter() - start) / len(part))
+                    goes_on = self._goes_on(frame)
             if self._taken_over and len(self._rounds_left) and not self._loop.is_while:
                 yield self._part(self._rounds_left)
         finally:
@@ -282,12 +314,22 @@ class LoopRun:
             if self._progress in running.loops:
                 running.loops.remove(self._progress)
 
+    def _acts_in(self, frame: types.FrameType) -> int:
+        """Return how often Python has acted at side exits."""
+        return 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
+
+    def _compare(self, per_round: float) -> None:
+        """Compare compiled code with what an iteration has just taken on the host."""
+        if self._balance.is_lost(per_round):
+            self._give_up()
+        self._per_round = per_round
+
     def _goes_on(self, frame: types.FrameType) -> bool:
-        """Return whether compiled code continues after Python has run the rest of an iteration."""
-        if self._policy is None or not len(self._rounds_left):
+        """Return whether compiled code continues after Python has run some iterations, or the rest of one."""
+        if self._loop.refused or self._policy is None or not len(self._rounds_left):
             return False
-        if self._balance.is_lost(self._per_round):
-            self._loop.refused = self._loop.whole.refused = True
+        if self._balance.is_lost_at_exits(self._per_round):
+            self._give_up()
             return False
         self._frame = _Frame.of(frame, self._frame.first)
         self._note_progress(len(self._numbers) - len(self._rounds_left), frame)
@@ -359,14 +401,14 @@ class LoopRun:
         if position <= constants.LOADING_ROUNDS:
             timing.first = timing.timer.own_seconds
         else:
-            acts = 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
+            acts = self._acts_in(frame)
             if acts == timing.acts:
                 self._per_round = min(self._per_round, (seconds - before) / size)
             timing.acts = acts
             if seconds >= constants.HOT_LOOP and position < len(self._numbers):
                 self._loop.short = 0
                 hot.count += 1
-                if self._continue_compiled(position, timing, frame):
+                if self._continues(position, timing, frame):
                     return None
         return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
 
@@ -388,8 +430,34 @@ class LoopRun:
         function = self._loop.function
         return function.acts if function.exits or self._loop.with_exits is not None else None
 
+    def _continues(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
+        """Return whether compiled code takes over after some iterations: the loop is worth compiling, was
+        traced, and XLA, which compiles in a thread while the host goes on, has ended.
+        """
+        if not self._is_traced:
+            if not self._continue_compiled(position, timing, frame):
+                return False
+            self._is_traced = True
+            self._compile_beside(frame)
+        if self._code is not None and self._code.is_compiling:
+            return False
+        loop, self._frame = self._loop, _Frame.of(frame, self._frame.first)
+        self._rounds_left = self._numbers[position:]
+        if not loop.function.exits:
+            self._per_round = timing.seconds / position
+        self._report_entry = loop.note_replacement(position, timing.seconds)
+        self._taken_over = True
+        return True
+
+    def _compile_beside(self, frame: types.FrameType) -> None:
+        """Let XLA compile the traced loop in a thread, if it may."""
+        _, jitted_function = self._loop.functions(frame.f_globals)
+        assert jitted_function is not None
+        compiler = loop_compiler(jitted_function)
+        self._code = compiler.compile_beside(self._arguments(self._numbers), self._loop.changing_places)
+
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
-        """Return whether compiled code takes over after some iterations.
+        """Return whether the loop is worth compiling after some iterations, and was traced.
 
         A loop that may have side exits is compiled with them if Python seldom acts there: as a whole it would
         be a graph, because of what it prints, or could not be compiled.
@@ -410,11 +478,6 @@ class LoopRun:
             if not self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
                 return False
             if self._take_over(frame, left):
-                self._rounds_left = self._numbers[position:]
-                if not loop.function.exits:
-                    self._per_round = timing.seconds / position
-                self._report_entry = loop.note_replacement(position, timing.seconds)
-                self._taken_over = True
                 return True
             if not loop.refused:
                 return False
@@ -511,13 +574,10 @@ class LoopRun:
             saving: the share of its time that compiled code is expected to save.
         """
         loop = self._loop
-        cost = loop.expected_seconds + import_cost()
-        if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
-            pays = is_worth(seconds_left * (1.0 - loop.record.ratio), cost)
-        else:
-            pays = seconds_left * saving > constants.REST_FACTOR * constants.EXPECTED_SAVING * cost
+        is_measured = loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost
+        record = loop.record if is_measured else None
         return (
-            pays
+            loop_pays(seconds_left, loop.expected_seconds + import_cost(), saving, record)
             and _is_possible()
             and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
         )
@@ -539,8 +599,8 @@ class LoopRun:
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
         seconds = perf_counter() - start
         loop.compiling_seconds += seconds
-        # Translating the loop is a part of compiling, too.
-        clock.compile_seconds = compile_seconds + seconds
+        # What was neither importing nor tracing was translating.
+        ledger.note(TRANSLATE, max(seconds - (clock.compile_seconds - compile_seconds), 0.0))
         loop_costs.seconds += seconds
         loop_costs.tries += 1
         loop.note(seconds)
@@ -625,18 +685,23 @@ class LoopRun:
             self._loop.ratio = duration / (size * self._per_round)
             if self._loop.ratio <= constants.FASTER:
                 return size
-        self._loop.refused = self._loop.whole.refused = True
+        self._give_up()
         return 0
+
+    def _give_up(self) -> None:
+        """Leave the loop on the host, which is faster."""
+        self._loop.refused = self._loop.whole.refused = True
+        ledger.lost += 1
 
     @property
     def _is_done(self) -> bool:
-        return self.is_over or self.exit > 0 or not len(self._rounds_left)
+        return self.is_over or self.exit > 0 or bool(self._compared) or not len(self._rounds_left)
 
     def _run(self, size: int) -> float | None:
         """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
         cannot. At a side exit fewer iterations run, and the result is what all of them would take.
         """
-        function, start = self._loop.function, perf_counter()
+        function, start, compile_seconds = self._loop.function, perf_counter(), clock.compile_seconds
         part = self._rounds_left[:size]
         result = self._compiler.run_now(self._arguments(part), self._loop.changing_places)
         seconds = perf_counter() - start
@@ -649,7 +714,7 @@ class LoopRun:
             self.is_over = function.tells and bool(flags[0]) and not self.exit
             part = part[:done]
         try:
-            self._note_part(len(part), seconds, result is None)
+            self._note_part(len(part), seconds, clock.compile_seconds - compile_seconds, result is None)
         except Exception as error:
             self._refuse_after(error)
         return None if result is None else seconds * size / max(len(part), 1)
@@ -669,13 +734,16 @@ class LoopRun:
         self._resumed = part[done - 1 : done]
         return done
 
-    def _note_part(self, rounds: int, seconds: float, is_discarded: bool) -> None:
-        entry = self._report_entry
-        if entry.rounds:
-            entry.compiled += seconds
+    def _note_part(self, rounds: int, seconds: float, compiling: float, is_discarded: bool) -> None:
+        entry, running = self._report_entry, max(seconds - compiling, 0.0)
+        entry.compiling += compiling
+        entry.compiled += running
+        if not compiling:
             self._balance.note(rounds, seconds, self.exit > 0)
-        else:  # XLA compiles at the first call
-            entry.compiling += seconds
+            if not is_discarded:
+                ledger.note_gain(rounds * self._per_round, seconds)
+            if not (is_discarded or self.is_over or self.exit):
+                self._compared = self._rounds_left[: self._balance.rounds_to_compare(self._per_round)]
         if is_discarded:
             self._loop.note_discarded_call()
         else:

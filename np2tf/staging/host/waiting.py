@@ -15,7 +15,7 @@ from np2tf.staging.host.jit import JittedFunction, Run
 from np2tf.staging.host.originals import remember_original
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host, tensorflow
-from np2tf.staging.tiers.clock import clock
+from np2tf.staging.tiers.ledger import TRANSLATE, ledger
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.compiler import Compiler
@@ -86,7 +86,7 @@ class WaitingFunction(JittedFunction):
             source: Any = self.__wrapped__
             start = time.perf_counter()
             self._refusal, translation = late.translator.staged_version(source)
-            clock.compile_seconds += time.perf_counter() - start
+            ledger.note(TRANSLATE, time.perf_counter() - start)
             if translation is not None:
                 self.__wrapped__ = translation.__wrapped__
                 remember_original(self.__wrapped__, source)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from np2tf.core.errors import TraceAgain
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, clock, has_share, long_calls
 from np2tf.staging.tiers.comparison import Comparison
+from np2tf.staging.tiers.ledger import TRACE, XLA, ledger
 from np2tf.staging.tiers.outlook import pays
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Budget:
         """Count the time of a trace, whether it succeeds or fails. A trace that begins again counts as
         one.
         """
-        start = time.perf_counter()
+        start, compile_seconds = time.perf_counter(), clock.compile_seconds
         tries = in_vain = 1
         try:
             yield
@@ -156,21 +157,26 @@ class Budget:
             raise
         finally:
             self._in_vain += in_vain
+            ledger.lost += in_vain
+            seconds = time.perf_counter() - start
             for costs in (self._costs, _all_costs):
                 costs.tries += tries
-            self.note_compiling(time.perf_counter() - start)
+                costs.seconds += seconds
+            # Callees that the trace has translated are in the ledger.
+            ledger.note(TRACE, max(seconds - (clock.compile_seconds - compile_seconds), 0.0))
 
     def forgive(self) -> None:
         """Count the latest trace and the next trace as one trace, because the latest has found out how
         to make the next succeed.
         """
         self._in_vain -= 1
+        ledger.lost -= 1
         for costs in (self._costs, _all_costs):
             costs.tries -= 1
 
-    def note_compiling(self, seconds: float) -> None:
-        """Count the time in which XLA compiles."""
-        clock.compile_seconds += seconds
+    def note_first_call(self, seconds: float) -> None:
+        """Count the time of a first call, in which XLA compiles."""
+        ledger.note(XLA, seconds)
         for costs in (self._costs, _all_costs):
             costs.seconds += seconds
 
@@ -178,11 +184,13 @@ class Budget:
         """Record the time of a warm compiled call, which replaces a call on the host.
 
         Args:
-            usual: the seconds of such a call on the host, if no call was timed there; 0.0 if unknown.
+            usual: the seconds of such a call on the host; 0.0 if unknown.
         """
         long_calls.seconds += max(seconds - constants.CALL_SECONDS, 0.0)
         long_calls.cost = max(long_calls.cost, self._costs.mean)
-        usual = self._host.average if self._host.timed_calls else usual
+        # Calls of the same kind are compared, if any was timed on the host.
+        usual = usual or self._host.average
         if usual:
+            ledger.note_gain(usual, seconds)
             for costs in (self._costs, _all_costs):
                 costs.gain += usual - seconds

@@ -24,7 +24,7 @@ from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.objects.user_objects import INSTANCE
 from np2tf.staging.process.optional_imports import optional_libraries_left_out
 from np2tf.staging.process.tensorflow_import import program, when_programs
-from np2tf.staging.tiers.clock import clock
+from np2tf.staging.tiers.ledger import IMPORT, ledger
 
 # -- call context --------------------------------------------------------------------------------------------
 # The context of a call: whether TensorFlow is imported, a tape records, a graph is built, or a tensor is an
@@ -133,7 +133,7 @@ def load() -> None:
         start = perf_counter()
         with optional_libraries_left_out() if settings.program.starts_as_source else nullcontext():
             tensorflow_loading.load()
-        clock.compile_seconds += perf_counter() - start
+        ledger.note(IMPORT, perf_counter() - start)
     tensorflow.look()
 
 

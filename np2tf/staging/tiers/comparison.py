@@ -17,13 +17,18 @@ class Comparison:
         own_seconds: the seconds on the host, without long calls of other jitted functions.
         since: the processor's seconds of this process before the first of the calls.
         is_settled: whether the tiers have been compared well enough.
+        trial_seconds: the seconds of the warm compiled calls of the latest comparison, some of which may take
+            far longer than the best.
         discarded_calls: the number of compiled calls that the host has repeated, for functions that handle
             exceptions.
         known_host: the seconds of a call on the host in an earlier process; 0.0 if unknown.
         assumed_host: the seconds of the function's calls on the host when the code was made.
         calls: the number of compiled calls in this process.
+        cold: the seconds of the latest call in which XLA compiled, until a warm call tells how many of them
+            it ran.
         seconds: the seconds of these calls without the first, in which XLA compiles.
-        recent: the seconds of the fastest of these calls since the choice of the tier was last considered.
+        recent, recent_calls: the seconds and the number of these calls since the choice of the tier was last
+            considered.
         last_review: the seconds that the calls of the chosen tier had taken when its choice was last
             considered: of compiled code this object's own seconds, of the host the function's. None if the
             host was chosen and no call has come since.
@@ -37,13 +42,16 @@ class Comparison:
     best_host: float = float("inf")
     best_compiled: float = float("inf")
     warm_calls: int = 0
+    trial_seconds: float = 0.0
     discarded_calls: int = 0
     is_settled: bool = False
     known_host: float = 0.0
     assumed_host: float = 0.0
     calls: int = 0
+    cold: float = 0.0
     seconds: float = 0.0
-    recent: float = float("inf")
+    recent: float = 0.0
+    recent_calls: int = 0
     last_review: float | None = 0.0
     reviews: int = 0
 
@@ -52,7 +60,9 @@ class Comparison:
         """True if the next call should run on the host for comparison, although there is code for it."""
         if self.is_settled:
             return self.seconds - (self.last_review or 0.0) > self._reconsider_factor * self.best_host
-        return self.warm_calls >= constants.WARM_CALLS and not self._is_compared
+        is_long = self.warm_calls > 0 and self.best_compiled > constants.LONG_WARM_CALL
+        enough = self.warm_calls >= constants.WARM_CALLS or (is_long and not self.host_calls)
+        return enough and not self._is_compared
 
     def is_due_on_host(self, host_seconds: float) -> bool:
         """Return whether compiled code that was slower than the host should be compared again.
@@ -62,7 +72,7 @@ class Comparison:
         """
         if self.last_review is None:
             self.last_review = host_seconds
-        cost = constants.WARM_CALLS * self.best_compiled
+        cost = max(constants.WARM_CALLS * self.best_compiled, self.trial_seconds)
         is_due = host_seconds - self.last_review > self._reconsider_factor * cost
         return is_due and self.discarded_calls <= self.warm_calls
 
@@ -77,23 +87,25 @@ class Comparison:
         self.is_settled = self.on_host = False
         self.host_calls = self.warm_calls = self.discarded_calls = 0
         self.best_host = self.best_compiled = float("inf")
+        self.trial_seconds = 0.0
 
     @property
     def _is_compared(self) -> bool:
         """True if there have been enough calls on the host.
 
-        These are a few calls, or one call that is far faster or slower, or none if an earlier process found
-        the host clearly slower. In the last case, one call is measured later.
+        These are a few calls, or one call that is far faster, or two that are far slower, or none if an
+        earlier process found the host clearly slower. In the last case, one call is measured later.
         """
         if self.host_calls >= (constants.MANY_HOST_CALLS if self._is_near else constants.WARM_CALLS):
             return True
         if not self.host_calls and self.known_host >= constants.HOPELESS_FACTOR * self.best_compiled:
             return self.seconds < constants.REVIEW_FACTOR * self.known_host
-        far = (
-            self.best_compiled >= constants.CLEARLY_SLOWER * self.best_host
-            or self.best_host >= constants.CLEARLY_FASTER * self.best_compiled
-        )
-        return self.host_calls > 0 and far
+        if self.best_compiled >= constants.CLEARLY_SLOWER * self.best_host:
+            return self.host_calls > 0
+        # Of calls that differ by much, one on the host may be of the slow sort.
+        is_even = self.trial_seconds <= constants.UNUSUAL * self.warm_calls * self.best_compiled
+        is_clear = self.best_host >= constants.CLEARLY_FASTER * self.best_compiled
+        return self.host_calls > 1 and is_clear and is_even
 
     @property
     def _is_near(self) -> bool:
@@ -109,8 +121,9 @@ class Comparison:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""
         self.own_seconds += seconds if own_seconds is None else own_seconds
         if self.is_settled and not self.on_host:
-            is_doubtful = seconds < constants.NEAR * self.recent
-            self.last_review, self.recent = self.seconds, float("inf")
+            # This may be a call that takes far longer than others, on either tier.
+            is_doubtful = seconds * self.recent_calls < constants.NEAR * self.recent
+            self._begin_review()
             if not is_doubtful:
                 self.reviews += 1
                 self.best_host = seconds
@@ -123,6 +136,7 @@ class Comparison:
     def add_compiled_time(self, seconds: float) -> None:
         """Record the seconds of a warm compiled call."""
         self.warm_calls += 1
+        self.trial_seconds += seconds
         self.best_compiled = min(self.best_compiled, seconds)
         self._choose_tier()
 
@@ -131,7 +145,8 @@ class Comparison:
         self.calls += 1
         if is_warm:
             self.seconds += seconds
-            self.recent = min(self.recent, seconds)
+            self.recent += seconds
+            self.recent_calls += 1
 
     @property
     def usual_host(self) -> float:
@@ -160,8 +175,11 @@ class Comparison:
             self.is_settled = True
             self.on_host = self.best_compiled > self.best_host
             # The cache does not know the host's seconds; the next call brings them.
+            self._begin_review()
             self.last_review = None if self.on_host else self.seconds
-            self.recent = float("inf")
+
+    def _begin_review(self) -> None:
+        self.last_review, self.recent, self.recent_calls = self.seconds, 0.0, 0
 
     @property
     def decision(self) -> str:

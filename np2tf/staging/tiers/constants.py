@@ -41,6 +41,13 @@ MOST_LEFT_STEADY, STEADY_SAMPLES, STEADY = 40.0, 4, 1.5
 #: Compiling must be expected to save this many times its cost.
 FIRST_CALL_GAIN = 1.5
 
+# -- what may be lost ----------------------------------------------------------------------------------------
+
+#: What np2tf has spent beyond what it has saved is borne up to this share of the program's time, and so many
+#: seconds. What is expected to be saved next must repay the rest this many times, and twice as many times for
+#: each wager that was lost.
+ALLOWED_SHARE, ALLOWED_SECONDS, DEBT_FACTOR = 0.05, 0.3, 8.0
+
 # -- calls that stay on the host -----------------------------------------------------------------------------
 
 #: A function whose calls take less than TOO_SHORT seconds on the host, on average over CALLS_TO_AVERAGE
@@ -102,8 +109,8 @@ MOST_CACHES = 1000
 # -- which tier is faster ------------------------------------------------------------------------------------
 
 #: Time this many warm calls and as many host calls before choosing; one host call is enough if compiled code
-#: is slower by the factor CLEARLY_SLOWER or faster by CLEARLY_FASTER. The first host call was cold, and other
-#: processes may have been running.
+#: is slower by the factor CLEARLY_SLOWER, and two if it is faster by CLEARLY_FASTER. The first host call was
+#: cold, and other processes may have been running.
 WARM_CALLS = 3
 CLEARLY_SLOWER, CLEARLY_FASTER = 2.0, 20.0
 #: Tiers whose times differ by at most this factor get this many calls: a call right after a call of the
@@ -173,6 +180,10 @@ FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
 WARM_TRIALS = 3
 #: Compiled code must take less than this share of the host's time.
 FASTER = 0.9
+#: A running loop is compared with the host again after compiled code has run for so many seconds, and so many
+#: times as long as that takes, and then after twice as long each time: the first comparison was made at
+#: another load of the machine.
+REVIEW_LOOP, REVIEW_LOOP_FACTOR = 0.5, 25.0
 #: Compiled code runs in parts, each PART_GROWTH times as long as the last, until a part takes LONGEST_PART
 #: seconds. Between two parts, handlers of signals run, and what other threads have written is read again.
 PART_GROWTH, LONGEST_PART = 8, 0.25

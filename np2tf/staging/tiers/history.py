@@ -28,7 +28,6 @@ from np2tf.staging.process.boundary import raw
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import tensorflow
 from np2tf.staging.tiers.clock import clock
-from np2tf.staging.tiers.outlook import is_worth
 from np2tf.staging.xla.compiler_options import with_options
 
 if TYPE_CHECKING:
@@ -214,7 +213,7 @@ class FunctionRecord(NamedTuple):
         if self.ratio < 0.0:
             return 0.0
         gain = self.expected_seconds * (1.0 - self.ratio)
-        return gain - self.cost if is_worth(gain, self.cost) else 0.0
+        return gain - self.cost if gain >= constants.FIRST_CALL_GAIN * self.cost else 0.0
 
     def to_data(self) -> tuple[Any, ...]:
         """Return the record as plain data."""

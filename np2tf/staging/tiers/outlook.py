@@ -13,6 +13,7 @@ from itertools import pairwise
 from time import perf_counter, process_time
 
 from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.ledger import ledger
 
 
 class Progress:
@@ -105,13 +106,8 @@ def seconds_left() -> float | None:
     return left
 
 
-def is_worth(saving: float, cost: float) -> bool:
-    """Return whether so many seconds that are saved are worth what compiling costs."""
-    return saving >= constants.FIRST_CALL_GAIN * cost
-
-
 def pays(own_seconds: float, since: float, cost: float, saving: float = constants.EXPECTED_SAVING) -> bool:
-    """Return whether code that has taken `own_seconds` on the host will save what compiling costs.
+    """Return whether code that has taken `own_seconds` on the host is expected to save what compiling costs.
 
     Args:
         since: the processor's seconds of this process before the code ran for the first time.
@@ -124,4 +120,4 @@ def pays(own_seconds: float, since: float, cost: float, saving: float = constant
     else:
         passed = max(process_time() - since, own_seconds, 1e-9)
         expected = left * own_seconds / passed
-    return is_worth(expected * saving, cost)
+    return ledger.allows(expected * saving, cost)

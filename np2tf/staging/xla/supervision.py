@@ -155,6 +155,7 @@ class Supervision:
     """The calls of one compiled function.
 
     Attributes:
+        call: calls the function without supervision.
         is_long: whether a call has been stopped because it took long.
 
     Args:
@@ -164,7 +165,7 @@ class Supervision:
     """
 
     def __init__(self, call: ConcreteCall, runs_ahead: bool) -> None:
-        self._call, self._runs_ahead = call, runs_ahead
+        self.call, self._runs_ahead = call, runs_ahead
         self.is_long = self._is_compiled = False
 
     def run(self, inputs: list[tf.Tensor], arrays: Sequence[Any], has_alternative: bool) -> _Outputs:
@@ -184,13 +185,13 @@ class Supervision:
     def _run(
         self, inputs: list[tf.Tensor], arrays: Sequence[Any], has_alternative: bool, is_main: bool
     ) -> _Outputs:
-        if not self._call.can_be_stopped:
-            return self._call(inputs)
+        if not self.call.can_be_stopped:
+            return self.call(inputs)
         others_wait = other_threads_run() or handles_signals() or any(map(_is_foreign, arrays))
         if not (others_wait or is_main):
-            return self._call(inputs)
+            return self.call(inputs)
         if others_wait and not has_alternative:
-            return self._in_a_thread(inputs) if is_main else self._call(inputs)
+            return self._in_a_thread(inputs) if is_main else self.call(inputs)
         if self.is_long and others_wait:
             raise LongCallError("the call takes long, and other code may be waiting for it")
         if self.is_long:
@@ -199,7 +200,7 @@ class Supervision:
             # XLA compiles, which nothing can stop; no loop begins.
             sign = StopSign()
             sign.set()
-            self._call(inputs, sign.tensor)
+            self.call(inputs, sign.tensor)
         self._is_compiled = True
         outputs = self._in_time(inputs)
         if outputs is not None:
@@ -211,7 +212,7 @@ class Supervision:
         """Return the outputs; None if the call would take long."""
         sign = _timekeeper.add()
         try:
-            outputs = self._call(inputs, sign.tensor)
+            outputs = self.call(inputs, sign.tensor)
         finally:
             _timekeeper.remove(sign)
         return None if sign.is_set else outputs
@@ -223,12 +224,12 @@ class Supervision:
         results: list[_Outputs] = []
         errors: list[BaseException] = []
         device = context.context().device_name
-        operands = self._call.operands(inputs, sign.tensor)
+        operands = self.call.operands(inputs, sign.tensor)
 
         def work() -> None:
             try:
                 with tf.device(device):
-                    results.append(self._call.execute(operands))
+                    results.append(self.call.execute(operands))
             except BaseException as error:  # raised in the main thread
                 errors.append(error)
             finally:

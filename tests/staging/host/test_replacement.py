@@ -15,6 +15,7 @@ from np2tf.cli.run_report import as_json, as_text
 from np2tf.core.counts import counts
 from np2tf.staging.host import replacement, watched_loops
 from np2tf.staging.host import replacement as watching
+from np2tf.staging.host.replacement import Balance
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.staging.report import Watch
 from np2tf.staging.tiers import constants
@@ -22,9 +23,9 @@ from np2tf.staging.tiers.clock import Stopwatch, clock
 from tests.fuzz.test_random_programs import _difference
 from tests.helpers.differential import arguments_of, load, observe
 from tests.helpers.random_programs import program
-from tests.helpers.replacing import Taken, imported, taken
+from tests.helpers.replacing import Taken, imported, taken, way
 
-__all__ = ["taken"]
+__all__ = ["taken", "way"]
 HEAD = "import numpy as np\n\n\n"
 #: name -> a function f, its arguments, and how many of its loops are taken over
 ROWS = {
@@ -499,6 +500,7 @@ ROWS |= {
 }
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", ROWS)
 def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
     source, given, over = ROWS[name]
@@ -520,6 +522,7 @@ def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
 STARTS = [0, *(pytest.param(start, marks=pytest.mark.long) for start in range(20, 80, 20))]
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("start", STARTS)
 def test_loops_of_random_programs(start: int, taken: Taken) -> None:
     for seed in range(start, start + 20):
@@ -565,6 +568,23 @@ def test_what_is_slower_compiled_ends_on_the_host(
         watched for key, watched in watched_loops.loops.items() if key.startswith(f.__code__.co_filename)
     )
     assert loop.refused
+
+
+def test_a_loop_is_compared_again_after_a_while() -> None:
+    """The longer it has run, the more seldom; an iteration on the host may take long."""
+    for per_round in (1e-4, 0.03, 4.0):
+        balance, reviews, host = Balance(), 0, 0.0
+        for _ in range(4000):
+            balance.note(rounds=1, seconds=0.1, at_exit=False)
+            rounds = balance.rounds_to_compare(per_round)
+            reviews += rounds > 0
+            host += rounds * per_round
+        assert 2 <= reviews <= 10
+        assert host <= 400.0 / constants.REVIEW_LOOP_FACTOR
+    balance.note(rounds=10, seconds=1.0, at_exit=False)
+    assert balance.is_lost(0.1)
+    balance.note(rounds=10, seconds=1.0, at_exit=False)
+    assert not balance.is_lost(0.2)
 
 
 def test_a_range_that_nobody_can_count() -> None:

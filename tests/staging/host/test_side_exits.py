@@ -13,9 +13,9 @@ import pytest
 from np2tf.staging.host.replacement import Balance
 from np2tf.staging.tiers import constants
 from tests.helpers.differential import arguments_of, load, observe
-from tests.helpers.replacing import Taken, execute, imported, taken
+from tests.helpers.replacing import Taken, execute, imported, taken, way
 
-__all__ = ["taken"]
+__all__ = ["taken", "way"]
 HEAD = "import sys\nimport numpy as np\n\n\nclass Track(list):\n    pass\n\n\n"
 #: name -> the body of f(x), which tells what it does by `tell`
 ROWS = {
@@ -417,6 +417,7 @@ def _random_loop(seed: int) -> str:
     return f"{HEAD}{arrays}def f(x):\n{begin}{head}{lines}    return x, y, s, due, k, flag, kind, mark\n"
 
 
+@pytest.mark.usefixtures("way")
 def test_random_loops_with_side_exits(taken: Taken) -> None:
     """Loops of random statements and exits."""
     for seed in range(25):
@@ -433,13 +434,13 @@ def test_exits_that_come_too_often() -> None:
     balance = Balance()
     for _ in range(constants.EXITS_TO_COUNT - 1):
         balance.note(rounds=1, seconds=0.01, at_exit=True)
-    assert not balance.is_lost(per_round=0.001), "too few exits tell nothing"
+    assert not balance.is_lost_at_exits(per_round=0.001), "too few exits tell nothing"
     balance.note(rounds=1, seconds=0.01, at_exit=True)
-    assert balance.is_lost(per_round=0.001)
+    assert balance.is_lost_at_exits(per_round=0.001)
     for _ in range(constants.EXITS_TO_COUNT):
         balance.note(rounds=50, seconds=0.02, at_exit=False)
         balance.note(rounds=50, seconds=0.02, at_exit=True)
-    assert not balance.is_lost(per_round=0.001)
+    assert not balance.is_lost_at_exits(per_round=0.001)
 
 
 def test_loops_of_a_module(taken: Taken) -> None:

@@ -144,7 +144,7 @@ def test_a_caller_is_expected_to_cost_what_its_callees_have(time: _Time) -> None
     inner = _budget(10.0)
     with inner.count_trace():
         pass
-    inner.note_compiling(8.0)
+    inner.note_first_call(8.0)
 
     def run() -> None:
         time.now += LONG
@@ -178,7 +178,7 @@ def test_other_kinds_of_calls_wait_for_their_share(time: _Time) -> None:
     assert function.is_due(Comparison(own_seconds=COMPILE_SECONDS / SHARED_BY))
     with function.count_trace():
         pass
-    function.note_compiling(8.0)
+    function.note_first_call(8.0)
     assert not function.is_due(Comparison(own_seconds=1.9))
     assert function.is_due(Comparison(own_seconds=2.1))
 
@@ -190,7 +190,7 @@ def test_kinds_of_calls_that_do_not_come_again_are_not_compiled(time: _Time) -> 
     for _ in range(UNPAID_TRIES):
         assert function.is_due(Comparison(own_seconds=1.0))
         with function.count_trace():
-            function.note_compiling(2.0)
+            function.note_first_call(2.0)
     cost = (UNPAID_TRIES + 1) * 2.0
     assert not function.is_due(Comparison(own_seconds=0.9 * cost))
     assert function.is_due(Comparison(own_seconds=1.1 * cost))

@@ -420,7 +420,7 @@ class _Compiled:
         self.cache.digest = KIND
         with self.budget.count_trace():
             pass
-        self.budget.note_compiling(0.5)
+        self.budget.note_first_call(0.5)
         made.follow(self.budget, lambda: [self.cache])
 
     def warm(self, seconds: float, times: int = 1) -> None:
