@@ -12,6 +12,7 @@ from typing import Any
 
 from np2tf.core.errors import StagingError, class_of_code
 from np2tf.core.own_warnings import warn_at
+from np2tf.core.settings import program
 
 #: The number of reasons that are told apart.
 MOST_FALLBACKS = 1000
@@ -152,6 +153,10 @@ class UnjittedWarning(UserWarning):
 
 
 def tell_unjitted(why: Fallback, more: str = "") -> None:
-    """Warn at the place of the reason."""
+    """Warn at the place of the reason, unless np2tf has chosen the function by itself in a program as it is:
+    then the report tells.
+    """
+    if program.starts_as_source and not program.is_verbose:
+        return
     message = f"{why.code} {why.path}:{why.line}: {why.function} runs unjitted: {why.reason}{more}"
     warn_at(message, UnjittedWarning, why.path, why.line)

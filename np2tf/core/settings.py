@@ -43,10 +43,11 @@ class Program:
     Attributes:
         is_translated: whether a module of the program was translated when it was imported or run.
         starts_as_source: whether modules run their own source, in which what is hot is translated.
+        is_verbose: whether the user wants to read what cannot be compiled.
         loaders: the classes of loaders whose modules belong to the program, wherever their files are.
     """
 
-    is_translated = starts_as_source = False
+    is_translated = starts_as_source = is_verbose = False
     loaders: tuple[type, ...] = ()
 
 

@@ -17,6 +17,7 @@ from np2tf.core.diagnostics import codes
 from np2tf.core.faults import note_fault
 from np2tf.core.late import TensorFlowMissingError, installation
 from np2tf.core.settings import config
+from np2tf.core.settings import program as settings_of_program
 from np2tf.loading.findings import warn_in_one_line
 from np2tf.loading.programs.execute import execute, on_device, show
 from np2tf.loading.programs.program import CannotRun, Program, modules_in_the_way, prepare
@@ -106,7 +107,9 @@ class _Run(click.Command):
     metavar="N",
     help="If a worker fails, restart all workers, at most N times.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show TensorFlow's start-up log, and what cannot be compiled."
+)
 @click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
 @click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
 def run(
@@ -149,6 +152,7 @@ def run(
     choices = {name: value for name, value in settings.items() if value is not None}
     if float32:
         choices["floats"] = "float32"
+    settings_of_program.is_verbose = verbose
     if not verbose:
         keep_quiet()
     warn_in_one_line()

@@ -15,6 +15,7 @@ import np2tf
 from np2tf import tnp
 from np2tf.core.counts import counts
 from np2tf.core.errors import StagingError
+from np2tf.core.settings import program
 from np2tf.staging.host.jit import UnjittedWarning
 from np2tf.staging.tiers import constants
 from tests.helpers.differential import load, translation
@@ -295,6 +296,18 @@ def test_one_warning_with_code_file_line_and_reason():
     name = space["f"].__wrapped__.__code__.co_filename
     assert messages[0].startswith(f"NP2TF542 {name}:8: f runs unjitted: ")
     assert len(messages[0].splitlines()) == 1
+
+
+@pytest.mark.parametrize("is_verbose", [False, True])
+def test_no_warning_of_what_np2tf_has_chosen_by_itself(monkeypatch, is_verbose):
+    """The program has asked for nothing; `np2tf run -v` asks."""
+    monkeypatch.setattr(program, "starts_as_source", True)
+    monkeypatch.setattr(program, "is_verbose", is_verbose)
+    f = np2tf.jit(lambda x: tnp.zeros(int(x.sum())))
+    with np2tf.config.using(jit="on"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert f(np.ones(3)).shape == (3,)
+    assert [warning.category for warning in caught] == [UnjittedWarning] * is_verbose
 
 
 def test_strict_raises():
