@@ -16,7 +16,7 @@ from np2tf.arrays.array.slice_spec import SliceSpec, span, stop_of, vector
 from np2tf.arrays.tensors import symbolic_integers
 from np2tf.arrays.tensors.graph_queries import depends_on, reads_elsewhere
 from np2tf.arrays.tensors.storage import current_scope, staged_device, staging_for_xla
-from np2tf.arrays.tensors.symbolic_integers import Int, constant
+from np2tf.arrays.tensors.symbolic_integers import Int, constant, graph_constants
 from np2tf.arrays.tensors.violations import record_violation
 
 # -- pins ----------------------------------------------------------------------------------------------------
@@ -32,12 +32,42 @@ def pin_values(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tens
     if staged_device() != "cpu":
         return list(tensors)
     # XLA neither fuses a conditional nor computes it twice, unless it knows that the predicate is true.
+    predicate = counter >= 0
+    operands = [predicate, *tensors]
+    made = graph_constants(predicate.graph)
+    key = pin_values, *((tensor.dtype, tuple(tensor.shape)) for tensor in tensors if _is_static(tensor))
+    if len(key) == len(operands) and key in made:
+        return _conditional_like(made[key], operands)
     values = tf.cond(
-        counter >= 0,
+        predicate,
         lambda: [tf.identity(tensor) for tensor in tensors],
         lambda: [tf.zeros_like(tensor) for tensor in tensors],
     )
+    conditional = values[0].op.inputs[0].op
+    if list(map(id, conditional.inputs)) == list(map(id, operands)):
+        made[key] = conditional
     return list(values)
+
+
+def _is_static(tensor: tf.Tensor) -> bool:
+    return tensor.shape.is_fully_defined()
+
+
+def _conditional_like(conditional: tf.Operation, operands: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """Return the results of a conditional with the branches of another one in the same graph.
+
+    To trace two branches takes as long as to trace fifty other operations.
+    """
+    attributes = conditional.node_def.attr
+    operation = conditional.graph._create_op_internal(
+        conditional.type,
+        list(operands),
+        [tensor.dtype for tensor in conditional.outputs],
+        attrs={name: attributes[name] for name in attributes},
+        op_def=conditional.op_def,
+    )
+    conditional.graph.prevent_fetching(operation)
+    return [tf.identity(tensor) for tensor in operation.outputs]
 
 
 # -- planes --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.util import tf_stack
 
@@ -152,6 +153,8 @@ class _Modules(NamedTuple):
 _MOST_RECIPES = 20_000
 _INTEGERS = (int, bool)
 _SEQUENCES = (list, tuple, tf.TensorShape)
+#: Arrays of one number of these kinds, and vectors of at most so many integers, are small constants.
+_NUMBER_KINDS, _FEW = "biufc", 32
 #: The types of operands that become tensors.
 _OPERANDS = (*_INTEGERS, float, *_SEQUENCES)
 _VALUES = (int, bool, str, bytes, type(None), tf.DType)
@@ -166,7 +169,7 @@ def table_of_operations() -> Iterator[None]:
     """Create operations by the table within the block.
 
     The functions of TensorFlow that create operations and constants are replaced within the block, also for
-    other threads. The operations are the same, and equal integer constants of a graph are one constant.
+    other threads. The operations are the same, and equal small constants of a graph are one constant.
     """
     global _users
     modules = _modules()
@@ -238,19 +241,33 @@ def _create_operation(op_type: str, name: str | None = None, **operands: Any) ->
 
 
 def _create_constant(value: Any, dtype: Any, shape: Any, *details: Any, **keywords: Any) -> tf.Tensor:
-    """Create a constant as TensorFlow's `_create_graph_constant` does; equal integers are created once."""
+    """Create a constant as TensorFlow's `_create_graph_constant` does; equal small ones are created once."""
     note_operation()
     modules = _modules()
     graph = modules.ops.get_default_graph()
-    is_simple = type(value) in _INTEGERS and shape is None and isinstance(graph, modules.func_graph)
-    if not is_simple or _is_in_scope(graph) or modules.invokes_callbacks():
+    part = _part_of_constant(value) if shape is None and isinstance(graph, modules.func_graph) else None
+    if part is None or _is_in_scope(graph) or modules.invokes_callbacks():
         return modules.encode(value, dtype, shape, *details, **keywords)
     constants = graph_constants(graph)
-    key = type(value), value, dtype
+    key = type(value), part, dtype
     tensor = constants.get(key)
     if tensor is None:
         tensor = constants[key] = modules.encode(value, dtype, shape, *details, **keywords)
     return tensor
+
+
+def _part_of_constant(value: Any) -> Any:
+    """Return the part of a key for the value of a small constant; None for other values."""
+    kind = type(value)
+    if kind in _INTEGERS:
+        return value
+    if kind is float:
+        return value.hex()  # 0.0 is equal to -0.0
+    if kind is np.ndarray and not value.shape and value.dtype.kind in _NUMBER_KINDS:
+        return value.dtype, value.tobytes()
+    if kind in (list, tuple) and len(value) <= _FEW and all(type(element) is int for element in value):
+        return tuple(value)
+    return None
 
 
 def _is_in_scope(graph: Any) -> bool:
