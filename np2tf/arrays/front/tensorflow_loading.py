@@ -61,7 +61,7 @@ def unnoticed() -> Iterator[None]:
         yield
 
 
-#: Functions that make further contexts of the import, given the module of TensorFlow; the last is the innermost.
+#: Functions that make more contexts of the import, given TensorFlow's module; the last is the innermost.
 contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = []
 
 #: Functions that make the context of the first call of code that XLA compiles, which takes them off the list.

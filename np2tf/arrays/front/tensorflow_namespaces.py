@@ -1,8 +1,8 @@
-"""TensorFlow's import without what np2tf seldom needs: Keras, and most of the public namespaces (`tf.lite` …).
+"""TensorFlow's import without what np2tf seldom needs: Keras, and most of the public namespaces (`tf.lite`).
 
 `import tensorflow` imports all namespaces, and they import half of TensorFlow's modules, JAX and more. In
 np2tf's own import they are modules that wait until something is done with an attribute of theirs. They load
-then, so that a program that uses them has the same objects as ever. Keras is imported when `tf.keras` is used.
+then, so that a program that uses them has the same objects as ever. Using `tf.keras` imports Keras.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from types import ModuleType
 from typing import Any
 
 _PACKAGE = "tensorflow._api.v2"
-#: The last one replaces functions such as `sin` in TensorFlow's modules, and adds methods to tensors. TensorFlow
-#: imports it with `tf.compat`: before it binds `tf.sin`, and after these modules have bound their names.
+#: The last one replaces functions such as `sin` in TensorFlow's modules, and adds methods to tensors.
+#: TensorFlow imports it with `tf.compat`, before it binds `tf.sin`, and after the others have bound names.
 _IN_ORDER = (
     f"{_PACKAGE}.bitwise",
     "tensorflow.python.ops.ragged.ragged_operators",
@@ -62,7 +62,12 @@ class _Waiting(ModuleType):
     __delattr__ = _loading(ModuleType.__delattr__)
 
 
-copyreg.pickle(_Waiting, lambda module: (importlib.import_module, (module.__name__,)))
+def _reduce(module: ModuleType) -> Any:
+    """Return the module by its name, for picklers such as cloudpickle that know modules by their type."""
+    return importlib.import_module, (module.__name__,)
+
+
+copyreg.pickle(_Waiting, _reduce)
 
 
 class _Loader:
@@ -115,7 +120,7 @@ def namespaces_waiting(unnoticed: Callable[[], AbstractContextManager[None]]) ->
 
 
 class _Finder:
-    """A finder of other loaders for the package of namespaces, and for Keras, in the thread that has made it."""
+    """A finder with other loaders for Keras and the namespaces' package, in the thread that has made it."""
 
     def __init__(self, unnoticed: Callable[[], AbstractContextManager[None]]) -> None:
         self._unnoticed, self._thread = unnoticed, threading.get_ident()
@@ -126,7 +131,7 @@ class _Finder:
             return None
         spec = PathFinder.find_spec(name, path)
         if spec is not None:  # TensorFlow asks the spec where Keras is
-            spec.loader.exec_module = _fail if name == "keras" else self._exec_package  # type: ignore
+            spec.loader.exec_module = _fail if name == "keras" else self._exec_package  # type: ignore[union-attr,method-assign]
         return spec
 
     def _exec_package(self, package: ModuleType) -> None:
