@@ -15,18 +15,22 @@ import pkgutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
 _PACKAGE = "tensorflow._api.v2"
-#: The last one replaces functions such as `sin` in TensorFlow's modules, and adds methods to tensors.
-#: TensorFlow imports it with `tf.compat`, before it binds `tf.sin`, and after the others have bound names.
+#: Modules to import before TensorFlow binds the names of its own module, in this order.
 _IN_ORDER = (
+    # The last one replaces functions of other modules, and adds methods to tensors. These have bound names.
     f"{_PACKAGE}.bitwise",
     "tensorflow.python.ops.ragged.ragged_operators",
     "tensorflow.python.ops.numpy_ops.np_config",
+    # There are packages `tensorflow.distribute` and `tensorflow.lite` too. Importing them later binds
+    # `tf.distribute` to the package, which this module reads there while it is imported.
+    "tensorflow.python.distribute.experimental.rpc.rpc_ops",
+    "tensorflow.lite",
 )
 #: What the import system reads and writes.
 _OF_IMPORTS = frozenset(
@@ -146,7 +150,8 @@ class _Finder:
                 _waiting[info.name] = waiting
                 setattr(package, info.name.rpartition(".")[2], module)
         for name in _IN_ORDER:
-            importlib.import_module(name)
+            with suppress(ModuleNotFoundError):  # in another version of TensorFlow
+                importlib.import_module(name)
 
 
 def _fail(module: ModuleType) -> None:
