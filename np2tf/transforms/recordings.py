@@ -17,6 +17,7 @@ from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.operands.numpy_warnings import is_inner, user_location
 from np2tf.arrays.tensors.batches import quiet_tensorflow
 from np2tf.arrays.tensors.dtype_dispatch import conjugate
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.core.errors import NoDerivativeError, OutputKindError
 from np2tf.transforms.values import Structure, is_inexact, wrapper_of
 
@@ -54,7 +55,7 @@ def missing_gradients_named(again: Callable[[], Any]) -> Iterator[None]:
 def _line_of(operation: str, again: Callable[[], Any]) -> tuple[str, int] | None:
     """Return the first line of the user's program that runs a TensorFlow operation."""
     if not tf.executing_eagerly():
-        operations = [op for op in tf.compat.v1.get_default_graph().get_operations() if op.type == operation]
+        operations = [op for op in default_graph().get_operations() if op.type == operation]
         frames = [frame for op in operations[:1] for frame in op.traceback if not is_inner(frame.filename)]
         return (frames[-1].filename, frames[-1].lineno) if frames else None
     locations: list[tuple[str, int]] = []

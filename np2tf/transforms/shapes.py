@@ -12,6 +12,7 @@ import tensorflow as tf
 from np2tf.arrays.array.ndarray import is_array, tensor_array, tensor_scalar, wrap_tensor
 from np2tf.arrays.front.flags import current_mode, promotion_scope
 from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.graphs import new_graph, new_placeholder
 from np2tf.arrays.tensors.storage import current_scope, staging_scope
 from np2tf.core.errors import StagingError, TransformArgumentError
 from np2tf.staging.callees.callees import staged_callee
@@ -97,7 +98,7 @@ def shapes_of_result(
 
 
 def _graph() -> Any:
-    return tf.__internal__.FuncGraph("shapes")
+    return new_graph("shapes")
 
 
 def _describe(fun: Callable[..., Any], structure: Structure) -> Any:
@@ -108,14 +109,14 @@ def _describe(fun: Callable[..., Any], structure: Structure) -> Any:
 
 def _placeholder(leaf: Any) -> Any:
     if isinstance(leaf, ShapeDtypeStruct):
-        placeholder = tf.compat.v1.placeholder(tf.as_dtype(leaf.dtype), leaf.shape)
+        placeholder = new_placeholder(tf.as_dtype(leaf.dtype), leaf.shape)
         return tensor_scalar(placeholder) if not leaf.shape else tensor_array(placeholder)
     dtype = dtype_of(leaf)
     if dtype is None:
         return leaf
     if dtype.kind in "biu" and not shape_of(leaf) and not is_array(leaf):
         return leaf  # a number that may be a length
-    placeholder = tf.compat.v1.placeholder(tf.as_dtype(dtype), shape_of(leaf))
+    placeholder = new_placeholder(tf.as_dtype(dtype), shape_of(leaf))
     return wrapper_of(leaf)(placeholder)
 
 

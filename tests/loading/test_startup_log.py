@@ -33,10 +33,11 @@ import contextlib, os, subprocess, sys
 with contextlib.suppress(OSError):
     os.write(2, {at_import!r}.encode())
 {more}
-class config:
-    @staticmethod
-    def list_physical_devices():
-        os.write(2, {of_devices!r}.encode())
+"""
+DEVICES = """
+import os
+def list_physical_devices():
+    os.write(2, {of_devices!r}.encode())
 """
 QUIET = """
 import os, sys
@@ -54,8 +55,9 @@ def stderr_of(folder: Path, program: str, more: str = "", **options: object) -> 
     """
     package = folder / "tensorflow"
     package.mkdir()
-    text = TENSORFLOW.format(at_import=AT_IMPORT, of_devices=OF_DEVICES, more=more)
-    (package / "__init__.py").write_text(text)
+    (package / "__init__.py").write_text(TENSORFLOW.format(at_import=AT_IMPORT, more=more))
+    (package / "python" / "framework").mkdir(parents=True)
+    (package / "python" / "framework" / "config.py").write_text(DEVICES.format(of_devices=OF_DEVICES))
     environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "TMPDIR": str(folder)}
     done = subprocess.run(
         [sys.executable, "-c", program],

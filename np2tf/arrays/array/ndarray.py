@@ -13,6 +13,7 @@ import numpy as np
 from np2tf.arrays.front.flags import fast_flags, transform_depth
 from np2tf.arrays.front.residency import without_tensors
 from np2tf.arrays.front.tensorflow_loading import load
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import Storage, current_scope, is_stand_in, write_lock
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.core import late
@@ -147,7 +148,7 @@ class ndarray(metaclass=_ArrayType):
         base = self._storage.value
         if not self._chain:
             return base
-        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        graph = None if tf.executing_eagerly() else default_graph()
         if self._cache is not None and self._cache[0] is base and self._cache[1] is graph:
             return self._cache[2]
         value = view_transforms.read_chain(base, self._chain)
@@ -156,7 +157,7 @@ class ndarray(metaclass=_ArrayType):
 
     def remember(self, value: tf.Tensor) -> None:
         """Keep `value`, which must be the current value, so that it is not computed again."""
-        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        graph = None if tf.executing_eagerly() else default_graph()
         self._cache = (self._storage.value, graph, value)
 
     def store(self, value: tf.Tensor) -> None:

@@ -15,6 +15,7 @@ from tensorflow.python.ops import gen_array_ops
 from np2tf.arrays.array.slice_spec import SliceSpec, span, stop_of, vector
 from np2tf.arrays.tensors import symbolic_integers
 from np2tf.arrays.tensors.graph_queries import depends_on, reads_elsewhere
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import current_scope, staged_device, staging_for_xla
 from np2tf.arrays.tensors.symbolic_integers import Int, constant, graph_constants
 from np2tf.arrays.tensors.violations import record_violation
@@ -264,7 +265,7 @@ def part_before_updates(base: tf.Tensor, axes: list[SliceSpec]) -> tuple[tf.Tens
     """
     if _is_most(base, tf.TensorShape([axis.size for axis in axes])):
         return base, False
-    graph = tf.compat.v1.get_default_graph()
+    graph = default_graph()
     earliest = base
     for _ in range(_MOST_UPDATES):
         # Another tensor of an outer graph would be one more capture.

@@ -257,7 +257,7 @@ def _strided_update(
     if isinstance(starts, list) and isinstance(stops, list):
         begin, end, strides = constant(tuple(starts)), constant(tuple(stops)), constant(tuple(steps))
         return gen_array_ops.tensor_strided_slice_update(base, begin, end, strides, value)
-    return tf.raw_ops.TensorStridedSliceUpdate(
+    return gen_array_ops.TensorStridedSliceUpdate(
         input=base,
         begin=tf.convert_to_tensor(starts, dtype),
         end=tf.convert_to_tensor(stops, dtype),
@@ -289,7 +289,7 @@ def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> t
             stops.append(item + 1 if isinstance(item, int) else item.plus(1))
     steps = [item.step or 1 if isinstance(item, slice) else 1 for item in items]
     target = read(base, tuple(items))
-    return tf.raw_ops.TensorStridedSliceUpdate(
+    return gen_array_ops.TensorStridedSliceUpdate(
         input=base,
         begin=tf.convert_to_tensor(vector(starts), tf.int64),
         end=tf.convert_to_tensor(vector(stops), tf.int64),

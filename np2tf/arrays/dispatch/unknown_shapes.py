@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_array_ops
 
 from np2tf.arrays.array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar, wrap_tensor
+from np2tf.arrays.tensors.graphs import default_graph, new_graph, new_placeholder
 from np2tf.arrays.tensors.storage import current_scope
 from np2tf.core.errors import PromotionError, ShapeNeededError, StagingError
 
@@ -223,7 +225,7 @@ def rank_tensor(tensor: tf.Tensor) -> tf.Tensor:
     TensorFlow's optimiser merges the facts that operations, also of different branches, state about the
     shape of one tensor. It concludes nothing about a placeholder.
     """
-    return tf.size(tf.shape(tf.compat.v1.placeholder_with_default(tensor, None)))
+    return tf.size(tf.shape(gen_array_ops.placeholder_with_default(tensor, None)))
 
 
 def _rank_is_known(args: Any) -> bool:
@@ -270,7 +272,7 @@ def _complete_shape(value: Any) -> Any:
     if not isinstance(tensor, tf.Tensor) or tensor.shape.rank is None or tensor.shape.is_fully_defined():
         return value
     lengths = [3 if n is None else n for n in tensor.shape.as_list()]
-    placeholder = tf.compat.v1.placeholder(tensor.dtype, lengths)
+    placeholder = new_placeholder(tensor.dtype, lengths)
     return tensor_array(placeholder) if is_array(value) else placeholder
 
 
@@ -306,7 +308,7 @@ class _Cases:
         self.other_arrays = other_arrays
         self.operand = operand
         self.tensor: tf.Tensor = operand.tensor if is_array(operand) else operand
-        with tf.__internal__.FuncGraph(_DISCOVERY).as_default():
+        with new_graph(_DISCOVERY).as_default():
             outcomes = [self._outcome(rank) for rank in range(MOST_AXES + 1)]
         if all(outcome.error for outcome in outcomes):
             raise next(outcome.error for outcome in reversed(outcomes) if outcome.error) from error
@@ -370,9 +372,9 @@ class _Cases:
         """Return the result, and the operand after the call if it has been written to."""
         dtypes = [leaf.dtype for leaf in self.leaves if leaf.dtype is not None]
         dtypes += [self.tensor.dtype] if self.writes else []
-        if tf.compat.v1.get_default_graph().name == _DISCOVERY:
+        if default_graph().name == _DISCOVERY:
             # In a throw-away graph only the form of the results matters.
-            results = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
+            results = [new_placeholder(dtype) for dtype in dtypes]
         elif dtypes or any(self.errors):
             rank = rank_tensor(self.tensor)
             branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
@@ -415,7 +417,7 @@ class _Cases:
 
 def _fail(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
     """Return the outputs of a branch that fails: with a message, and under XLA by an impossible shape."""
-    with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
+    with tf.control_dependencies([tf.Assert(tf.constant(False), [message])]):
         shape = tf.fill([rank - k + 1], 1)
         return [tf.reshape(tf.constant([], dtype), shape) for dtype in dtypes]
 

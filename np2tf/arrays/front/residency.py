@@ -174,19 +174,19 @@ class _Surroundings:
         if installation.problem:
             return False
         try:
-            self._note_tensorflow(tf)
+            self._note_tensorflow()
         except Exception as error:  # something of this name that is not TensorFlow, or only a part of it
             installation.note(error)
             installation.warn()
         return self.graphs is not None
 
-    def _note_tensorflow(self, tf: Any) -> None:
+    def _note_tensorflow(self) -> None:
         from tensorflow.python import pywrap_tfe
         from tensorflow.python.eager import context
-        from tensorflow.python.framework import ops
+        from tensorflow.python.framework import config, ops
 
         self.has_no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
-        kinds = {device.device_type.lower() for device in tf.config.get_visible_devices()}
+        kinds = {device.device_type.lower() for device in config.get_visible_devices()}
         self.device_kind = next((kind for kind in ACCELERATORS if kind in kinds), "cpu")
         self._context = context.context()
         importlib.import_module("np2tf.arrays.front.watch_error")

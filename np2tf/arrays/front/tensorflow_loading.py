@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.arrays.front.flags import fast_flags
+from np2tf.arrays.front.tensorflow_namespaces import namespaces_waiting
 from np2tf.core import late
 from np2tf.core.late import installation, not_collecting
 
@@ -31,7 +32,7 @@ from np2tf.core.late import installation, not_collecting
 
 
 @contextlib.contextmanager
-def preserved_random_states(_: ModuleType | None = None) -> Iterator[None]:
+def preserved_random_states() -> Iterator[None]:
     """Restore the global random states of Python and NumPy at the end."""
     of_python, of_numpy = random.getstate(), np.random.get_state(legacy=False)
     try:
@@ -42,7 +43,7 @@ def preserved_random_states(_: ModuleType | None = None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def preserved_warning_filters(_: ModuleType | None = None) -> Iterator[None]:
+def preserved_warning_filters() -> Iterator[None]:
     """Restore the filters for warnings at the end: packages that TensorFlow imports put theirs first."""
     before = list(warnings.filters)
     try:
@@ -53,12 +54,15 @@ def preserved_warning_filters(_: ModuleType | None = None) -> Iterator[None]:
             warnings._filters_mutated()  # type: ignore[attr-defined]
 
 
-#: Functions that make the context of the import, given the module of TensorFlow; the last is the innermost.
-contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = [
-    lambda _: not_collecting(),
-    preserved_random_states,
-    preserved_warning_filters,
-]
+@contextlib.contextmanager
+def unnoticed() -> Iterator[None]:
+    """Import modules of TensorFlow within the block as the program must not notice it."""
+    with not_collecting(), preserved_random_states(), preserved_warning_filters():
+        yield
+
+
+#: Functions that make more contexts of the import, given TensorFlow's module; the last is the innermost.
+contexts: list[Callable[[ModuleType], AbstractContextManager[None]]] = []
 
 #: Functions that make the context of the first call of code that XLA compiles, which takes them off the list.
 first_compilation_contexts: list[Callable[[], AbstractContextManager[None]]] = []
@@ -94,9 +98,11 @@ def _wrap(loader: Any) -> None:
     def exec_module(module: ModuleType) -> None:
         del loader.exec_module
         with contextlib.ExitStack() as stack:
+            stack.enter_context(unnoticed())
             for context in contexts:
                 stack.enter_context(context(module))
-            execute(module)
+            with namespaces_waiting(unnoticed):
+                execute(module)
 
     loader.exec_module = exec_module
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_math_ops
 
 from np2tf.arrays.dispatch.op import Array, Axis, DType, op
 from np2tf.arrays.functions.reduction_kernels import accumulator_dtype, isnan
@@ -41,7 +42,7 @@ def _accumulate_tensor(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
         return tf.complex(
             _accumulate_tensor(name, tf.math.real(x), axis), _accumulate_tensor(name, tf.math.imag(x), axis)
         )
-    return tf.raw_ops.Cumsum(x=x, axis=axis, exclusive=False, reverse=False)
+    return gen_math_ops.Cumsum(x=x, axis=axis, exclusive=False, reverse=False)
 
 
 @op(np.cumsum, method=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import nn_ops
 
 from np2tf.arrays.array.ndarray import ndarray, tensor_array
 from np2tf.arrays.dispatch.op import Array, DType, Int, Operand, OptionalInt, op
@@ -270,7 +271,7 @@ def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
     outputs = n + left + right - m + 1
     is_known = isinstance(m, int)
     if (not is_known or m > _SHORT) and a.dtype in (tf.float32, tf.float64):
-        return tf.nn.conv1d(signal[None, :, None], v[:, None, None], 1, "VALID")[0, :, 0]
+        return nn_ops.conv1d_v2(signal[None, :, None], v[:, None, None], 1, "VALID")[0, :, 0]
     places = np.arange if is_known else tf.range
     windows = tf.gather(signal, places(outputs)[:, None] + places(m))
     return tf.reshape(matmul(windows, v), (outputs,))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops.numpy_ops import np_array_ops
 
 from np2tf.arrays.array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.arrays.dispatch.host_fallback import SMALL, host_only, known_value
@@ -174,7 +175,7 @@ def _samples(values: tf.Tensor, dtype: np.dtype[Any], axis: int) -> ndarray:
     if dtype.kind in "iu":
         values = tf.floor(values)
     if axis % values.shape.rank:
-        values = tf.experimental.numpy.moveaxis(values, 0, axis)
+        values = np_array_ops.moveaxis(values, 0, axis)
     return tensor_array(cast(values, dtype))
 
 

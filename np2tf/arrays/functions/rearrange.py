@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from tensorflow.python.ops.numpy_ops import np_array_ops
 
 from np2tf.arrays.array.ndarray import ndarray, tensor_array, wrap_tensor
 from np2tf.arrays.dispatch.host_fallback import host_only
@@ -162,7 +163,7 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     places = np.where(places < 0, places + length, places).astype(int)
     if places.size == 1:
         if places.ndim == 0:
-            new = tf.experimental.numpy.moveaxis(new, 0, axis)
+            new = np_array_ops.moveaxis(new, 0, axis)
         count = new.shape[axis]
         places = places.reshape(()) + np.arange(count)
     else:
@@ -196,7 +197,7 @@ def _insert_at(arr: tf.Tensor, place: tf.Tensor, new: tf.Tensor, axis: int) -> t
     """Return the array with values, which broadcast to the inserted part, before a place of an axis."""
     n = length(arr, (axis,))
     place = _staged_place(place, n, n)
-    new = tf.experimental.numpy.moveaxis(new, 0, axis)
+    new = np_array_ops.moveaxis(new, 0, axis)
     part = [length(new if k == axis else arr, (k,)) for k in range(arr.shape.rank)]
     new = tf.broadcast_to(new, tf.stack([tf.cast(n, tf.int64) for n in part]))
     before = (slice(None),) * axis

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_math_ops
 
 from np2tf.arrays.functions.ufuncs.complex import isnan as complex_isnan
 from np2tf.arrays.functions.ufuncs.running_products import total_product
@@ -33,11 +34,11 @@ def _raw(function: Callable[..., Any]) -> Reducer:
 
 
 raw_prod: Reducer = total_product
-raw_max = _raw(tf.raw_ops.Max)
-raw_min = _raw(tf.raw_ops.Min)
-_raw_any = _raw(tf.raw_ops.Any)
-_raw_all = _raw(tf.raw_ops.All)
-_raw_sum = _raw(tf.raw_ops.Sum)
+raw_max = _raw(gen_math_ops.Max)
+raw_min = _raw(gen_math_ops.Min)
+_raw_any = _raw(gen_math_ops.Any)
+_raw_all = _raw(gen_math_ops.All)
+_raw_sum = _raw(gen_math_ops.Sum)
 
 
 def raw_any(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:

@@ -47,6 +47,7 @@ from np2tf.arrays.indexing.selection_keys import (
 )
 from np2tf.arrays.operands.conversion import convert_assigned, refuse_unfit, to_numpy, without_class
 from np2tf.arrays.tensors.graph_queries import depends_on
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import Storage, current_scope, staging_for_xla
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 
@@ -72,7 +73,7 @@ def pin_before_write(storage: Storage, values: list[tf.Tensor], always: bool = T
     alive = [number for number in (reference() for reference in scope.numbers) if number is not None]
     # Inside a branch or a throw-away trace, the numbers of the loop's body would be replaced by tensors that
     # must not leave the branch or trace.
-    inside = tf.compat.v1.get_default_graph() is not getattr(storage.value, "graph", None)
+    inside = default_graph() is not getattr(storage.value, "graph", None)
     origin = None if inside else planes_of(storage.value)
     base = storage.value if origin is None else origin[0]
     staged_numbers = [

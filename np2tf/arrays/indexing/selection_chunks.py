@@ -27,6 +27,7 @@ from np2tf.arrays.tensors.axis_reductions import (
     reduce_prod,
     sum_of_axes,
 )
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import staged_device, staging_at_once, staging_to_discard
 from np2tf.arrays.tensors.symbolic_integers import constant
 from np2tf.arrays.tensors.violations import suspend_recording
@@ -125,7 +126,7 @@ def with_gradient_of(whole: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     """
     if not (whole.dtype.is_floating or whole.dtype.is_complex):
         return result
-    with tf.compat.v1.get_default_graph().gradient_override_map({"IdentityN": _GRADIENT}):
+    with default_graph().gradient_override_map({"IdentityN": _GRADIENT}):
         return tf.identity_n([result, whole])[0]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, tensor_array
 from np2tf.arrays.nn.activations import dtype_of, lowest
-from np2tf.core.late import tf
+from np2tf.core.late import LazyModule, tf
 
 __all__ = [
     "avg_pool",
@@ -27,6 +27,8 @@ __all__ = [
     "pad_axes",
     "window_part",
 ]
+
+_nn_ops = LazyModule("tensorflow.python.ops.nn_ops")
 
 
 # -- windows -------------------------------------------------------------------------------------------------
@@ -275,7 +277,7 @@ def _convolve(
         tensors = [tnp.asarray(operand).astype(dtype) for operand in (x, w)]
         on_tensors = [operand.tensor if is_array(operand) else tf.constant(operand) for operand in tensors]
         return tensor_array(
-            tf.nn.convolution(*on_tensors, list(strides), "VALID", dilations=list(rhs_dilation))
+            _nn_ops.convolution_v2(*on_tensors, list(strides), "VALID", dilations=list(rhs_dilation))
         )
     if groups > 1:
         x = x.reshape((*x.shape[:-1], groups, x.shape[-1] // groups))

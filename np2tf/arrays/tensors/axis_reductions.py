@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.ops import gen_math_ops
 
 from np2tf.arrays.tensors.storage import staged_device, staging_for_xla
 
@@ -116,4 +117,4 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
 
 def sum_of_axes(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
     """Return the sum over axes, as one operation; over no axis, `x` itself."""
-    return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims) if axes else x
+    return gen_math_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims) if axes else x

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_array_ops, gen_math_ops, linalg_ops
 from tensorflow.python.ops.parallel_for import pfor
 
 # -- batches -------------------------------------------------------------------------------------------------
@@ -30,13 +31,13 @@ def _for_batches(function: Callable[..., Any], rank: int) -> Callable[..., Any]:
     return call
 
 
-eigh = _for_batches(tf.linalg.eigh, 2)
-eigvalsh = _for_batches(tf.linalg.eigvalsh, 2)
-svd = _for_batches(tf.linalg.svd, 2)
+eigh = _for_batches(linalg_ops.self_adjoint_eig, 2)
+eigvalsh = _for_batches(linalg_ops.self_adjoint_eigvals, 2)
+svd = _for_batches(linalg_ops.svd, 2)
 betainc = _for_batches(tf.math.betainc, 0)
 igamma = _for_batches(tf.math.igamma, 0)
 igammac = _for_batches(tf.math.igammac, 0)
-igamma_gradient = _for_batches(lambda a, x: tf.raw_ops.IgammaGradA(a=a, x=x), 0)
+igamma_gradient = _for_batches(lambda a, x: gen_math_ops.IgammaGradA(a=a, x=x), 0)
 
 
 # -- pfor converters -----------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ def _bitcast(converter_input: Any) -> Any:
 def _placeholder_with_default(converter_input: Any) -> Any:
     """Convert PlaceholderWithDefault, which hides its operand from the optimiser of graphs."""
     rows = converter_input.stacked_input(0)
-    return pfor.wrap(tf.raw_ops.PlaceholderWithDefault(input=rows, shape=rows.shape), True)
+    return pfor.wrap(gen_array_ops.PlaceholderWithDefault(input=rows, shape=rows.shape), True)
 
 
 def register_converters() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_array_ops
 
 from np2tf.arrays.front.residency import surroundings
 from np2tf.arrays.tensors.axis_reductions import reduce_all
@@ -217,7 +218,7 @@ def hide_from_optimiser(x: tf.Tensor) -> tf.Tensor:
     """Return x hidden from the graph optimiser, which reorders products with constants and so changes
     rounding.
     """
-    return x if tf.executing_eagerly() else tf.raw_ops.PlaceholderWithDefault(input=x, shape=x.shape)
+    return x if tf.executing_eagerly() else gen_array_ops.PlaceholderWithDefault(input=x, shape=x.shape)
 
 
 def hidden_from_others(x: tf.Tensor, integers: bool = False) -> tf.Tensor:

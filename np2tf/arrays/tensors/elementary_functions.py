@@ -21,6 +21,7 @@ import tensorflow as tf
 
 from np2tf.arrays.tensors.axis_reductions import reduce_max
 from np2tf.arrays.tensors.dtype_dispatch import needs_derivatives
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import current_scope
 
 Function = Callable[..., tf.Tensor]
@@ -176,7 +177,7 @@ def _of_angles(own_function: Function, function: Function) -> Function:
     """
 
     def call(x: tf.Tensor) -> tf.Tensor:
-        graph = tf.compat.v1.get_default_graph()
+        graph = default_graph()
         guards = getattr(graph, "_np2tf_angle_guards", 0)
         if guards >= _MOST_GUARDS:
             return function(x)

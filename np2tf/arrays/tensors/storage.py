@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from np2tf.arrays.front.flags import count_scopes
 from np2tf.arrays.front.residency import device_kind, surroundings
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.core.errors import AliasingError, MissedExceptionError, RecursionLimitError
 from np2tf.core.late import tf
 from np2tf.core.own_warnings import PACKAGE_FOLDER
@@ -318,7 +319,7 @@ class Storage:
         """Return the base tensor as a foreign graph sees it."""
         if not hasattr(self._value, "numpy") or tf.executing_eagerly():
             return self._value
-        graph = tf.compat.v1.get_default_graph()
+        graph = default_graph()
         if self.foreign is None or self.foreign.graph() is not graph:
             self.foreign = ForeignValue(graph, self._value)
         return self.foreign.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.core.late import tf
 
 # -- small constants -----------------------------------------------------------------------------------------
@@ -17,7 +18,7 @@ def constant(value: Any, dtype: tf.DType | None = None) -> Any:
     """Return an integer or a tuple of integers as a small constant on the host, which is made once."""
     dtype = dtype or tf.int64
     key = (value, dtype)
-    graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+    graph = None if tf.executing_eagerly() else default_graph()
     if graph is None:
         tensor = _constants.get(key)
         if tensor is None:

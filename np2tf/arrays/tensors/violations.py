@@ -108,7 +108,7 @@ def record_violation(violation: tf.Tensor) -> None:
         storage.write(storage.value | violation)
     elif not tf.executing_eagerly():
         # In the graph of a plain tf.function there is no call to discard, so that the graph itself must fail.
-        tf.debugging.Assert(tf.logical_not(violation), ["np2tf: NumPy would have raised an error here"])
+        tf.Assert(tf.logical_not(violation), ["np2tf: NumPy would have raised an error here"])
 
 
 def assume(condition: tf.Tensor) -> bool:

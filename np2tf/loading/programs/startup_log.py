@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import os
 import re
 import subprocess
@@ -56,7 +57,8 @@ def _hold_import(module: ModuleType) -> Iterator[None]:
     with hold_log():
         yield
         with contextlib.suppress(Exception):  # an error is raised again when a device is used
-            module.config.list_physical_devices()  # logs that there is no driver
+            devices = importlib.import_module("tensorflow.python.framework.config")
+            devices.list_physical_devices()  # logs that there is no driver
     if _version(module) < _QUIET_COMPILATION:
         first_compilation_contexts.append(_hold_compilation)
 

@@ -97,7 +97,7 @@ def stage_open(
         return outputs, None if violation.op.type == "Const" else violation
     if violation.op.type != "Const":
         text = "np2tf: for these values NumPy raises an error, or gives an array of another dtype"
-        check = tf.debugging.Assert(tf.logical_not(violation), [text])
+        check = tf.Assert(tf.logical_not(violation), [text])
         with tf.control_dependencies([check]):
             outputs = tf.nest.map_structure(tf.identity, outputs)
     return outputs

@@ -15,6 +15,7 @@ from np2tf.arrays.array.ndarray import storage_of
 from np2tf.arrays.array.slice_updates import slice_under_xla
 from np2tf.arrays.indexing.get_set import pin_before_write
 from np2tf.arrays.operands.widened_storage import WidenedStorage, read_widened
+from np2tf.arrays.tensors.graphs import new_placeholder
 from np2tf.arrays.tensors.storage import Storage, current_scope, link_aliases, staged_device, staging_scope
 from np2tf.arrays.tensors.violations import record_violation
 from np2tf.core.errors import (
@@ -434,7 +435,7 @@ def _foresee(
 
 
 def _placeholder(dtype: tf.DType, shape: tf.TensorShape) -> tf.Tensor:
-    return tf.compat.v1.placeholder(dtype, shape)
+    return new_placeholder(dtype, shape)
 
 
 def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> list[Carried | None]:

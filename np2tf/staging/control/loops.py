@@ -15,6 +15,7 @@ from tensorflow.core.framework.attr_value_pb2 import AttrValue
 
 from np2tf.arrays.array.ndarray import is_array, scalar, storage_of
 from np2tf.arrays.operands.widened_storage import read_widened
+from np2tf.arrays.tensors.graphs import default_graph, new_placeholder
 from np2tf.arrays.tensors.storage import (
     Storage,
     aliases,
@@ -258,16 +259,13 @@ class StagedLoop:
             entry has turned out to be a structure, which it then is from now on.
         """
         plan = LoopAnalysis(forms)
-        outside = tf.compat.v1.get_default_graph()
+        outside = default_graph()
         mark = self.trace.effects.mark()
         with self.trace.throwing_away() as inside:
             inputs = [
-                tf.compat.v1.placeholder(spec.dtype, spec.shape)
-                for form in forms
-                if form
-                for spec in form.specs()
+                new_placeholder(spec.dtype, spec.shape) for form in forms if form for spec in form.specs()
             ]
-            counter = tf.compat.v1.placeholder(tf.int64, ())
+            counter = new_placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
             guard = guard_closures(self.test, self.step)
             with staging_scope(self.trace) as scope:
@@ -479,7 +477,7 @@ class StagedLoop:
         inside.ops.append(None)
         inside.graphs += self.plan.graphs
         return [
-            tf.compat.v1.placeholder(tensor.dtype, shape)
+            new_placeholder(tensor.dtype, shape)
             for tensor, shape in zip(inputs, self._shapes(inputs), strict=True)
         ]
 
@@ -664,6 +662,6 @@ def _keep_functional() -> None:
     A loop that is taken apart runs in a frame with the name of the loop, and a collective operation waits for
     operations of the same frame only. The loops of a function's replicas have different names in one graph.
     """
-    operations = reversed(tf.compat.v1.get_default_graph().get_operations())
+    operations = reversed(default_graph().get_operations())
     loop = next(operation for operation in operations if operation.type in ("While", "StatelessWhile"))
     loop._set_attr("_lower_using_switch_merge", AttrValue(b=False))

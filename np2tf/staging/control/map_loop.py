@@ -16,6 +16,7 @@ from np2tf.arrays.front.at import at
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.tensors.axis_reductions import reduce_any
 from np2tf.arrays.tensors.batches import quiet_tensorflow
+from np2tf.arrays.tensors.graphs import new_graph, new_placeholder
 from np2tf.arrays.tensors.storage import aliases, current_scope, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.arrays.tensors.violations import record_violation
@@ -118,8 +119,8 @@ def _trial(
     trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any
 ) -> _TrialResult | None:
     """Trace one iteration into a throw-away graph, and return its facts; None if it is not independent."""
-    with tf.__internal__.FuncGraph("iteration").as_default() as graph:
-        counter = tf.compat.v1.placeholder(tf.int64, ())
+    with new_graph("iteration").as_default() as graph:
+        counter = new_placeholder(tf.int64, ())
         guard = guard_closures(value)
         objects = attributes_within(trace, value)
         before = objects.read()
@@ -161,7 +162,7 @@ def _stand_in_memory(out: Any) -> Iterator[list[tf.Tensor]]:
     """
     storages = [storage_of(out), *aliases(storage_of(out))]
     before = [storage.value for storage in storages]
-    placeholders = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
+    placeholders = [new_placeholder(value.dtype, value.shape) for value in before]
     try:
         for storage, stand_in in zip(storages, placeholders, strict=True):
             storage.rebase(stand_in)

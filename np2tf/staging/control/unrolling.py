@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import current_scope
 from np2tf.core.errors import StagingError, UnrollingError
 
@@ -38,7 +39,7 @@ class LoopSize:
         if length is None and hasattr(type(iterable), "__len__"):
             length = len(iterable)
         self._length = length
-        self._graph = tf.compat.v1.get_default_graph()
+        self._graph = default_graph()
         # The number of operations before the loop, and after each iteration.
         self._ends = [self._count_ops()]
 

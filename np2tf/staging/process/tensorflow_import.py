@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
 
+from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.front.tensorflow_loading import importing_package, when_loaded, when_program_has_tensors
 from np2tf.core.faults import note_fault
 from np2tf.core.settings import config
@@ -79,9 +80,9 @@ class _Watch:
     """A finder that finds no module, but notices imports of TensorFlow and its modules."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name == "tensorflow":
+        if name == "tensorflow" or (fast_flags.tensors and name.startswith("tensorflow.")):
             _tell_if_programs(sys._getframe(1))
-        elif _callbacks and name.startswith(("tensorflow.", "keras.")):
+        if _callbacks and name.startswith(("tensorflow.", "keras.")):
             look()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+from tensorflow.python.framework import config
 
 from np2tf.arrays.tensors.axis_reductions import reduce_all, reduce_any, reduce_min, reduce_sum
 from np2tf.staging.random.sources import (
@@ -377,7 +378,7 @@ def ziggurat_is_the_hosts() -> bool:
 @functools.cache
 def polar_is_the_hosts() -> bool:
     """Return whether the same holds for the polar method: XLA's logarithm must equal the C library's."""
-    if platform.machine() not in ("x86_64", "AMD64") or tf.config.list_physical_devices("GPU"):
+    if platform.machine() not in ("x86_64", "AMD64") or config.list_physical_devices("GPU"):
         return False
     samples = np.random.Generator(np.random.PCG64(0)).random(4096)
 

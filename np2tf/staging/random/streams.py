@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.arrays.operands.promotion import has_tf_dtype
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import StagingScope, Storage, current_scope
 from np2tf.arrays.tensors.violations import record_violation
 from np2tf.core.errors import RandomUseError
@@ -423,7 +424,7 @@ class Draws:
 
     def begin(self, root: StagingScope) -> None:
         """Begin to draw in the present graph."""
-        self._root, self._graph = root, tf.compat.v1.get_default_graph()
+        self._root, self._graph = root, default_graph()
 
     # -- while tracing ---------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable
-from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -16,13 +15,12 @@ from np2tf.arrays.front import tensorflow_loading
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.front.numpy_functions import Function
 from np2tf.arrays.front.residency import CONTAINERS, Kinds, device_kind, holds, surroundings
-from np2tf.core import operators, settings
+from np2tf.core import operators
 from np2tf.core.containers import SEARCHED_CONTAINERS
 from np2tf.core.late import installation
 from np2tf.core.settings import config
 from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.objects.user_objects import INSTANCE
-from np2tf.staging.process.optional_imports import optional_libraries_left_out
 from np2tf.staging.process.tensorflow_import import program, when_programs
 from np2tf.staging.tiers.ledger import IMPORT, ledger
 
@@ -131,8 +129,7 @@ def load() -> None:
     """Load TensorFlow, and the half of np2tf that needs it, or raise TensorFlowMissingError."""
     if not fast_flags.tensors:
         start = perf_counter()
-        with optional_libraries_left_out() if settings.program.starts_as_source else nullcontext():
-            tensorflow_loading.load()
+        tensorflow_loading.load()
         ledger.note(IMPORT, perf_counter() - start)
     tensorflow.look()
 

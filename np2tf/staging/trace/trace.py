@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from np2tf.arrays.array.ndarray import array_over, storage_of
 from np2tf.arrays.front.residency import device_kind
+from np2tf.arrays.tensors.graphs import new_graph
 from np2tf.arrays.tensors.storage import StagingScope, Storage
 from np2tf.arrays.tensors.trace import Shortcut
 from np2tf.core.errors import HiddenInputError
@@ -170,7 +171,7 @@ class Trace:
     @contextmanager
     def throwing_away(self) -> Iterator[ThrowAway]:
         """Trace into a graph for information only, and predict the loops and branches inside."""
-        throw_away = ThrowAway(tf.__internal__.FuncGraph("discovery"))
+        throw_away = ThrowAway(new_graph("discovery"))
         self.throw_aways.append(throw_away)
         try:
             with throw_away.graph.as_default():

@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import StagingScope, Storage
 from np2tf.arrays.tensors.violations import record_violation
 from np2tf.core.errors import EffectError
@@ -229,7 +230,7 @@ class Effects:
         self.log: EffectLog | None = None
         self.order = Storage(tf.constant(0))
         self.options: dict[str, Any] = {**np.get_printoptions()}
-        self._graph = tf.compat.v1.get_default_graph()
+        self._graph = default_graph()
 
     def put_in_log(self, tensors: Sequence[tf.Tensor], make: Make, is_text: bool) -> None:
         """Let code that XLA compiles write an effect into the log; refuse one that the log cannot hold."""

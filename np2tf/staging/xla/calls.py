@@ -16,6 +16,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import ops
+from tensorflow.python.ops import gen_array_ops
 
 from np2tf.arrays.array.ndarray import is_array
 from np2tf.arrays.tensors.tapes import may_record
@@ -158,7 +159,7 @@ def stoppable_loop(
 def is_unset(counter: tf.Tensor) -> tf.Tensor:
     """Return whether the call goes on; `counter` is another number each time, an int64 of shape ()."""
     place = tf.bitwise.bitwise_and(counter, tf.constant(_SIZE - 1, tf.int64))
-    element = tf.raw_ops.Slice(
+    element = gen_array_ops.Slice(
         input=unset_sign(), begin=tf.reshape(place, [1]), size=tf.constant([1], tf.int64)
     )
     return tf.equal(tf.reshape(element, []), tf.constant(0, tf.int64))

@@ -18,6 +18,7 @@ from np2tf import tnp
 from np2tf.arrays.array.ndarray import tensor_array, weak_scalar, wrap_tensor
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.ragged import RaggedArray
+from np2tf.arrays.tensors.graphs import new_graph, new_placeholder
 from np2tf.arrays.tensors.storage import current_scope, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.arrays.tensors.violations import apart, record_violation, refuse_where
@@ -229,8 +230,8 @@ class _RowStaging:
         Raises:
             NotStagedError: the lane does more than compute.
         """
-        with tf.__internal__.FuncGraph("row").as_default() as graph:
-            k = tf.compat.v1.placeholder(tf.int64, ())
+        with new_graph("row").as_default() as graph:
+            k = new_placeholder(tf.int64, ())
             outcome = self._watch(lambda: self._outcome(k))
             operations = graph.get_operations()
         effects = effects_among(

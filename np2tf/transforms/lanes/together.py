@@ -20,6 +20,7 @@ from np2tf.arrays.front.at import at
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.tensors.axis_reductions import reduce_any
 from np2tf.arrays.tensors.batches import quiet_tensorflow
+from np2tf.arrays.tensors.graphs import new_graph, new_placeholder
 from np2tf.arrays.tensors.storage import current_scope, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
 from np2tf.arrays.tensors.violations import apart, record_violation
@@ -165,9 +166,9 @@ class _Staging:
     def trial(self) -> _TrialOutcome | None:
         """Trace a lane into a throw-away graph, and return its facts; None if it does more than compute."""
         function, trace = self._lanes.function, self._trace
-        with tf.__internal__.FuncGraph("lane").as_default() as graph:
-            counter = tf.compat.v1.placeholder(tf.int64, ())
-            slices = [tf.compat.v1.placeholder(array.dtype, array.shape[1:]) for array in self._stacks]
+        with new_graph("lane").as_default() as graph:
+            counter = new_placeholder(tf.int64, ())
+            slices = [new_placeholder(array.dtype, array.shape[1:]) for array in self._stacks]
 
             def run() -> tuple[_Outcome, list[tf.Tensor]]:
                 outcome = self._outcome(counter, slices)

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.ops import gen_array_ops
 
 from np2tf.arrays.array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar, wrap_tensor
 from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import current_scope
 from np2tf.arrays.tensors.violations import apart, record_violation
 from np2tf.core.errors import NotStagedError
@@ -80,7 +82,7 @@ class Segments:
 
     def meet(self, axis: Any, name: str, x: Any, combine: Combine) -> Any:
         """Return the result of a collective inside a segment, if it is known; end the segment otherwise."""
-        if tf.compat.v1.get_default_graph() is not self._graph:
+        if default_graph() is not self._graph:
             raise SegmentError  # in a loop or branch
         self._met_count += 1
         if self._met_count <= len(self._results):
@@ -120,7 +122,7 @@ class Segments:
 
     def _stage(self) -> _StagedSegment:
         """Stage the function in the graph of a segment, up to a collective or its end."""
-        self._graph, self._met_count = tf.compat.v1.get_default_graph(), 0
+        self._graph, self._met_count = default_graph(), 0
         with apart(self._trace.violations):
             segment, written = watched_run(self._trace, self._function, self._staged)
         if written:
@@ -200,7 +202,7 @@ class ReplicaAxis:
         """Begin to stage the replica at a place among this process's devices."""
         self._place, self.met_count = place, 0
         # No constant: all replicas have the same code, which only finds out when it runs which replica it is.
-        number = tf.raw_ops.PlaceholderWithDefault(
+        number = gen_array_ops.PlaceholderWithDefault(
             input=tf.constant(self._replicas.first + place, tf.int64), shape=()
         )
         self.sources.append(number)

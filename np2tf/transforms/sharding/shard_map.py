@@ -17,6 +17,7 @@ import tensorflow as tf
 from np2tf import tnp
 from np2tf.arrays.array.ndarray import is_array, wrap_tensor
 from np2tf.arrays.operands.conversion import as_tensor
+from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import current_scope
 from np2tf.core.errors import LostWorkerError, NotStagedError, ReplicaError, TransformArgumentError
 from np2tf.staging.compile.compiler import Compiler
@@ -485,7 +486,7 @@ class _ShardedFunction:
     def _join_replicas(self, results: Sequence[_Result], axis: ReplicaAxis) -> Any:
         """Return the result of all replicas, from the results of this process's replicas."""
         first = results[0]
-        variance = Varying(tf.compat.v1.get_default_graph(), axis.sources) if None in first.entries else None
+        variance = Varying(default_graph(), axis.sources) if None in first.entries else None
         leaves = []
         for k, (leaf, entry) in enumerate(zip(first.leaves, first.entries, strict=True)):
             if entry is None:

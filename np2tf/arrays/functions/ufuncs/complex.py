@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_math_ops
 
 from np2tf.arrays.functions.ufuncs import real as floats
 from np2tf.arrays.functions.ufuncs.real import copysign, hypot, signbit, times_cosh, times_sinh
@@ -209,8 +210,8 @@ def _by_parts(kernel: Function, formula: Function) -> Function:
 add = _by_parts(tf.add, lambda a, b, c, d: tf.complex(a + c, b + d))
 subtract = _by_parts(tf.subtract, lambda a, b, c, d: tf.complex(a - c, b - d))
 multiply = _by_parts(tf.multiply, lambda a, b, c, d: tf.complex(a * c - b * d, a * d + b * c))
-divide = prefer_kernel(lambda a, b: tf.raw_ops.RealDiv(x=a, y=b), _quotient)
-square = prefer_kernel(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
+divide = prefer_kernel(lambda a, b: gen_math_ops.RealDiv(x=a, y=b), _quotient)
+square = prefer_kernel(lambda z: gen_math_ops.Mul(x=z, y=z), lambda z: _product(z, z))
 
 
 def use_in_graphs(formula: Function, kernel: Function) -> Function:

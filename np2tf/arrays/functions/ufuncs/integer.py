@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_bitwise_ops
 
 from np2tf.arrays.operands.numpy_warnings import warn_arithmetic
 from np2tf.arrays.tensors.axis_reductions import reduce_any
@@ -114,7 +115,7 @@ def subtract(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def bitwise_count(a: tf.Tensor) -> tf.Tensor:
     """Return the number of 1 bits of the absolute value."""
-    return tf.raw_ops.PopulationCount(x=a if a.dtype in UNSIGNED_INTEGERS else tf.abs(a))
+    return gen_bitwise_ops.PopulationCount(x=a if a.dtype in UNSIGNED_INTEGERS else tf.abs(a))
 
 
 _UNSIGNED_LIKE = dict(zip(SIGNED_INTEGERS, UNSIGNED_INTEGERS))

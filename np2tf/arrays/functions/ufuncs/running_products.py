@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_math_ops
 
 from np2tf.arrays.tensors.axis_reductions import reduce_prod
 from np2tf.arrays.tensors.tapes import may_record
@@ -60,7 +61,7 @@ def running_product(x: tf.Tensor, axis: int) -> tf.Tensor:
     if x.dtype.is_complex and x.shape[axis] is not None:
         return scan(tf.multiply, x, axis)  # XLA has no operation for complex numbers
     if not has_derivatives(x):
-        return tf.raw_ops.Cumprod(x=x, axis=axis, exclusive=False, reverse=False)
+        return gen_math_ops.Cumprod(x=x, axis=axis, exclusive=False, reverse=False)
 
     @tf.custom_gradient
     def products(x: tf.Tensor) -> Any:
@@ -68,7 +69,7 @@ def running_product(x: tf.Tensor, axis: int) -> tf.Tensor:
             conjugates = tf.math.conj(x)
             return _exclusive_product(conjugates, axis) * _later_terms(conjugates, upstream, axis)
 
-        return tf.raw_ops.Cumprod(x=x, axis=axis, exclusive=False, reverse=False), gradient
+        return gen_math_ops.Cumprod(x=x, axis=axis, exclusive=False, reverse=False), gradient
 
     return products(x)
 
@@ -102,7 +103,7 @@ def _raw_product(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tens
     if not axes:
         return x
     # The raw operation: tf.reduce_prod costs three times as much eagerly.
-    return tf.raw_ops.Prod(input=x, axis=np.array(axes, np.int32), keep_dims=bool(keepdims))
+    return gen_math_ops.Prod(input=x, axis=np.array(axes, np.int32), keep_dims=bool(keepdims))
 
 
 def _exclusive_product(x: tf.Tensor, axis: int) -> tf.Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import gen_math_ops
 
 from np2tf.arrays.array.ndarray import ndarray, scalar, tensor_array
 from np2tf.arrays.dispatch.op import attach
@@ -110,7 +111,7 @@ class Power(Ufunc):
 def _divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if a.dtype.is_integer:
         a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
-    return tf.raw_ops.RealDiv(x=a, y=b)
+    return gen_math_ops.RealDiv(x=a, y=b)
 
 
 def _keep_integers(function: Function, complex: Function | None = None) -> Function:
