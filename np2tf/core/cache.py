@@ -307,6 +307,14 @@ def decisions() -> Cache | None:
     return _cache("decisions")
 
 
+@lru_cache(maxsize=1)
+def traces() -> Cache | None:
+    """Return the cache of traces (`np2tf.staging.compile.stored_traces`), which is turned off with the
+    decisions.
+    """
+    return None if decisions() is None else _cache("traces")
+
+
 def unchanged_files_cache() -> Cache | None:
     """Return the cache of files that stay as they are (`np2tf.translator.batch.batch`)."""
     return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
