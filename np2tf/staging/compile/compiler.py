@@ -356,7 +356,7 @@ class Compiler:
         call: PreparedCall,
         inputs: tuple[int, ...],
     ) -> ConcreteFunction:
-        """Return the code of a new trace, which is stored for the next process once it has run."""
+        """Return the code of a new trace, which is stored for the next process."""
         signature = call.signature
         counts.traces += 1
         self._check_classes(call)
@@ -378,7 +378,7 @@ class Compiler:
             # With static lengths XLA compiles the loops.
             raise LengthsAreNeeded
         if stored is not None and key is not None and is_first:
-            function.keep = partial(stored.store, key, cache)
+            stored.store(key, function, cache)
         return function
 
     def _stored_traces(self, cache: SpecializationCache, call: PreparedCall) -> StoredTraces | None:
@@ -702,8 +702,6 @@ class Compiler:
             if not timing.is_settled and not is_new:
                 timing.add_compiled_time(seconds)
         timing.count_compiled_call(seconds, concrete_function.is_warm)
-        if not concrete_function.is_warm:
-            concrete_function.keep(concrete_function)
         concrete_function.is_warm = True
         if concrete_function.how == "xla":
             self._jitted.compiled_count += 1

@@ -331,10 +331,6 @@ class Program:
         return result
 
 
-def _keep_nowhere(function: ConcreteFunction) -> None:
-    """Store code nowhere."""
-
-
 class ConcreteFunction:
     """A traced function for one signature.
 
@@ -342,7 +338,6 @@ class ConcreteFunction:
         how: "xla" if it is one XLA program, "graph" otherwise.
         is_warm: whether it has run before.
         is_loaded: whether it was traced in another process.
-        keep: stores the code for the next process, once it has run.
         program: the graph, and its calls.
         not_xla, not_xla_code: the reason why it is not one XLA program, if it is a graph, and the code of the
             reason, if it has one.
@@ -351,7 +346,6 @@ class ConcreteFunction:
     def __init__(self, body: Body, arrays: Sequence[Any], task: Task) -> None:
         self._task = task
         self.is_warm = self.is_loaded = False
-        self.keep = _keep_nowhere
         self._trace_for_device(body, arrays)
 
     @classmethod
@@ -360,7 +354,7 @@ class ConcreteFunction:
     ) -> ConcreteFunction:
         """Return the code of a trace of another process, for the signature that the task describes."""
         new = cls.__new__(cls)
-        new.is_warm, new.is_loaded, new.keep = False, True, _keep_nowhere
+        new.is_warm, new.is_loaded = False, True
         new.how, new.not_xla, new.not_xla_code = how, not_xla, not_xla_code
         is_padded = not not_xla
         new._task = replace(task, open_arrays=task.open_arrays.for_trace(is_padded))
@@ -399,7 +393,7 @@ class ConcreteFunction:
         the task.
         """
         new = copy.copy(self)
-        new.is_loaded, new.keep = False, _keep_nowhere
+        new.is_loaded = False
         is_refused = choice.pop("xla", None) is not None
         open_arrays = self._task.open_arrays.for_trace(self._task.open_arrays.is_padded)
         new._task = replace(self._task, open_arrays=open_arrays, **choice)

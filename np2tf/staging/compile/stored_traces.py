@@ -89,12 +89,16 @@ class StoredTraces:
             note_fault(error)
             return None
 
-    def store(self, key: str, cache: SpecializationCache, function: ConcreteFunction) -> None:
-        """Store code that has run, unless it cannot be stored."""
+    def store(self, key: str, function: ConcreteFunction, cache: SpecializationCache) -> None:
+        """Store new code, unless it cannot be stored."""
         try:
-            record = _record_of(function)
-        except (NotStorableError, NoStableKeyError):
-            return
+            self._store(key, _record_of(function), cache)
+        except NotStorableError:
+            pass
+        except Exception as error:
+            note_fault(error)
+
+    def _store(self, key: str, record: tuple[Any, ...], cache: SpecializationCache) -> None:
         entry = self._read()
         traces = {name: trace for name, trace in entry["traces"].items() if name != key}
         latest = [*traces.items(), (key, record)][-_MOST_TRACES:]
