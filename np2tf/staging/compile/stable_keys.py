@@ -9,6 +9,7 @@ such key, and the trace of the call is not stored.
 from __future__ import annotations
 
 import enum
+import inspect
 import os
 import platform
 import sys
@@ -32,6 +33,7 @@ from np2tf.core.settings import config
 from np2tf.staging.compile.preparation import PreparedCall
 from np2tf.staging.host.jit import JittedFunction
 from np2tf.staging.host.originals import translation_of
+from np2tf.staging.objects.places import Place
 from np2tf.staging.objects.user_objects import has_instances
 from np2tf.staging.tiers.history import entry_name, key_of, versions
 
@@ -66,7 +68,7 @@ def stable_key(code: types.CodeType, call: PreparedCall) -> str | None:
             key_of(code),
             [(f.__module__, f.__qualname__, key_of(translation_of(f.__code__))) for f in functions],
             [
-                (describe(place.name), describe(value) if callable(value) else None)
+                (describe(place.name), _kind_of_member(place), describe(value) if callable(value) else None)
                 for place, value in zip(dependencies.captures, call.captured_values, strict=True)
             ],
             describe(signature.parts),
@@ -75,6 +77,14 @@ def stable_key(code: types.CodeType, call: PreparedCall) -> str | None:
     except NoStableKeyError:
         return None
     return digest(parts)
+
+
+def _kind_of_member(place: Place) -> str:
+    """Return whether a member of a class is a method or a property …: both may have the same code."""
+    if not isinstance(place.holder, type):
+        return ""
+    name = place.name[0] if isinstance(place.name, tuple) else place.name
+    return type(inspect.getattr_static(place.holder, name, None)).__qualname__
 
 
 def digest(plain: Any) -> str:
@@ -159,10 +169,8 @@ def _found(module: str, path: str) -> Any:
 @lru_cache(maxsize=1)
 def _environment() -> Any:
     """Return the versions, the program and the machine."""
-    scipy = sys.modules.get("scipy")
     return (
-        (FORMAT, sys.version, tf.__version__, tf.version.GIT_VERSION, np.__version__),
-        (getattr(scipy, "__version__", ""), platform.platform()),
+        (FORMAT, sys.version, tf.__version__, tf.version.GIT_VERSION, np.__version__, platform.platform()),
         (entry_name(), versions(), _files()),
     )
 
@@ -180,8 +188,15 @@ def _files() -> list[Any]:
 
 
 def _settings() -> Any:
-    """Return the settings of np2tf and TensorFlow that may change a trace."""
+    """Return the settings of np2tf and TensorFlow that may change a trace, and SciPy's version."""
     switches = [getattr(ops, name, bool)() for name in _SWITCHES]
     here = context.context()
     device = here.device_name, device_kind(), len(here.list_logical_devices()), tf.distribute.has_strategy()
-    return sorted(vars(config).items()), switches, device, tensorflow_config.is_op_determinism_enabled()
+    scipy = getattr(sys.modules.get("scipy"), "__version__", "")  # it may be imported at any time
+    return (
+        scipy,
+        sorted(vars(config).items()),
+        switches,
+        device,
+        tensorflow_config.is_op_determinism_enabled(),
+    )

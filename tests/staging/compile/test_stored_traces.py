@@ -65,11 +65,14 @@ class Grid:
     def __init__(self, u):
         self.u, self.time, self.steps = u, 0.0, 0
 
+    def rate(*owner):
+        return len(owner) + 1.0
+
     def slope(self):
         return (np.roll(self.u, -1) - np.roll(self.u, 1)) / self.spacing
 
     def step(self, dt):
-        self.u = self.u - dt * self.slope()
+        self.u = self.u - dt * self.rate() * self.slope()
         self.time += dt
         self.steps += 1
 
@@ -251,6 +254,10 @@ CHANGES = {
         {"with_callee", "with_object", "with_writes"},
     ),
     "another module": ({"PARTS": [("RATE = 0.125", "RATE = 0.5")]}, {"with_callee"}),
+    "a method is static now": (
+        {"MODELS": [("    def rate(*owner)", "    @staticmethod\n    def rate(*owner)")]},
+        {"with_object"},
+    ),
     "a global": ({"MODELS": [("SCALE = 0.5", "SCALE = 0.75")]}, {"with_callee"}),
     "the callee of another module": ({"PARTS": [("np.tanh(x)", "np.sin(x)")]}, {"with_callee"}),
     "a comment": ({"MODELS": [("def damp", "# what damps\n\n\ndef damp")]}, set()),
