@@ -307,10 +307,12 @@ class Compiler:
             self._jitted.trace_count += 1
             stored = self._stored_traces(cache, call)
             inputs = cache.inputs()
+            loaded = self._load(stored, cache, call, inputs)
+            if loaded is not None:
+                return loaded, True
+            self._check_classes(call)
             try:
-                function = self._load(stored, cache, call, inputs)
-                if function is None:
-                    function = self._trace(stored, cache, call, inputs)
+                function = self._trace(stored, cache, call, inputs)
             except StagingError as error:
                 if isinstance(error, HiddenInputError) and self._translate_body():
                     return self._find_or_compile(cache, call)
@@ -359,7 +361,6 @@ class Compiler:
         """Return the code of a new trace, which is stored for the next process."""
         signature = call.signature
         counts.traces += 1
-        self._check_classes(call)
         task = self._task(cache, call, inputs)
         body = call.body(self._body_function, bool(task.bounds or signature.ragged_places))
         shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
@@ -399,10 +400,14 @@ class Compiler:
         call: PreparedCall,
         inputs: tuple[int, ...],
     ) -> ConcreteFunction | None:
-        """Return the code of a stored trace; None if there is none."""
+        """Return the code of a stored trace, which the cache then has; None if there is none."""
         if stored is None or (key := stored.key_of(cache.key(call.signature, inputs))) is None:
             return None
-        return stored.load(key, self._task(cache, call, inputs))
+        function = stored.load(key, self._task(cache, call, inputs))
+        if function is not None:
+            self._budget.count_loaded()
+            cache.functions[cache.key(call.signature, inputs)] = function
+        return function
 
     @property
     def _may_trace_again(self) -> bool:

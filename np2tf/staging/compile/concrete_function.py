@@ -354,11 +354,9 @@ class ConcreteFunction:
     ) -> ConcreteFunction:
         """Return the code of a trace of another process, for the signature that the task describes."""
         new = cls.__new__(cls)
-        new.is_warm, new.is_loaded = False, True
+        new._task, new.is_warm, new.is_loaded = task, False, True
         new.how, new.not_xla, new.not_xla_code = how, not_xla, not_xla_code
-        is_padded = not not_xla
-        new._task = replace(task, open_arrays=task.open_arrays.for_trace(is_padded))
-        new.program = Program.of_loaded(new._task, how == "xla", program)
+        new.program = Program.of_loaded(task, how == "xla", program)
         return new
 
     def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:

@@ -44,10 +44,7 @@ _PLAIN = (str, bytes, bool, int, complex, range, type(None), type(Ellipsis), typ
 #: Packages that the versions in the key describe.
 _KNOWN = frozenset({"numpy", "scipy", "np2tf"}) | sys.stdlib_module_names
 #: TensorFlow's switches of what Python's operators on tensors mean.
-_SWITCHES = (
-    "is_auto_dtype_conversion_enabled",
-    "is_numpy_style_type_promotion",
-)
+_SWITCHES = ("is_auto_dtype_conversion_enabled", "is_numpy_style_type_promotion")
 
 
 class NoStableKeyError(Exception):

@@ -160,6 +160,11 @@ class Budget:
                 costs.tries += tries
             self.note_compiling(time.perf_counter() - start)
 
+    def count_loaded(self) -> None:
+        """Count a trace that another process has stored."""
+        for costs in (self._costs, _all_costs):
+            costs.tries += 1
+
     def forgive(self) -> None:
         """Count the latest trace and the next trace as one trace, because the latest has found out how
         to make the next succeed.
