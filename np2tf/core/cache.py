@@ -80,7 +80,7 @@ def key_from(first_digest: blake2b, data: bytes, path: str) -> str:
 
 
 # -- files ---------------------------------------------------------------------------------------------------
-# The caches on disk, of translations and of decisions.
+# The caches on disk, of translations, of decisions and of traces.
 #
 # A translation has two files: `<key>.py` to read and `<key>.bin` to run.
 #
@@ -284,8 +284,8 @@ def _remove(path: str) -> None:
 
 # -- the caches of this process ------------------------------------------------------------------------------
 # They lie in the platform's folder for caches, or in the folder that the environment names. `NP2TF_CACHE=off`
-# turns them off, `NP2TF_DECISIONS=off` the part for decisions. `NP2TF_CACHE_DIR` names another folder,
-# `NP2TF_CACHE_SIZE` the limit in megabytes.
+# turns them off, `NP2TF_DECISIONS=off` the parts for decisions and traces. `NP2TF_CACHE_DIR` names another
+# folder, `NP2TF_CACHE_SIZE` the limit in megabytes.
 
 _MEGABYTES = 256
 _OFF = ("off", "0", "no", "false")
@@ -302,9 +302,16 @@ def decisions() -> Cache | None:
     """Return the cache of decisions (`np2tf.staging.tiers.history`), which can be turned off by
     itself.
     """
-    if os.environ.get("NP2TF_DECISIONS", "on").lower() in _OFF:
+    if _is_off("NP2TF_DECISIONS"):
         return None
     return _cache("decisions")
+
+
+def traces() -> Cache | None:
+    """Return the cache of traces (`np2tf.staging.compile.stored_traces`), which is turned off with the
+    decisions.
+    """
+    return None if _is_off("NP2TF_DECISIONS") else _cache("traces")
 
 
 def unchanged_files_cache() -> Cache | None:
@@ -312,10 +319,14 @@ def unchanged_files_cache() -> Cache | None:
     return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
 
 
+def _is_off(variable: str) -> bool:
+    return os.environ.get(variable, "on").lower() in _OFF
+
+
 def _cache(part: str, share: float = 1.0) -> Cache | None:
-    switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
-    if switch.lower() in _OFF:
+    if _is_off("NP2TF_CACHE"):
         return None
+    folder = os.environ.get("NP2TF_CACHE_DIR", "")
     number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", os.environ.get("NP2TF_CACHE_SIZE", ""))
     limit = int(float(number[1] if number else _MEGABYTES) * 1e6 * share)
     if not folder:

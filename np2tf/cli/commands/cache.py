@@ -31,6 +31,7 @@ def info(json: bool) -> None:
         len(list(file_cache.entries())) if (file_cache := caches.unchanged_files_cache()) is not None else 0
     )
     programs = len(list(decisions.entries())) if (decisions := caches.decisions()) is not None else 0
+    traces = len(list(trace_cache.entries())) if (trace_cache := caches.traces()) is not None else 0
     if json:
         data = {
             "folder": translation_cache.folder,
@@ -38,12 +39,13 @@ def info(json: bool) -> None:
             "bytes": size,
             "limit": translation_cache.limit,
         }
-        data |= {"programs": programs, "unchanged": files}
+        data |= {"programs": programs, "unchanged": files, "traces": traces}
         click.echo(to_json.dumps(data))
         return
     click.echo(f"folder: {translation_cache.folder}")
     click.echo(f"translations: {translations}")
     click.echo(f"programs with known compile decisions: {programs}")
+    click.echo(f"functions and loops with stored traces: {traces}")
     click.echo(f"files known to stay unchanged: {files}")
     click.echo(f"size: {size / 1e6:.1f} MB of at most {translation_cache.limit / 1e6:.0f}")
 
@@ -51,7 +53,7 @@ def info(json: bool) -> None:
 @cache.command()
 def clear() -> None:
     """Remove everything in the cache; other files in the folder are not touched."""
-    parts = (_cache(), caches.decisions(), caches.unchanged_files_cache())
+    parts = (_cache(), caches.decisions(), caches.traces(), caches.unchanged_files_cache())
     count = sum(part.clear() for part in parts if part is not None)
     click.echo(f"{count} files removed")
 

@@ -10,18 +10,17 @@ import ast
 import sys
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from np2tf.loading.code.boundaries import add_boundaries
-from np2tf.loading.code.source_lines import SourceMap
+import numpy as np
+
+from np2tf.core.cache import cache, key_of
 from np2tf.loading.findings import Finding, UntranslatableError
 from np2tf.loading.functions.blocks import Block, block_of, is_stand_in
 from np2tf.loading.loops.names import functions_of
 from np2tf.staging.process.boundary import NAMES, note_translated
-from np2tf.translator.pipeline import translate
 from np2tf.translator.sources.options import Options
 from np2tf.translator.sources.python_trees import DEFINITIONS
-from np2tf.translator.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"
 #: Members that arrays have, and that raw tensors lack or have with another meaning: methods, attributes,
@@ -56,14 +55,98 @@ def translate_block(
     Raises:
         UntranslatableError: if the block cannot be translated.
     """
+    first_lines = {place: function.__code__.co_firstlineno for function, place in block.definitions.items()}
+    work = _Work(block, functions, options, with_boundaries, first_lines)
+    translated, libraries = _known(work) or _translated(work)
+    codes = {} if translated.code is None else dict(_codes(translated.code))
+    new: dict[types.FunctionType, Any] = {}
+    for function in functions:
+        place = block.definitions.get(function)
+        code = None if place is None else codes.get((place[0], first_lines[place]))
+        if place is not None and code is not None:
+            new[function] = _make_function(function, code, libraries, place in translated.jit_places)
+    return new, list(translated.findings)
+
+
+class _Work(NamedTuple):
+    """What to translate, and the first line of each function by its name and the line of its `def`."""
+
+    block: Block
+    functions: Sequence[types.FunctionType]
+    options: Options
+    with_boundaries: bool
+    first_lines: dict[tuple[str, int], int]
+
+    @property
+    def key(self) -> str:
+        """The key of the translation in the cache."""
+        block, first = self.block, self.functions[0].__code__
+        names = [function.__code__.co_freevars for function in self.functions]
+        lines = block.down, block.right, block.lines, sorted(self.first_lines.items())
+        rest = self.with_boundaries, names, lines, first.co_flags & _FUTURE, np.__version__
+        return key_of(block.text.encode("utf-8", "surrogatepass"), block.path, (self.options, rest))
+
+
+class _Translated(NamedTuple):
+    """The translation of a block.
+
+    Attributes:
+        code: the code that contains that of the functions; None if nothing changes.
+        imports: the imports of the objects that the code takes as closure variables, as text.
+        library_names: the names of these objects.
+        jit_places: the name and line of each function that is jitted.
+    """
+
+    code: types.CodeType | None
+    findings: tuple[Finding, ...]
+    imports: str = ""
+    library_names: tuple[str, ...] = ()
+    jit_places: frozenset[tuple[str, int]] = frozenset()
+
+
+def _known(work: _Work) -> tuple[_Translated, dict[str, Any]] | None:
+    """Return the translation from the cache, and the objects that it imports; None if it is not there."""
+    disk_cache = cache()
+    entry = None if disk_cache is None else disk_cache.load(work.key)
+    if entry is None:
+        return None
+    code, findings, imports, names, jit_places = entry
+    libraries = _imported(imports, work.block)
+    if tuple(libraries) != names:
+        return None  # a name means another object than it did
+    translated = _Translated(code, tuple(map(Finding._make, findings)), imports, names, frozenset(jit_places))
+    return translated, {**libraries, **NAMES}
+
+
+def _translated(work: _Work) -> tuple[_Translated, dict[str, Any]]:
+    """Translate a block, and store the translation in the cache."""
+    translated, libraries = _translate(work)
+    disk_cache = cache()
+    if disk_cache is not None and not any(finding.code == "NP2TF905" for finding in translated.findings):
+        code, findings, imports, names, jit_places = translated
+        disk_cache.store(
+            work.key, (code, tuple(map(tuple, findings)), imports, names, tuple(sorted(jit_places)))
+        )
+    return translated, libraries
+
+
+def _translate(work: _Work) -> tuple[_Translated, dict[str, Any]]:
+    # Imported only here, because it loads the translator.
+    from np2tf.loading.code.boundaries import add_boundaries
+    from np2tf.loading.code.source_lines import SourceMap
+    from np2tf.translator.pipeline import translate
+    from np2tf.translator.tree.source import Source, SourceError
+
+    block, functions, options, with_boundaries, first_lines = work
     try:
         source = Source.of(block.text, block.path)
     except SourceError as error:
         raise UntranslatableError(error.diagnostic.message) from None
     result = translate(source, options)
-    findings = [_relocate_finding(Finding.of(diagnostic), block) for diagnostic in result.diagnostics]
+    findings = tuple(_relocate_finding(Finding.of(diagnostic), block) for diagnostic in result.diagnostics)
+    unchanged: tuple[_Translated, dict[str, Any]] = _Translated(None, findings), {}
     if not result.changed and not with_boundaries:
-        return {}, findings
+        return unchanged
     if result.changed:
         tree = ast.parse(result.text)
         SourceMap(source, result).relocate(tree, block.down, block.right)
@@ -72,23 +155,18 @@ def translate_block(
         tree = ast.increment_lineno(ast.parse(block.text), block.down)
         block.place(tree)
     tree.body = [statement for statement in tree.body if not is_stand_in(statement)]
-    libraries = {**_libraries(tree, block), **NAMES}
-    first_lines = {place: function.__code__.co_firstlineno for function, place in block.definitions.items()}
+    imports = _take_out_imports(tree)
+    imported = _imported(imports, block)
+    libraries = {**imported, **NAMES}
     jit_places = _take_off_decorators(tree, first_lines)
     if not result.changed and not any(isinstance(node, _OF_ARRAYS) for node in ast.walk(tree)):
-        return {}, findings
+        return unchanged
     before = "" if result.changed else ast.dump(tree)
     add_boundaries(tree, _relocate(block.text, block), result.compiler_functions)
     if not result.changed and ast.dump(tree) == before:
-        return {}, findings
-    codes = dict(_codes(_compile_block(tree, block, functions, libraries)))
-    new: dict[types.FunctionType, Any] = {}
-    for function in functions:
-        place = block.definitions.get(function)
-        code = None if place is None else codes.get((place[0], first_lines[place]))
-        if place is not None and code is not None:
-            new[function] = _make_function(function, code, libraries, place in jit_places)
-    return new, findings
+        return unchanged
+    code = _compile_block(tree, block, functions, libraries)
+    return _Translated(code, findings, imports, tuple(imported), frozenset(jit_places)), libraries
 
 
 def _relocate(text: str, block: Block) -> ast.Module:
@@ -105,17 +183,19 @@ def _relocate_finding(finding: Finding, block: Block) -> Finding:
     return finding._replace(line=block.file_line(finding.line), column=finding.column + block.right)
 
 
-def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
-    """Remove the imports at the top of the translation, and return the objects that they import.
-
-    Names that mean the same object for the user are left out.
-    """
+def _take_out_imports(tree: ast.Module) -> str:
+    """Remove the imports at the top of the translation, and return them as text."""
     imports: list[ast.stmt] = [
         statement for statement in tree.body if isinstance(statement, (ast.Import, ast.ImportFrom))
     ]
     tree.body = [statement for statement in tree.body if statement not in imports]
+    return ast.unparse(ast.Module(imports, []))
+
+
+def _imported(imports: str, block: Block) -> dict[str, Any]:
+    """Return the objects that the imports bind to names that do not mean the same object for the user."""
     libraries: dict[str, Any] = {}
-    exec(compile(ast.Module(imports, []), block.path, "exec"), libraries)
+    exec(compile(imports, block.path, "exec"), libraries)
     return {
         name: value
         for name, value in libraries.items()

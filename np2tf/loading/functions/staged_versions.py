@@ -18,9 +18,7 @@ from np2tf.staging.host.jit import JittedFunction
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.objects.user_code import is_of_library
-from np2tf.translator.pipeline import translate
 from np2tf.translator.sources.options import Options
-from np2tf.translator.tree.source import Source, SourceError
 
 __all__ = [
     "jitted_of",
@@ -73,6 +71,10 @@ def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
     Raises:
         StagingError: if the function has no source any more.
     """
+    # Imported only here, because it loads the translator.
+    from np2tf.translator.pipeline import translate
+    from np2tf.translator.tree.source import Source, SourceError
+
     try:
         tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
     except (UntranslatableError, SourceError) as error:

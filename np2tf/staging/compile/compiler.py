@@ -45,6 +45,7 @@ from np2tf.staging.compile.concrete_function import ConcreteFunction, DiscardedC
 from np2tf.staging.compile.open_arrays import OpenArrays
 from np2tf.staging.compile.preparation import CallPreparation, PreparedCall
 from np2tf.staging.compile.specializations import LengthsAreNeeded, SpecializationCache, SpecializationCaches
+from np2tf.staging.compile.stored_traces import StoredTraces
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
 from np2tf.staging.host.jit import JittedFunction, Run
 from np2tf.staging.host.replacement import replace_loops
@@ -224,7 +225,9 @@ class Compiler:
 
     def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
         """Return the code for a call with these arguments, compiled if needed, or raise StagingError."""
-        return self._code_for(args, kwargs)[0]
+        function, _, cache, call = self._code_for(args, kwargs)
+        # A stored trace has no graph that can be looked at.
+        return self._retrace(function, cache, call) if function.is_loaded else function
 
     def _code_for(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], changing_places: Collection[int] = ()
@@ -303,34 +306,14 @@ class Compiler:
             self._check_reuse()
             self._keep_decision(cache, call)
             self._jitted.trace_count += 1
-            counts.traces += 1
+            stored = self._stored_traces(cache, call)
             inputs = cache.inputs()
+            loaded = self._load(stored, cache, call, inputs)
+            if loaded is not None:
+                return loaded, True
             self._check_classes(call)
             try:
-                bounds = cache.bounds(inputs, signature)
-                has_open_lengths = bool(bounds or signature.ragged_places)
-                body = call.body(self._body_function, has_open_lengths)
-                task = Task(
-                    numbers=list(signature.numbers),
-                    inputs=inputs,
-                    fixed=frozenset(cache.fixed),
-                    bounds=bounds,
-                    open_arrays=OpenArrays(
-                        call.open_pattern, len(signature.numbers), bounds, signature.ragged_places
-                    ),
-                    handles=self.handles_exceptions,
-                    generators=signature.generators,
-                    deadline=self._deadline,
-                    may_run_on_host=not self._keeps_rules,
-                )
-                shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
-                names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
-                with self._preparation.guard_captures(call), self._budget.count_trace(), names:
-                    function = ConcreteFunction(body, signature.arrays, task)
-                    cache.check_inputs(inputs, function)
-                if call.open_pattern and function.loops and function.how != "xla":
-                    # With static lengths XLA compiles the loops.
-                    raise LengthsAreNeeded
+                function = self._trace(stored, cache, call, inputs)
             except StagingError as error:
                 if isinstance(error, HiddenInputError) and self._translate_body():
                     return self._find_or_compile(cache, call)
@@ -350,6 +333,82 @@ class Compiler:
                 return self._find_or_compile(cache, call)
             cache.functions[cache.key(signature, inputs)] = function
             return function, True
+
+    def _task(self, cache: SpecializationCache, call: PreparedCall, inputs: tuple[int, ...]) -> Task:
+        """Return what to trace for a call."""
+        signature = call.signature
+        bounds = cache.bounds(inputs, signature)
+        return Task(
+            numbers=list(signature.numbers),
+            inputs=inputs,
+            fixed=frozenset(cache.fixed),
+            bounds=bounds,
+            open_arrays=OpenArrays(
+                call.open_pattern, len(signature.numbers), bounds, signature.ragged_places
+            ),
+            handles=self.handles_exceptions,
+            generators=signature.generators,
+            deadline=self._deadline,
+            may_run_on_host=not self._keeps_rules,
+        )
+
+    def _trace(
+        self,
+        stored: StoredTraces | None,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        inputs: tuple[int, ...],
+    ) -> ConcreteFunction:
+        """Return the code of a new trace, which is stored for the next process."""
+        signature = call.signature
+        counts.traces += 1
+        task = self._task(cache, call, inputs)
+        body = call.body(self._body_function, bool(task.bounds or signature.ragged_places))
+        shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
+        names: tuple[Any, ...] = key_of(self.code), cache.digest, shapes, signature.number_key, inputs
+        key = None if stored is None else stored.key_of(cache.key(signature, inputs))
+        if key is not None:
+            names = (key,)
+        with (
+            self._preparation.guard_captures(call),
+            self._budget.count_trace(),
+            stable_names(*names, is_wanted=key is not None) as is_first,
+        ):
+            function = ConcreteFunction(body, signature.arrays, task)
+            cache.check_inputs(inputs, function)
+        if call.open_pattern and function.loops and function.how != "xla":
+            # With static lengths XLA compiles the loops.
+            raise LengthsAreNeeded
+        if stored is not None and key is not None and is_first:
+            stored.store(key, function, cache)
+        return function
+
+    def _stored_traces(self, cache: SpecializationCache, call: PreparedCall) -> StoredTraces | None:
+        """Return the stored traces of calls like this, and let the cache know what tracing them has found
+        out.
+        """
+        if self._body_function is not self._function or is_recording():
+            return None
+        stored = StoredTraces.of(self.code, call)
+        if stored is not None:
+            stored.adopt(cache)
+        return stored
+
+    def _load(
+        self,
+        stored: StoredTraces | None,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        inputs: tuple[int, ...],
+    ) -> ConcreteFunction | None:
+        """Return the code of a stored trace, which the cache then has; None if there is none."""
+        if stored is None or (key := stored.key_of(cache.key(call.signature, inputs))) is None:
+            return None
+        function = stored.load(key, self._task(cache, call, inputs))
+        if function is not None:
+            self._budget.count_loaded()
+            cache.functions[cache.key(call.signature, inputs)] = function
+        return function
 
     @property
     def _may_trace_again(self) -> bool:

@@ -5,11 +5,12 @@ changes.
 from __future__ import annotations
 
 import copy
+import functools
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -23,6 +24,7 @@ from np2tf.arrays.front.tensorflow_loading import first_compilation_contexts
 from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.tensors.storage import Storage, as_graph_inputs, staging_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
+from np2tf.arrays.tensors.trace import Shortcut
 from np2tf.core.counts import counts
 from np2tf.core.errors import (
     AliasingError,
@@ -53,6 +55,7 @@ from np2tf.staging.values.output import Effect, Output, perform
 from np2tf.staging.xla.calls import ConcreteCall, ZeroCopyResults, input_of
 from np2tf.staging.xla.compiler_options import set_options
 from np2tf.staging.xla.compiling import Compiling
+from np2tf.staging.xla.graph_files import LoadedFunction
 from np2tf.staging.xla.placement import ops_against_xla, ops_of, xla_pays
 from np2tf.staging.xla.supervision import Supervision
 
@@ -138,6 +141,22 @@ class Task:
         return weak_scalar(tensor, int, SymInt.fresh(tensor, *self.bounds.get(k, ())))
 
 
+class LoadedProgram(NamedTuple):
+    """A trace of another process.
+
+    Attributes:
+        loops: for each staged loop "xla" or "graph".
+        has_assumed: whether it relies on assumptions about the data.
+        op_count: the number of ops in the graph.
+    """
+
+    function: LoadedFunction
+    outputs: Outputs
+    loops: list[str]
+    has_assumed: bool
+    op_count: int
+
+
 class Program:
     """The graph of one trace, and its calls.
 
@@ -214,11 +233,32 @@ class Program:
             as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]),
         ):
             self.function = self._polymorphic.get_concrete_function(*self._specs)
-        self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
-        has_callbacks = not xla and (self.outputs.prints or bool(self.draws.streams))
+        self._prepare_calls(self.function.graph.external_captures)
+
+    @classmethod
+    def of_loaded(cls, task: Task, xla: bool, loaded: LoadedProgram) -> Program:
+        """Return the program of a trace of another process."""
+        program = cls(task, xla)
+        program.function, program.outputs, program.draws = loaded.function, loaded.outputs, Draws((), False)
+        program.loops.how, program.op_count = loaded.loops, loaded.op_count
+        program.assumptions = Shortcut(is_allowed=True, is_taken=loaded.has_assumed)
+        # Where a tape records, the function is traced in this process.
+        program.gaps = Shortcut(is_allowed=True, is_taken=True)
+        program._prepare_calls(loaded.function.external_captures)
+        return program
+
+    def _prepare_calls(self, captures: Sequence[tf.Tensor]) -> None:
+        self._zero_copy = ZeroCopyResults() if self._xla and device_kind() == "cpu" else None
+        has_callbacks = not self._xla and (self.outputs.prints or bool(self.draws.streams))
         self._supervision = Supervision(
-            ConcreteCall(self.function, self.draws.values_of_call), runs_ahead=not has_callbacks
+            ConcreteCall(self.function, captures, self.draws.values_of_call), runs_ahead=not has_callbacks
         )
+
+    @functools.cached_property
+    def op_count(self) -> int:
+        """The number of ops in the graph, including the ops in loops, branches and functions."""
+        definition = self.function.graph.as_graph_def()
+        return len(definition.node) + sum(len(function.node_def) for function in definition.library.function)
 
     def reason_against_xla(self) -> str:
         """Return why the traced function should stay a graph, in words; empty if it should not."""
@@ -316,45 +356,59 @@ class ConcreteFunction:
     Attributes:
         how: "xla" if it is one XLA program, "graph" otherwise.
         is_warm: whether it has run before.
+        is_loaded: whether it was traced in another process.
+        program: the graph, and its calls.
         not_xla, not_xla_code: the reason why it is not one XLA program, if it is a graph, and the code of the
             reason, if it has one.
     """
 
     def __init__(self, body: Body, arrays: Sequence[Any], task: Task) -> None:
         self._task = task
-        self.is_warm = False
+        self.is_warm = self.is_loaded = False
         self._compiling: Compiling | None = None
         self._trace_for_device(body, arrays)
+
+    @classmethod
+    def of_loaded(
+        cls, task: Task, how: str, not_xla: str, not_xla_code: str, program: LoadedProgram
+    ) -> ConcreteFunction:
+        """Return the code of a trace of another process, for the signature that the task describes."""
+        new = cls.__new__(cls)
+        new._task, new.is_warm, new.is_loaded = task, False, True
+        new._compiling = None
+        new.how, new.not_xla, new.not_xla_code = how, not_xla, not_xla_code
+        new.program = Program.of_loaded(task, how == "xla", program)
+        return new
 
     def _trace_for_device(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace for XLA, and if that is impossible or does not pay, as a graph."""
         self.how, self.not_xla, self.not_xla_code = "xla", "", ""
         self._task = replace(self._task, open_arrays=self._task.open_arrays.for_trace(is_padded=True))
-        self._program = Program(self._task, xla=not self._task.open_arrays.has_rows)
+        self.program = Program(self._task, xla=not self._task.open_arrays.has_rows)
         if self._task.open_arrays.has_rows:
             self.how, self.not_xla = "graph", "the lengths of rows are inputs"
-            self._program.trace(body, arrays)
+            self.program.trace(body, arrays)
             return
         try:
             self._task.open_arrays.check_bounds()
-            self.not_xla = self._program.trace(body, arrays).reason_against_xla()
+            self.not_xla = self.program.trace(body, arrays).reason_against_xla()
         except (RecursionLimitError, UnrollingError):
             raise  # a graph would be as deep, or as large
         except StagingError as error:
             self.not_xla, self.not_xla_code = error.reason, error.code
         if self.not_xla:
             self.how = "graph"
-            staged = self._program.loops.graphs.items()
+            staged = self.program.loops.graphs.items()
             uncompiled = [code for code, graphs in staged if not xla_pays(ops_of(*graphs))]
             self._task = replace(self._task, open_arrays=self._task.open_arrays.for_trace(is_padded=False))
-            self._program = Program(self._task, False, compile_loops=True, uncompiled=uncompiled)
-            self._program.trace(body, arrays)
-        self._program.loops.graphs.clear()
+            self.program = Program(self._task, False, compile_loops=True, uncompiled=uncompiled)
+            self.program.trace(body, arrays)
+        self.program.loops.graphs.clear()
 
     def compile_beside(self, arrays: Sequence[Any], numbers: Sequence[Any]) -> bool:
         """Return whether XLA is making the code in a thread, which begins now if it may."""
-        if self._compiling is None and not self.is_warm and self._program.may_compile_beside:
-            self._compiling = self._program.compile_beside(arrays, numbers)
+        if self._compiling is None and not self.is_warm and self.program.may_compile_beside:
+            self._compiling = self.program.compile_beside(arrays, numbers)
         return self.is_compiling
 
     @property
@@ -370,6 +424,7 @@ class ConcreteFunction:
         """
         new = copy.copy(self)
         new._compiling = None
+        new.is_loaded = False
         is_refused = choice.pop("xla", None) is not None
         open_arrays = self._task.open_arrays.for_trace(self._task.open_arrays.is_padded)
         new._task = replace(self._task, open_arrays=open_arrays, **choice)
@@ -380,11 +435,11 @@ class ConcreteFunction:
             new._task = replace(new._task, deadline=None)
         if not is_refused:
             is_xla = self.how == "xla"
-            program = Program(new._task, is_xla, not is_xla, self._program.uncompiled)
+            program = Program(new._task, is_xla, not is_xla, self.program.uncompiled)
             with suppress(StagingError):
-                new._program = program.trace(body, arrays)
+                new.program = program.trace(body, arrays)
                 return new
-        new._program = Program(new._task, xla=False).trace(body, arrays)
+        new.program = Program(new._task, xla=False).trace(body, arrays)
         new.how, new.not_xla, new.not_xla_code = "graph", "XLA has refused the graph", ""
         return new
 
@@ -401,39 +456,38 @@ class ConcreteFunction:
     @property
     def loops(self) -> list[str]:
         """For each staged loop "xla" or "graph"."""
-        return self._program.loops.how
+        return self.program.loops.how
 
     @property
     def has_assumed(self) -> bool:
         """True if it relies on assumptions about the data."""
-        return self._program.assumptions.is_taken
+        return self.program.assumptions.is_taken
 
     @property
     def hides_gradients(self) -> bool:
         """True if a tape would get other gradients from it than NumPy's meaning has."""
-        return self._program.gaps.is_taken
+        return self.program.gaps.is_taken
 
     @property
     def changes_arguments(self) -> bool:
         """True if a call may change, or return, arrays, lists, dicts or objects of the caller."""
-        return bool(self._program.outputs.written_places) or not self._program.outputs.is_plain
+        return bool(self.program.outputs.written_places) or not self.program.outputs.is_plain
 
     @property
     def graph(self) -> tf.Graph:
         """The traced graph."""
-        return self._program.function.graph
+        return self.program.function.graph
 
     @property
     def op_count(self) -> int:
         """The number of ops in the graph, including the ops in loops, branches and functions."""
-        definition = self.graph.as_graph_def()
-        return len(definition.node) + sum(len(function.node_def) for function in definition.library.function)
+        return self.program.op_count
 
     def hlo(self, optimized: bool = False) -> str:
         """Return XLA's input, or its optimized code, as text; empty for a graph that is not one XLA
         program.
         """
-        return self._program.hlo("optimized_hlo" if optimized else "hlo") if self.how == "xla" else ""
+        return self.program.hlo("optimized_hlo" if optimized else "hlo") if self.how == "xla" else ""
 
     def __call__(
         self,
@@ -452,7 +506,7 @@ class ConcreteFunction:
             DiscardedCall: no argument has been changed, and no random number drawn.
             LongCallError: likewise.
         """
-        program = self._program
+        program = self.program
         if program.draws.streams:
             with program.draws.draw_call(generators) as streams:
                 result = program.run(arrays, numbers, holders, streams, accept)

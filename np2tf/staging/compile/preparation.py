@@ -124,6 +124,7 @@ class PreparedCall:
 
     Attributes:
         captured_values: the values that the function reads as globals and closure variables.
+        dependencies: the places of these values, and the functions that read them.
         follows: returns whether the names that another function reads are known.
         changing_places: the places of arguments that are inputs if they are numbers.
         may_open_lists: whether lists of numbers may be given to the code with lengths that vary.
@@ -136,6 +137,7 @@ class PreparedCall:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     captured_values: Sequence[Any]
+    dependencies: Dependencies
     follows: Callable[[Any], bool]
     changing_places: Collection[int]
     may_open_lists: bool
@@ -240,7 +242,9 @@ class CallPreparation:
             may_open_lists = (
                 config.floats == "float64" and uses_numpy_rules() and self.names.isdisjoint(_CLASS_READERS)
             )
-            return PreparedCall(signature, args, kwargs, values, follows, changing_places, may_open_lists)
+            return PreparedCall(
+                signature, args, kwargs, values, dependencies, follows, changing_places, may_open_lists
+            )
 
     @staticmethod
     def _follows(dependencies: Dependencies, signature: Signature, function: Any) -> bool:

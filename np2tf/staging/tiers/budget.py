@@ -165,6 +165,11 @@ class Budget:
             # Callees that the trace has translated are in the ledger.
             ledger.note(TRACE, max(seconds - (clock.compile_seconds - compile_seconds), 0.0))
 
+    def count_loaded(self) -> None:
+        """Count a trace that another process has stored."""
+        for costs in (self._costs, _all_costs):
+            costs.tries += 1
+
     def forgive(self) -> None:
         """Count the latest trace and the next trace as one trace, because the latest has found out how
         to make the next succeed.

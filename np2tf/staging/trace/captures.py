@@ -98,6 +98,7 @@ class Dependencies:
 
     Attributes:
         captures: a place for each default, global, closure variable, class and module attribute.
+        functions: the functions whose code may run.
         names: every name in the code; the code does not touch attributes with other names.
     """
 
@@ -105,7 +106,7 @@ class Dependencies:
         self.captures: list[Place] = []
         self.names: set[str] = set()
         self._function_ids: set[int] = set()
-        self._functions: list[Any] = []  # keeps these functions' ids from being reused
+        self.functions: list[types.FunctionType] = []  # (keeps their ids from being reused)
         self._classes: dict[type, set[str]] = {}
         self._members: set[tuple[type, str]] = set()
         self._codes: list[types.CodeType] = []
@@ -177,7 +178,8 @@ class Dependencies:
     def follow_classes(self, classes: set[type]) -> None:
         """Add the values that the methods of the arguments' classes read."""
         name_count = -1
-        for kind in classes:
+        # In the same order in every process (`np2tf.staging.compile.stable_keys`).
+        for kind in sorted(classes, key=lambda kind: (kind.__module__, kind.__qualname__)):
             self._classes.setdefault(kind, set())
         for name, value in vars(Dependencies).items():
             if isinstance(value, functools.cached_property):
@@ -283,7 +285,7 @@ class Dependencies:
         if type(function) is not types.FunctionType or id(function) in self._function_ids:
             return
         self._function_ids.add(id(function))
-        self._functions.append(function)
+        self.functions.append(function)
         for default in defaults(function):
             self.captures.append(default)
             self._follow(default.value, None, set())
@@ -316,7 +318,7 @@ class Dependencies:
         if type(value) is types.FunctionType or wrapped_function(value) is not None:
             if not is_foreign(getattr(value, "__module__", None)) and not is_of_library(value):
                 self._collect(value)
-            for name in (names or set()) & getattr(value, "__dict__", {}).keys():
+            for name in sorted((names or set()) & getattr(value, "__dict__", {}).keys()):
                 if not name.startswith("_"):
                     self.captures.append(attribute(value, name))
         elif isinstance(value, types.MethodType):
@@ -330,7 +332,7 @@ class Dependencies:
             and id(value) not in inside
         ):
             pythons = value.__name__.partition(".")[0] in sys.stdlib_module_names
-            for name in names & vars(value).keys() - _STREAMS[value is sys]:
+            for name in sorted(names & vars(value).keys() - _STREAMS[value is sys]):
                 if pythons and not isinstance(vars(value)[name], _DATA):
                     continue  # for example a lock, which holds no user array
                 self.captures.append(attribute(value, name))

@@ -487,7 +487,7 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
             take_apart(item, signature, depth + 1)
     elif kind == "logger":
         # The trace finds out whether a record is due.
-        signature.parts.append((id(value), value.getEffectiveLevel(), value.disabled, value.manager.disable))
+        signature.parts.append((value, value.getEffectiveLevel(), value.disabled, value.manager.disable))
     elif kind == "method":
         _take_constant(value.__func__, signature, depth)
         take_apart(value.__self__, signature, depth + 1)

@@ -175,13 +175,17 @@ class ConcreteCall:
     If a gradient tape records, the usual call is made, because the tape must see it.
 
     Args:
+        function: the function of TensorFlow.
+        captures: the tensors that its graph captures.
         late: returns the tensors that are captured at the call, in the order in which the graph captures
             them.
     """
 
-    def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]]) -> None:
+    def __init__(
+        self, function: Any, captures: Iterable[tf.Tensor], late: Callable[[], Sequence[tf.Tensor]]
+    ) -> None:
         self.function = function
-        self._captures = list(function.graph.external_captures)
+        self._captures = list(captures)
         sign = unset_sign()
         places = [k for k, tensor in enumerate(self._captures) if tensor is sign]
         self._stop_place = places[0] if places else None

@@ -38,12 +38,14 @@ def _uid() -> int:
 
 
 @contextmanager
-def stable_names(*of: Any) -> Iterator[None]:
-    """Name the functions traced in the with block by `of`, if XLA's cache is on; its `repr` must be the same
-    everywhere.
+def stable_names(*of: Any, is_wanted: bool = False) -> Iterator[bool]:
+    """Name the functions traced in the with block by `of`, if XLA's cache is on, or the trace is to be
+    stored; its `repr` must be the same everywhere.
+
+    Yields whether these are the first names by `of`.
     """
-    if _FLAG not in os.environ.get("TF_XLA_FLAGS", ""):
-        yield
+    if not is_wanted and _FLAG not in os.environ.get("TF_XLA_FLAGS", ""):
+        yield False
         return
     ops.uid = _uid
     text = repr(of)
@@ -55,6 +57,11 @@ def stable_names(*of: Any) -> Iterator[None]:
     before, start = _state.numbers, (1 + int.from_bytes(digest, "big")) * _ROOM
     _state.numbers = itertools.count(start)
     try:
-        yield
+        yield _name_counts[text] == 1
     finally:
         _state.numbers = before
+
+
+def note_names(*of: Any) -> None:
+    """Record that functions have been loaded that another process has named by `of`."""
+    _name_counts[repr(of)] += 1
