@@ -51,7 +51,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
     monkeypatch.setattr(WatchedLoop, "refuse", noted)
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
-    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
+    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement.is_possible())
     for name, value in (
         ("HOT_LOOP", 0.0),
         ("LOADING_ROUNDS", 0),

@@ -24,7 +24,15 @@ from np2tf.loading.loops.names import (
     stored_names,
     walk,
 )
-from np2tf.staging.host.watched_loops import EXITS_SUFFIX, WITH_EXITS, LoopFunction
+from np2tf.loading.loops.regions import (
+    Statements,
+    acts_always,
+    is_always_bound,
+    names_in_texts,
+    regions_in,
+    text_of_region,
+)
+from np2tf.staging.host.watched_loops import EXITS_SUFFIX, REGION, WITH_EXITS, LoopFunction
 from np2tf.staging.tiers import constants
 from np2tf.translator.sources.python_trees import DEFINITIONS, own_statements
 
@@ -455,11 +463,12 @@ def loops_of(source: ast.Module, text: str, path: str, work: ArrayWork) -> Loops
     if any(end in text for end in OTHER_ENDS):
         return loops
     lines = [f"{line}\n" for line in text.split("\n")]
+    kinds = Statements(source, path, work)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
-            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), work).loops()
+            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), kinds).loops()
     if not _names_in(source) & OF_THE_MODULE:
-        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), work).loops()
+        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), kinds).loops()
     return loops
 
 
@@ -473,10 +482,10 @@ class _LoopFinder:
         lines: list[str],
         path: str,
         number: int,
-        work: ArrayWork,
+        kinds: Statements,
     ) -> None:
         self._body, self._of, self._lines, self._path, self._number = body, of, lines, path, number
-        self._work = work
+        self._kinds, self._work = kinds, kinds.work
         self._loads = count_loads(body)
 
     def loops(self) -> Loops:
@@ -489,6 +498,10 @@ class _LoopFinder:
                 if exits := exits_of(loop, self._work):
                     variant = self._make_function(loop, number, exits)
                     loop_function = loop_function._replace(with_exits=variant)
+                if runs := regions_in(loop, self._kinds, self._lines):
+                    regions = (self._make_region(loop, run, number, k) for k, run in enumerate(runs))
+                    always = acts_always(loop, self._kinds)
+                    loop_function = loop_function._replace(regions=tuple(regions), acts_always=always)
                 loop_functions[loop.lineno, loop.col_offset] = loop_function
         return loop_functions
 
@@ -537,6 +550,31 @@ class _LoopFinder:
             rebound=_rebound(loop, results, exits),
         )
 
+    def _make_region(self, loop: _Loop, body: list[ast.stmt], number: int, k: int) -> LoopFunction:
+        """Return the function of a run of numerical statements of a loop's body."""
+        name = f"_np2tf_loop_{number}_region_{k}"
+        alone = ast.While(ast.Constant(True), body, [])
+        read, outputs = self._names(alone)
+        outputs |= stored_names(body) & set(names_in_texts(self._body))
+        inputs = {name for name in read if not is_bound_before_read(name, alone)}
+        inputs |= {name for name in outputs if not is_always_bound(name, body)}
+        parameters, results = sorted(inputs), sorted(outputs)
+        text, lines = text_of_region(self._lines, body, name, parameters, results)
+        return LoopFunction(
+            f"{self._path}:{loop.lineno}:{loop.col_offset}{REGION}{k}",
+            name,
+            self._of,
+            text,
+            lines,
+            tuple(parameters),
+            tuple(results),
+            "region",
+            False,
+            says_numpy=self._work.is_in(alone),
+            in_module=self._of == "<module>",
+            changing=tuple(sorted(stored_names([loop]) & inputs)),
+        )
+
 
 def _rebound(loop: _Loop, results: list[str], exits: tuple[int, ...]) -> tuple[str, ...]:
     """Return the results whose values before an iteration do not matter.
@@ -566,11 +604,12 @@ def _distance(test: ast.expr) -> str:
 
 
 def with_variants(loops: Loops) -> Iterator[LoopFunction]:
-    """Yield the functions of loops, and the functions with side exits."""
+    """Yield the functions of loops, the functions with side exits, and those of regions."""
     for loop_function in loops.values():
-        yield loop_function._replace(with_exits=None)
+        yield loop_function._replace(with_exits=None, regions=())
         if loop_function.with_exits is not None:
             yield loop_function.with_exits
+        yield from loop_function.regions
 
 
 class _FunctionLoopFinder(_LoopFinder):
@@ -581,9 +620,9 @@ class _FunctionLoopFinder(_LoopFinder):
         lines: list[str],
         path: str,
         number: int,
-        work: ArrayWork,
+        kinds: Statements,
     ) -> None:
-        super().__init__(function.body, function.name, lines, path, number, work)
+        super().__init__(function.body, function.name, lines, path, number, kinds)
         self._in_class = in_class
         self._locals = stored_names(function.body).union(parameters_of(function.args))
         self._shared_names = {
@@ -626,9 +665,9 @@ class _ModuleLoopFinder(_LoopFinder):
         lines: list[str],
         path: str,
         number: int,
-        work: ArrayWork,
+        kinds: Statements,
     ) -> None:
-        super().__init__(source.body, "<module>", lines, path, number, work)
+        super().__init__(source.body, "<module>", lines, path, number, kinds)
         self._of_functions = globals_of_functions(text, path)
         self._module_names = stored_names(
             [statement for statement in source.body if not isinstance(statement, _NO_VARIABLES)]

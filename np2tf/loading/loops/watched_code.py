@@ -40,7 +40,7 @@ _HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 #: The beginning of a watched loop, whose compiled part comes as None.
 _HEAD = """
 {begin}{loop} = _np2tf_watch(%s, {key!r})
-for {part} in {loop}:
+{find_regions}for {part} in {loop}:
     if {part} is None:
         {finish}
         if {loop}.is_over:
@@ -58,6 +58,15 @@ if {loop}.has_exits:
             {exit} = {loop}.exit
         else:
             {results}{loop}.finish()"""
+#: What a loop with regions does before its iterations, and instead of a region's statements.
+_FIND_REGIONS = "{regions} = _np2tf_regions({loop})\n"
+_REGION = """\
+if {regions} and {regions}[{k}].enter():
+    {results}{regions}[{k}].take()
+else:
+    if {regions}:
+        {regions}[{k}].leave()
+"""
 _FOR = """\
     for TARGET in {part}:
         BODY
@@ -150,6 +159,9 @@ def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
         if loop_function is not None and loop_function.with_exits is not None:
             _count_acts(node, loop_function.with_exits, loop_function.acts)
             _add_guards(node, loop_function.with_exits.exits, _exit_of(loop_function))
+        if loop_function is not None:
+            for k, region in enumerate(loop_function.regions):
+                _use_region(node.body, region, k, _regions_of(loop_function))
     for inner in blocks_of(node):
         inner[:] = _instrument_block(inner, loops)
     if isinstance(node, (ast.For, ast.While)) and loop_function is not None:
@@ -162,6 +174,11 @@ def _exit_of(loop_function: LoopFunction) -> str:
     return f"{loop_function.name}_exit"
 
 
+def _regions_of(loop_function: LoopFunction) -> str:
+    """Return the variable that holds a loop's regions."""
+    return f"{loop_function.name}_regions"
+
+
 def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
     variant, name, exit_name = loop_function.with_exits, loop_function.name, _exit_of(loop_function)
     texts = {
@@ -169,7 +186,9 @@ def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
         "part": f"{name}_part",
         "key": loop_function.key,
         "results": _targets(loop_function.results),
+        "regions": _regions_of(loop_function),
     }
+    texts["find_regions"] = _FIND_REGIONS.format(**texts) if loop_function.regions else ""
     if variant is None:
         texts |= {"begin": "", "finish": _FINISH.format(**texts), "reset": "", "exits_or": ""}
     else:
@@ -217,6 +236,25 @@ def _add_guards(loop: _Loop, exits: tuple[int, ...], exit_name: str) -> None:
             guard.body = loop.body[first:last]  # type: ignore[attr-defined]
             body.append(guard)
     loop.body = body + loop.body[exits[-1] :]
+
+
+def _use_region(body: list[ast.stmt], region: LoopFunction, k: int, regions: str) -> None:
+    """Let compiled code run a region's statements, which are in this block or behind a guard."""
+    lines = range(region.lines[1], region.lines[-1] + 1)
+    inside = [statement.lineno in lines for statement in body]
+    if True not in inside:
+        for statement in body:
+            if isinstance(statement, ast.If) and statement.lineno == statement.body[0].lineno:
+                _use_region(statement.body, region, k, regions)
+        return
+    first = inside.index(True)
+    last = first + sum(inside)
+    text = _REGION.format(regions=regions, k=k, results=_targets(region.results))
+    choice = ast.parse(text).body[0]
+    for node in ast.walk(choice):
+        ast.copy_location(node, body[first])
+    choice.orelse[:0] = body[first:last]  # type: ignore[attr-defined]
+    body[first:last] = [choice]
 
 
 class _TemplateFiller(ast.NodeTransformer):
