@@ -75,6 +75,7 @@ class Statements:
         self._modules = {name for name, _ in imports} - self._foreign
         self._acting: set[str] = set()
         functions = [function for function, _ in functions_of(source.body)]
+        self._methods = {function.name for function, in_class in functions_of(source.body) if in_class}
         found = -1
         while found != len(self._acting):  # a function that calls such a function acts, too
             found = len(self._acting)
@@ -100,8 +101,8 @@ class Statements:
     def _changes_arrays(self, call: ast.Call) -> bool:
         """Return whether a call that is a statement is known to do nothing but change arrays."""
         function = call.func
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if name in self.work.own:
+        name = _name(function)
+        if name in (self._methods if isinstance(function, ast.Attribute) else self.work.own):
             return name not in self._acting
         return _root(function) in self.work.numpy or name in _OF_ARRAYS
 
@@ -114,7 +115,7 @@ class Statements:
             return name in _PURE or name not in _BUILTINS
         if not isinstance(function, ast.Attribute):
             return False
-        if function.attr in self.work.own:
+        if function.attr in self._methods:
             return function.attr not in self._acting
         if _root(function) in self._modules:
             return function.attr not in _NO_FUNCTIONS
@@ -146,7 +147,7 @@ class Statements:
         if any(isinstance(node, (ast.For, ast.While)) for node in nodes):
             return True
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
-        if any(getattr(function, "attr", getattr(function, "id", "")) in self.work.own for function in calls):
+        if any(_name(function) in self.work.own for function in calls):
             return True
         kinds = (ast.BinOp, ast.AugAssign, ast.Call, ast.Slice)
         return sum(isinstance(node, kinds) for node in nodes) >= _LEAST_OPERATIONS
@@ -156,6 +157,11 @@ class Statements:
 _OF_ARRAYS = frozenset({"fill", "sort", "put", "partition", "shuffle"})
 #: Builtins that act.
 _ACTING = frozenset({"print", "input", "open", "exec", "eval", "exit", "quit", "breakpoint", "next"})
+
+
+def _name(function: ast.expr) -> str:
+    """Return the name of a function or method that is called; empty if it has none."""
+    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def _root(node: ast.expr) -> str:

@@ -158,10 +158,8 @@ def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
             loop_function = None
         if loop_function is not None and loop_function.with_exits is not None:
             _count_acts(node, loop_function.with_exits, loop_function.acts)
-            _add_guards(node, loop_function.with_exits.exits, _exit_of(loop_function))
         if loop_function is not None:
-            for k, region in enumerate(loop_function.regions):
-                _use_region(node.body, region, k, _regions_of(loop_function))
+            node.body = _body(node.body, loop_function)
     for inner in blocks_of(node):
         inner[:] = _instrument_block(inner, loops)
     if isinstance(node, (ast.For, ast.While)) and loop_function is not None:
@@ -225,36 +223,35 @@ def _count_acts(loop: _Loop, variant: LoopFunction, acts: str) -> None:
                     block.insert(0, count)
 
 
-def _add_guards(loop: _Loop, exits: tuple[int, ...], exit_name: str) -> None:
-    """Let a loop's body begin at the exit's statement if the exit is not 0."""
-    body: list[ast.stmt] = []
-    for k, (first, last) in enumerate(pairwise((0, *exits)), 1):
-        if first < last:
-            guard = ast.parse(f"if {exit_name} < {k}: pass").body[0]
+def _body(body: list[ast.stmt], loop_function: LoopFunction) -> list[ast.stmt]:
+    """Return a loop's body, which begins at an exit's statement if the exit is not 0."""
+    exits = () if loop_function.with_exits is None else loop_function.with_exits.exits
+    result: list[ast.stmt] = []
+    for k, (first, last) in enumerate(pairwise((0, *exits, len(body))), 1):
+        section = _with_regions(body[first:last], loop_function)
+        if k <= len(exits) and section:
+            guard = ast.parse(f"if {_exit_of(loop_function)} < {k}: pass").body[0]
             for node in ast.walk(guard):
-                ast.copy_location(node, loop.body[first])
-            guard.body = loop.body[first:last]  # type: ignore[attr-defined]
-            body.append(guard)
-    loop.body = body + loop.body[exits[-1] :]
+                ast.copy_location(node, body[first])
+            guard.body = section  # type: ignore[attr-defined]
+            section = [guard]
+        result += section
+    return result
 
 
-def _use_region(body: list[ast.stmt], region: LoopFunction, k: int, regions: str) -> None:
-    """Let compiled code run a region's statements, which are in this block or behind a guard."""
-    lines = range(region.lines[1], region.lines[-1] + 1)
-    inside = [statement.lineno in lines for statement in body]
-    if True not in inside:
-        for statement in body:
-            if isinstance(statement, ast.If) and statement.lineno == statement.body[0].lineno:
-                _use_region(statement.body, region, k, regions)
-        return
-    first = inside.index(True)
-    last = first + sum(inside)
-    text = _REGION.format(regions=regions, k=k, results=_targets(region.results))
-    choice = ast.parse(text).body[0]
-    for node in ast.walk(choice):
-        ast.copy_location(node, body[first])
-    choice.orelse[:0] = body[first:last]  # type: ignore[attr-defined]
-    body[first:last] = [choice]
+def _with_regions(body: list[ast.stmt], loop_function: LoopFunction) -> list[ast.stmt]:
+    """Return statements of which compiled code may run the regions."""
+    for k, region in enumerate(loop_function.regions):
+        inside = [statement for statement in body if statement.lineno in region.lines]
+        if inside:
+            text = _REGION.format(regions=_regions_of(loop_function), k=k, results=_targets(region.results))
+            choice = ast.parse(text).body[0]
+            for node in ast.walk(choice):
+                ast.copy_location(node, inside[0])
+            choice.orelse[:0] = inside  # type: ignore[attr-defined]
+            first = body.index(inside[0])
+            body = [*body[:first], choice, *body[first + len(inside) :]]
+    return body
 
 
 class _TemplateFiller(ast.NodeTransformer):
