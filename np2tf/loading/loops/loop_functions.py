@@ -27,7 +27,7 @@ from np2tf.loading.loops.names import (
 from np2tf.loading.loops.regions import (
     Statements,
     acts_always,
-    is_always_bound,
+    names_in_order,
     names_in_texts,
     regions_in,
     text_of_region,
@@ -475,6 +475,9 @@ def loops_of(source: ast.Module, text: str, path: str, work: ArrayWork) -> Loops
 class _LoopFinder:
     """Finds the loops of a body that can become functions."""
 
+    #: The variables of the body.
+    _variables: set[str]
+
     def __init__(
         self,
         body: list[ast.stmt],
@@ -553,12 +556,13 @@ class _LoopFinder:
     def _make_region(self, loop: _Loop, body: list[ast.stmt], number: int, k: int) -> LoopFunction:
         """Return the function of a run of numerical statements of a loop's body."""
         name = f"_np2tf_loop_{number}_region_{k}"
-        alone = ast.While(ast.Constant(True), body, [])
-        read, outputs = self._names(alone)
-        outputs |= stored_names(body) & set(names_in_texts(self._body))
-        inputs = {name for name in read if not is_bound_before_read(name, alone)}
-        inputs |= {name for name in outputs if not is_always_bound(name, body)}
-        parameters, results = sorted(inputs), sorted(outputs)
+        read, bound = names_in_order(body)
+        inside = count_loads(body)
+        outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
+        inputs = read & self._variables
+        outputs = stored_names(body) & {*outside, *inputs, *names_in_texts(self._body)}
+        # A name that is bound in a branch keeps its value otherwise.
+        parameters, results = sorted(inputs | (outputs - bound)), sorted(outputs)
         text, lines = text_of_region(self._lines, body, name, parameters, results)
         return LoopFunction(
             f"{self._path}:{loop.lineno}:{loop.col_offset}{REGION}{k}",
@@ -570,9 +574,9 @@ class _LoopFinder:
             tuple(results),
             "region",
             False,
-            says_numpy=self._work.is_in(alone),
+            says_numpy=self._work.is_in(ast.While(ast.Constant(True), body, [])),
             in_module=self._of == "<module>",
-            changing=tuple(sorted(stored_names([loop]) & inputs)),
+            changing=tuple(sorted(stored_names([loop]).intersection(parameters))),
         )
 
 
@@ -624,7 +628,7 @@ class _FunctionLoopFinder(_LoopFinder):
     ) -> None:
         super().__init__(function.body, function.name, lines, path, number, kinds)
         self._in_class = in_class
-        self._locals = stored_names(function.body).union(parameters_of(function.args))
+        self._variables = stored_names(function.body).union(parameters_of(function.args))
         self._shared_names = {
             name.id
             for node in walk(function.body)
@@ -637,7 +641,7 @@ class _FunctionLoopFinder(_LoopFinder):
         self._asks = not OF_THE_FRAME.isdisjoint(_names_in(function))
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
-        if self._asks or "range" in self._locals:
+        if self._asks or "range" in self._variables:
             return False
         if self._in_class and any(map(is_private, _names_in(loop))):
             return False
@@ -649,7 +653,9 @@ class _FunctionLoopFinder(_LoopFinder):
             of_body = count_loads(loop.body, returned=False)
         else:
             of_body = inside
-        inputs = {name for name in of_body if name in self._locals and not is_bound_before_read(name, loop)}
+        inputs = {
+            name for name in of_body if name in self._variables and not is_bound_before_read(name, loop)
+        }
         outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
         outputs = stored_names([loop]) & (outside | inputs)
         if not outputs and isinstance(loop, ast.For):
@@ -669,12 +675,12 @@ class _ModuleLoopFinder(_LoopFinder):
     ) -> None:
         super().__init__(source.body, "<module>", lines, path, number, kinds)
         self._of_functions = globals_of_functions(text, path)
-        self._module_names = stored_names(
+        self._variables = stored_names(
             [statement for statement in source.body if not isinstance(statement, _NO_VARIABLES)]
         )
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
-        if "range" in self._module_names or not can_be_moved(loop):
+        if "range" in self._variables or not can_be_moved(loop):
             return False
         if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
             return False
@@ -683,7 +689,7 @@ class _ModuleLoopFinder(_LoopFinder):
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         # Later code may read every name that the loop binds. The loop may also change the objects that it
         # reads.
-        return set(count_loads([loop])) & self._module_names, stored_names([loop])
+        return set(count_loads([loop])) & self._variables, stored_names([loop])
 
 
 def _is_plain(loop: _Loop) -> bool:

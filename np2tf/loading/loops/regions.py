@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import os
 import re
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from np2tf.loading.loops.array_work import ArrayWork, is_beside
-from np2tf.loading.loops.names import Function, functions_of, jumps, walk
+from np2tf.loading.loops.names import Function, count_loads, functions_of, jumps, stored_names, walk
 from np2tf.translator.sources.python_trees import imports_in
 
 _Loop = ast.For | ast.While
@@ -73,13 +74,21 @@ class Statements:
             if module.partition(".")[0] not in _OF_NUMBERS and not is_beside(folder, module)
         }
         self._modules = {name for name, _ in imports} - self._foreign
-        self._acting: set[str] = set()
-        functions = [function for function, _ in functions_of(source.body)]
-        self._methods = {function.name for function, in_class in functions_of(source.body) if in_class}
-        found = -1
-        while found != len(self._acting):  # a function that calls such a function acts, too
-            found = len(self._acting)
-            self._acting |= {function.name for function in functions if self._acts_within(function)}
+        functions = list(functions_of(source.body))
+        self._methods = {function.name for function, in_class in functions if in_class}
+        self._functions = [function for function, _ in functions]
+
+    @functools.cached_property
+    def _acting(self) -> set[str]:
+        """The names of functions that are known to do more than compute where they are called."""
+        mentioned = [(function.name, _names_in(function)) for function in self._functions]
+        acting = {function.name for function in self._functions if self._acts_itself(function)}
+        acting |= {name for name, names in mentioned if names & self._foreign}
+        found = 0
+        while found != len(acting):  # a function that calls such a function acts, too
+            found = len(acting)
+            acting |= {name for name, names in mentioned if names & acting}
+        return acting
 
     def is_numerical(self, statement: ast.stmt) -> bool:
         """Return whether a statement is known to compute, and to do nothing else."""
@@ -121,25 +130,18 @@ class Statements:
             return function.attr not in _NO_FUNCTIONS
         return function.attr in _METHODS
 
-    def _acts_within(self, function: Function) -> bool:
-        """Return whether a function is known to do more than compute where it is called."""
-        nodes = list(walk(function.body))
-        names = {node.id for node in nodes if isinstance(node, ast.Name)}
-        methods = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        if names & self._foreign or (names | methods) & self._acting:
-            return True
-        if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)) for node in nodes):
-            return True
-        calls = [node for node in nodes if isinstance(node, ast.Call)]
-        builtin_calls = {call.func.id for call in calls if isinstance(call.func, ast.Name)} & _BUILTINS
-        if (builtin_calls - self.work.own) & _ACTING:
-            return True
-        bare = [node.value for node in nodes if isinstance(node, ast.Expr)]
-        return any(isinstance(call, ast.Call) and not self._is_local_change(call) for call in bare)
-
-    def _is_local_change(self, call: ast.Call) -> bool:
-        method = getattr(call.func, "attr", "")
-        return self._changes_arrays(call) or method in ("append", "extend", "update", "setdefault")
+    def _acts_itself(self, function: Function) -> bool:
+        for node in walk(function.body):
+            if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)):
+                return True
+            if isinstance(node, ast.Call) and _name(node.func) in _ACTING - self.work.own:
+                return True
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                name = _name(node.value.func)
+                of_numbers = name in self.work.own or name in _CHANGES or name in _OF_ARRAYS
+                if not of_numbers and _root(node.value.func) not in self._modules:
+                    return True
+        return False
 
     def is_worth(self, region: list[ast.stmt]) -> bool:
         """Return whether a region may take long enough."""
@@ -155,8 +157,20 @@ class Statements:
 
 #: Methods that are statements, and change an array.
 _OF_ARRAYS = frozenset({"fill", "sort", "put", "partition", "shuffle"})
+#: Methods that are statements, and change a list or dict.
+_CHANGES = frozenset({"append", "extend", "update", "setdefault"})
 #: Builtins that act.
 _ACTING = frozenset({"print", "input", "open", "exec", "eval", "exit", "quit", "breakpoint", "next"})
+
+
+def _names_in(function: Function) -> set[str]:
+    """Return the names and attributes that a function mentions."""
+    nodes = walk(function.body)
+    return {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in nodes
+        if isinstance(node, (ast.Name, ast.Attribute))
+    }
 
 
 def _name(function: ast.expr) -> str:
@@ -217,18 +231,15 @@ def text_of_region(
     return "\n".join(text for text, _ in rows) + "\n", tuple(number for _, number in rows)
 
 
-def is_always_bound(name: str, region: list[ast.stmt]) -> bool:
-    """Return whether a region binds a name whatever its branches do."""
-    targets = [
-        part
-        for statement in region
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        for part in ast.walk(target)
-    ]
-    return any(
-        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store) for part in targets
-    )
+def names_in_order(region: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    """Return the names that a region may read before it binds them, and those that it binds in any case."""
+    read: set[str] = set()
+    bound: set[str] = set()
+    for statement in region:
+        read |= count_loads([statement]).keys() - bound
+        if isinstance(statement, ast.Assign):
+            bound |= stored_names(statement.targets)
+    return read, bound
 
 
 def names_in_texts(body: list[ast.stmt]) -> Iterator[str]:

@@ -174,6 +174,8 @@ class Region:
                 self._entry = self._loop.note_replacement(self._rounds, self._seconds)
             else:
                 self._entry.compiled += seconds
+                ratio = seconds * self._rounds / self._seconds
+                self._loop.ratio = min(ratio, self._loop.ratio) if self._loop.ratio >= 0.0 else ratio
             self._entry.rounds += 1
         elif self._timing is None:
             self._misses += 1
