@@ -91,7 +91,10 @@ class Region:
             return False
         if call is not None and self._runs(*call):
             return True
-        self._timer = None if self.is_over else LoopTimer()
+        try:
+            self._timer = None if self.is_over else LoopTimer()
+        except Exception as error:
+            self._refuse_after(error)
         return False
 
     def _runs(self, compiler: LoopCompiler, arguments: tuple[Any, ...]) -> bool:
