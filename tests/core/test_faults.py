@@ -23,6 +23,7 @@ from np2tf.staging.report import Watch
 from np2tf.staging.tiers import budget, constants
 from np2tf.staging.tiers import history as decisions_module
 from np2tf.translator.sources.options import Options
+from tests.helpers.replacing import cut as cut
 from tests.helpers.replacing import taken as taken
 
 #: The internal steps of each kind of program. A step is a function, a method, a property or a class.
@@ -65,7 +66,7 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.random.streams:Draws.draw_call",
         "np2tf.staging.random.streams:StreamDraws.begin",
         "np2tf.staging.compile.compiler:Compiler._note_compiled_call",
-        "np2tf.staging.tiers.budget:Budget.note_compiling",
+        "np2tf.staging.tiers.budget:Budget.note_first_call",
         "np2tf.staging.tiers.comparison:Comparison.count_compiled_call",
     ),
     # the same before the half of np2tf that needs TensorFlow is loaded
@@ -142,6 +143,20 @@ STEPS: dict[str, tuple[str, ...]] = {
         "np2tf.staging.compile.preparation:CallPreparation.prepare",
         "np2tf.staging.compile.concrete_function:ConcreteFunction.__call__",
         "np2tf.staging.compile.concrete_function:prepare_writes",
+        "np2tf.staging.compile.compiler:Compiler._note_compiled_call",
+    ),
+    # the parts of a loop in which Python acts in every iteration
+    "regions": (
+        "np2tf.staging.host.regions:Region.__init__",
+        "np2tf.staging.host.regions:Region.consider",
+        "np2tf.staging.host.regions:Regions.decide",
+        "np2tf.staging.host.regions:is_possible",
+        "np2tf.staging.host.regions:LoopTimer",
+        "np2tf.staging.host.regions:loop_compiler",
+        "np2tf.staging.host.regions:Region._prepare",
+        "np2tf.staging.host.regions:Region._compile",
+        "np2tf.staging.host.regions:Region._note_call",
+        "np2tf.staging.compile.loop_compiler:LoopCompiler.compile_ahead",
         "np2tf.staging.compile.compiler:Compiler._note_compiled_call",
     ),
     # a module that is translated while it is imported, with the cache of translations and of decisions
@@ -230,6 +245,13 @@ PROGRAM = """
         for k in range(n):
             u[1:-1] = u[2:] - u[:-2] + k
             u[0] += 1
+        return u
+
+    def drift(u, n, log):
+        for k in range(n):
+            v = u[1:] - u[:-1] + k
+            u[1:] = v % 7 + u[0]
+            log.append(k + 1)
         return u
 
     def main(path, count, jit):
@@ -343,6 +365,11 @@ def test_a_step_that_fails(
         source = source.replace(
             "return values, state", "values.append(smooth(u, 40).tolist())\n    return values, state"
         )
+    if kind == "regions":
+        request.getfixturevalue("cut")
+        source = source.replace(
+            "return values, state", "return drift(u, 40, log).tolist(), log, values, state"
+        )
     expected = _expected(source, tmp_path / "plain", count)
     if kind == "auto":
         for name in ("HOST_SECONDS_FIRST", "SHARED_BY"):
@@ -354,7 +381,7 @@ def test_a_step_that_fails(
         monkeypatch.setattr(budget.Budget, "is_open", True)
     if kind == "cold":
         monkeypatch.setattr(fast_flags, "tensors", False)
-    tier = "auto" if kind in ("auto", "loop", "import") else "compile"
+    tier = "auto" if kind in ("auto", "loop", "regions", "import") else "compile"
     with np2tf.config.using(tier=tier):
         main = None if kind == "import" else _translated(source, tmp_path)
         watch = Watch() if kind == "report" else None

@@ -13,7 +13,7 @@ import np2tf
 from np2tf.arrays.front import tensorflow_loading
 from np2tf.loading.code.translation import translation_of
 from np2tf.staging.compile.loop_compiler import LoopCompiler
-from np2tf.staging.host import originals, replacement
+from np2tf.staging.host import originals, regions, replacement
 from np2tf.staging.host.watched_loops import WatchedLoop
 from np2tf.staging.process import boundary
 from np2tf.staging.process.ending import ending
@@ -24,10 +24,12 @@ _numbers = count()
 
 
 class Taken:
-    """How many loops have gone on as compiled code, how many could not, and why."""
+    """How many loops have gone on as compiled code, how many could not, and why, and how often a region ran
+    as compiled code.
+    """
 
     def __init__(self) -> None:
-        self.over = self.refused = 0
+        self.over = self.refused = self.regions = 0
         self.reasons: list[Any] = []
 
 
@@ -52,7 +54,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
     monkeypatch.setattr(WatchedLoop, "refuse", noted)
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
-    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement._is_possible())
+    monkeypatch.setattr(replacement.LoopRun, "_pays", lambda *_: replacement.is_possible())
     for name, value in (
         ("HOT_LOOP", 0.0),
         ("LOADING_ROUNDS", 0),
@@ -75,6 +77,28 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     if request.param == "compared":
         for name in ("REVIEW_LOOP", "REVIEW_LOOP_FACTOR", "WARM_TRIAL", "LONGEST_PART"):
             monkeypatch.setattr(constants, name, 0.0)
+
+
+@pytest.fixture
+def cut(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> Taken:
+    """The regions of every loop are compiled after its first rounds, and none is too short or too slow."""
+    runs, consider = regions.Region._runs, regions.Region.consider
+
+    def counted(region: regions.Region, *call: Any) -> bool:
+        has_run = runs(region, *call)
+        taken.regions += has_run
+        return has_run
+
+    def due(region: regions.Region, rounds: float, pays: regions.Pays) -> None:
+        consider(region, 1e9, pays)
+
+    monkeypatch.setattr(regions.Region, "_runs", counted)
+    monkeypatch.setattr(regions.Region, "consider", due)
+    monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
+    monkeypatch.setattr(constants, "CALL_SECONDS", 0.0)
+    monkeypatch.setattr(constants, "ROUNDS_OF_REGION", 1)
+    monkeypatch.setattr(constants, "REST_FACTOR", 1e-9)
+    return taken
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ class ArrayWork:
             name
             for node in ast.walk(source)
             for name, module, _ in imports_in(node)
-            if _is_beside(folder, module)
+            if is_beside(folder, module)
         }
         self._methods: set[str] = set()
         functions = list(functions_of(source.body))
@@ -60,7 +60,7 @@ class ArrayWork:
         return has_loop and any(isinstance(part, ast.Tuple) for part in keys)
 
 
-def _is_beside(folder: str, module: str) -> bool:
+def is_beside(folder: str, module: str) -> bool:
     """Return whether a module is a file or package beside the source."""
     top = module.partition(".")[0]
     if not top:

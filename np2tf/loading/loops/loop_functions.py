@@ -24,7 +24,15 @@ from np2tf.loading.loops.names import (
     stored_names,
     walk,
 )
-from np2tf.staging.host.watched_loops import EXITS_SUFFIX, WITH_EXITS, LoopFunction
+from np2tf.loading.loops.regions import (
+    Statements,
+    acts_always,
+    names_in_order,
+    names_in_texts,
+    regions_in,
+    text_of_region,
+)
+from np2tf.staging.host.watched_loops import EXITS_SUFFIX, REGION, WITH_EXITS, LoopFunction
 from np2tf.staging.tiers import constants
 from np2tf.translator.sources.python_trees import DEFINITIONS, own_statements
 
@@ -455,16 +463,20 @@ def loops_of(source: ast.Module, text: str, path: str, work: ArrayWork) -> Loops
     if any(end in text for end in OTHER_ENDS):
         return loops
     lines = [f"{line}\n" for line in text.split("\n")]
+    kinds = Statements(source, path, work)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
-            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), work).loops()
+            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), kinds).loops()
     if not _names_in(source) & OF_THE_MODULE:
-        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), work).loops()
+        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), kinds).loops()
     return loops
 
 
 class _LoopFinder:
     """Finds the loops of a body that can become functions."""
+
+    #: The variables of the body.
+    _variables: set[str]
 
     def __init__(
         self,
@@ -473,10 +485,10 @@ class _LoopFinder:
         lines: list[str],
         path: str,
         number: int,
-        work: ArrayWork,
+        kinds: Statements,
     ) -> None:
         self._body, self._of, self._lines, self._path, self._number = body, of, lines, path, number
-        self._work = work
+        self._kinds, self._work = kinds, kinds.work
         self._loads = count_loads(body)
 
     def loops(self) -> Loops:
@@ -489,6 +501,10 @@ class _LoopFinder:
                 if exits := exits_of(loop, self._work):
                     variant = self._make_function(loop, number, exits)
                     loop_function = loop_function._replace(with_exits=variant)
+                if runs := regions_in(loop, self._kinds, self._lines):
+                    regions = (self._make_region(loop, run, number, k) for k, run in enumerate(runs))
+                    always = acts_always(loop, self._kinds)
+                    loop_function = loop_function._replace(regions=tuple(regions), acts_always=always)
                 loop_functions[loop.lineno, loop.col_offset] = loop_function
         return loop_functions
 
@@ -537,6 +553,32 @@ class _LoopFinder:
             rebound=_rebound(loop, results, exits),
         )
 
+    def _make_region(self, loop: _Loop, body: list[ast.stmt], number: int, k: int) -> LoopFunction:
+        """Return the function of a run of numerical statements of a loop's body."""
+        name = f"_np2tf_loop_{number}_region_{k}"
+        read, bound = names_in_order(body)
+        inside = count_loads(body)
+        outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
+        inputs = read & self._variables
+        outputs = stored_names(body) & {*outside, *inputs, *names_in_texts(self._body)}
+        # A name that is bound in a branch keeps its value otherwise.
+        parameters, results = sorted(inputs | (outputs - bound)), sorted(outputs)
+        text, lines = text_of_region(self._lines, body, name, parameters, results)
+        return LoopFunction(
+            f"{self._path}:{loop.lineno}:{loop.col_offset}{REGION}{k}",
+            name,
+            self._of,
+            text,
+            lines,
+            tuple(parameters),
+            tuple(results),
+            "region",
+            False,
+            says_numpy=self._work.is_in(ast.While(ast.Constant(True), body, [])),
+            in_module=self._of == "<module>",
+            changing=tuple(sorted(stored_names([loop]).intersection(parameters))),
+        )
+
 
 def _rebound(loop: _Loop, results: list[str], exits: tuple[int, ...]) -> tuple[str, ...]:
     """Return the results whose values before an iteration do not matter.
@@ -566,11 +608,12 @@ def _distance(test: ast.expr) -> str:
 
 
 def with_variants(loops: Loops) -> Iterator[LoopFunction]:
-    """Yield the functions of loops, and the functions with side exits."""
+    """Yield the functions of loops, the functions with side exits, and those of regions."""
     for loop_function in loops.values():
-        yield loop_function._replace(with_exits=None)
+        yield loop_function._replace(with_exits=None, regions=())
         if loop_function.with_exits is not None:
             yield loop_function.with_exits
+        yield from loop_function.regions
 
 
 class _FunctionLoopFinder(_LoopFinder):
@@ -581,11 +624,11 @@ class _FunctionLoopFinder(_LoopFinder):
         lines: list[str],
         path: str,
         number: int,
-        work: ArrayWork,
+        kinds: Statements,
     ) -> None:
-        super().__init__(function.body, function.name, lines, path, number, work)
+        super().__init__(function.body, function.name, lines, path, number, kinds)
         self._in_class = in_class
-        self._locals = stored_names(function.body).union(parameters_of(function.args))
+        self._variables = stored_names(function.body).union(parameters_of(function.args))
         self._shared_names = {
             name.id
             for node in walk(function.body)
@@ -598,7 +641,7 @@ class _FunctionLoopFinder(_LoopFinder):
         self._asks = not OF_THE_FRAME.isdisjoint(_names_in(function))
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
-        if self._asks or "range" in self._locals:
+        if self._asks or "range" in self._variables:
             return False
         if self._in_class and any(map(is_private, _names_in(loop))):
             return False
@@ -610,7 +653,9 @@ class _FunctionLoopFinder(_LoopFinder):
             of_body = count_loads(loop.body, returned=False)
         else:
             of_body = inside
-        inputs = {name for name in of_body if name in self._locals and not is_bound_before_read(name, loop)}
+        inputs = {
+            name for name in of_body if name in self._variables and not is_bound_before_read(name, loop)
+        }
         outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
         outputs = stored_names([loop]) & (outside | inputs)
         if not outputs and isinstance(loop, ast.For):
@@ -626,16 +671,16 @@ class _ModuleLoopFinder(_LoopFinder):
         lines: list[str],
         path: str,
         number: int,
-        work: ArrayWork,
+        kinds: Statements,
     ) -> None:
-        super().__init__(source.body, "<module>", lines, path, number, work)
+        super().__init__(source.body, "<module>", lines, path, number, kinds)
         self._of_functions = globals_of_functions(text, path)
-        self._module_names = stored_names(
+        self._variables = stored_names(
             [statement for statement in source.body if not isinstance(statement, _NO_VARIABLES)]
         )
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
-        if "range" in self._module_names or not can_be_moved(loop):
+        if "range" in self._variables or not can_be_moved(loop):
             return False
         if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
             return False
@@ -644,7 +689,7 @@ class _ModuleLoopFinder(_LoopFinder):
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         # Later code may read every name that the loop binds. The loop may also change the objects that it
         # reads.
-        return set(count_loads([loop])) & self._module_names, stored_names([loop])
+        return set(count_loads([loop])) & self._variables, stored_names([loop])
 
 
 def _is_plain(loop: _Loop) -> bool:

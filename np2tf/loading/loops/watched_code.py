@@ -40,7 +40,7 @@ _HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
 #: The beginning of a watched loop, whose compiled part comes as None.
 _HEAD = """
 {begin}{loop} = _np2tf_watch(%s, {key!r})
-for {part} in {loop}:
+{find_regions}for {part} in {loop}:
     if {part} is None:
         {finish}
         if {loop}.is_over:
@@ -58,6 +58,15 @@ if {loop}.has_exits:
             {exit} = {loop}.exit
         else:
             {results}{loop}.finish()"""
+#: What a loop with regions does before its iterations, and instead of a region's statements.
+_FIND_REGIONS = "{regions} = _np2tf_regions({loop})\n"
+_REGION = """\
+if {regions} and {regions}[{k}].enter():
+    {results}{regions}[{k}].take()
+else:
+    if {regions}:
+        {regions}[{k}].leave()
+"""
 _FOR = """\
     for TARGET in {part}:
         BODY
@@ -149,7 +158,8 @@ def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
             loop_function = None
         if loop_function is not None and loop_function.with_exits is not None:
             _count_acts(node, loop_function.with_exits, loop_function.acts)
-            _add_guards(node, loop_function.with_exits.exits, _exit_of(loop_function))
+        if loop_function is not None:
+            node.body = _body(node.body, loop_function)
     for inner in blocks_of(node):
         inner[:] = _instrument_block(inner, loops)
     if isinstance(node, (ast.For, ast.While)) and loop_function is not None:
@@ -162,6 +172,11 @@ def _exit_of(loop_function: LoopFunction) -> str:
     return f"{loop_function.name}_exit"
 
 
+def _regions_of(loop_function: LoopFunction) -> str:
+    """Return the variable that holds a loop's regions."""
+    return f"{loop_function.name}_regions"
+
+
 def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
     variant, name, exit_name = loop_function.with_exits, loop_function.name, _exit_of(loop_function)
     texts = {
@@ -169,7 +184,9 @@ def _instrument(loop: _Loop, loop_function: LoopFunction) -> list[ast.stmt]:
         "part": f"{name}_part",
         "key": loop_function.key,
         "results": _targets(loop_function.results),
+        "regions": _regions_of(loop_function),
     }
+    texts["find_regions"] = _FIND_REGIONS.format(**texts) if loop_function.regions else ""
     if variant is None:
         texts |= {"begin": "", "finish": _FINISH.format(**texts), "reset": "", "exits_or": ""}
     else:
@@ -206,17 +223,35 @@ def _count_acts(loop: _Loop, variant: LoopFunction, acts: str) -> None:
                     block.insert(0, count)
 
 
-def _add_guards(loop: _Loop, exits: tuple[int, ...], exit_name: str) -> None:
-    """Let a loop's body begin at the exit's statement if the exit is not 0."""
-    body: list[ast.stmt] = []
-    for k, (first, last) in enumerate(pairwise((0, *exits)), 1):
-        if first < last:
-            guard = ast.parse(f"if {exit_name} < {k}: pass").body[0]
+def _body(body: list[ast.stmt], loop_function: LoopFunction) -> list[ast.stmt]:
+    """Return a loop's body, which begins at an exit's statement if the exit is not 0."""
+    exits = () if loop_function.with_exits is None else loop_function.with_exits.exits
+    result: list[ast.stmt] = []
+    for k, (first, last) in enumerate(pairwise((0, *exits, len(body))), 1):
+        section = _with_regions(body[first:last], loop_function)
+        if k <= len(exits) and section:
+            guard = ast.parse(f"if {_exit_of(loop_function)} < {k}: pass").body[0]
             for node in ast.walk(guard):
-                ast.copy_location(node, loop.body[first])
-            guard.body = loop.body[first:last]  # type: ignore[attr-defined]
-            body.append(guard)
-    loop.body = body + loop.body[exits[-1] :]
+                ast.copy_location(node, body[first])
+            guard.body = section  # type: ignore[attr-defined]
+            section = [guard]
+        result += section
+    return result
+
+
+def _with_regions(body: list[ast.stmt], loop_function: LoopFunction) -> list[ast.stmt]:
+    """Return statements of which compiled code may run the regions."""
+    for k, region in enumerate(loop_function.regions):
+        inside = [statement for statement in body if statement.lineno in region.lines]
+        if inside:
+            text = _REGION.format(regions=_regions_of(loop_function), k=k, results=_targets(region.results))
+            choice = ast.parse(text).body[0]
+            for node in ast.walk(choice):
+                ast.copy_location(node, inside[0])
+            choice.orelse[:0] = inside  # type: ignore[attr-defined]
+            first = body.index(inside[0])
+            body = [*body[:first], choice, *body[first + len(inside) :]]
+    return body
 
 
 class _TemplateFiller(ast.NodeTransformer):

@@ -48,7 +48,7 @@ from np2tf.staging.compile.specializations import LengthsAreNeeded, Specializati
 from np2tf.staging.compile.stored_traces import StoredTraces
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
 from np2tf.staging.host.jit import JittedFunction, Run
-from np2tf.staging.host.replacement import replace_loops
+from np2tf.staging.host.loop_context import replace_loops
 from np2tf.staging.host.watched_loops import leave_on_host
 from np2tf.staging.objects.user_code import code_of, first_line, place_of
 from np2tf.staging.random.streams import OutOfWords

@@ -5,10 +5,8 @@ the code.
 from __future__ import annotations
 
 import sys
-import threading
 import types
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
 from time import perf_counter
@@ -16,19 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from np2tf.arrays.front.flags import fast_flags, uses_numpy_rules
-from np2tf.arrays.front.numpy_state import raises_floating_point_errors, warnings_are_errors
-from np2tf.core import late
+from np2tf.arrays.front.flags import fast_flags
 from np2tf.core.errors import TracingTimeError
 from np2tf.core.faults import note_fault
-from np2tf.core.late import installation
-from np2tf.core.settings import config
-from np2tf.staging.host.watched_loops import WATCH, LoopFunction, WatchedLoop, hot, loop_costs, loops
+from np2tf.staging.host.loop_context import is_possible, loop_compiler
+from np2tf.staging.host.regions import Regions
+from np2tf.staging.host.watched_loops import REGIONS, WATCH, LoopFunction, WatchedLoop, hot, loop_costs, loops
 from np2tf.staging.tiers import constants
-from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
+from np2tf.staging.tiers.call_context import holds_array, load
 from np2tf.staging.tiers.choice import loop_pays
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
-from np2tf.staging.tiers.ledger import TRANSLATE, ledger
+from np2tf.staging.tiers.ledger import ledger
 from np2tf.staging.tiers.library_work import expected_saving
 from np2tf.staging.tiers.outlook import Progress, running
 
@@ -226,6 +222,7 @@ class LoopRun:
         is_over: whether compiled code has reached the loop's break, or the end of its test.
         exit: the number of the side exit at which compiled code has left an iteration, whose rest Python runs
             next; 0 if it has not.
+        regions: the numerical parts of its body, for a loop that is not compiled as a whole.
     """
 
     __slots__ = (
@@ -233,7 +230,6 @@ class LoopRun:
         "_balance",
         "_code",
         "_compared",
-        "_compiler",
         "_frame",
         "_is_traced",
         "_iterator",
@@ -252,6 +248,7 @@ class LoopRun:
         "_taken_over",
         "exit",
         "is_over",
+        "regions",
     )
 
     _frame: _Frame
@@ -266,6 +263,7 @@ class LoopRun:
     ) -> None:
         self._numbers, self._loop, self._arrays = numbers, loop, arrays
         self.exit = 0
+        self.regions = Regions()
         self._progress = Progress(None if loop.is_while else len(numbers), loop.may_end_early)
         # The seconds of an iteration without what runs at side exits, if it has any.
         self._per_round = float("inf")
@@ -408,7 +406,9 @@ class LoopRun:
             if seconds >= constants.HOT_LOOP and position < len(self._numbers):
                 self._loop.short = 0
                 hot.count += 1
-                if self._continues(position, timing, frame):
+                waits = self._is_traced or not self._runs_in_regions(position, timing, frame)
+                if waits and self._continues(position, timing, frame):
+                    self.regions.clear()
                     return None
         return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
 
@@ -456,6 +456,25 @@ class LoopRun:
         compiler = loop_compiler(jitted_function)
         self._code = compiler.compile_beside(self._arguments(self._numbers), self._loop.changing_places)
 
+    def _runs_in_regions(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
+        """Return whether parts of the loop's body are compiled, or may soon be, and not the whole loop."""
+        whole = self._loop.whole
+        is_cut = whole.function.acts_always or timing.acts * constants.LEAST_ROUNDS_AN_ACT > position
+        if not whole.regions or not (is_cut or self._is_refused):
+            return False
+
+        def pays(region: WatchedLoop, left: float) -> bool:
+            return self._pays(region, timing.seconds, left, expected_saving(region.code, frame.f_globals))
+
+        left = self._progress.multiple_left(position - constants.LOADING_ROUNDS)
+        return self.regions.decide(whole.regions, position, left, pays)
+
+    @property
+    def _is_refused(self) -> bool:
+        """True if the loop cannot be compiled, neither as a whole nor with side exits."""
+        variant = self._loop.whole.with_exits
+        return self._loop.whole.refused and (variant is None or variant.refused)
+
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether the loop is worth compiling after some iterations, and was traced.
 
@@ -475,7 +494,7 @@ class LoopRun:
                 # What Python does at side exits does not count. If it always acts, nothing is known.
                 passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
             left = passed * self._progress.multiple_left(rounds)
-            if not self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
+            if not self._pays(loop, timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
                 return False
             if self._take_over(frame, left):
                 return True
@@ -538,7 +557,7 @@ class LoopRun:
         iteration later.
         """
         hot.count += 1
-        if not _is_possible():
+        if not is_possible():
             return False
         self._frame = _Frame.of(frame)
         if any(name not in self._frame.variables for name in self._loop.function.parameters):
@@ -565,20 +584,17 @@ class LoopRun:
         if self._iterator is not None and count:
             next(islice(self._iterator, count, count), None)
 
-    def _pays(
-        self, seconds_passed: float, seconds_left: float, saving: float = constants.EXPECTED_SAVING
-    ) -> bool:
-        """Return whether the rest of the loop, without long calls, takes longer than compiling it.
+    def _pays(self, loop: WatchedLoop, seconds_passed: float, seconds_left: float, saving: float) -> bool:
+        """Return whether the rest of a loop, without long calls, takes longer than compiling it.
 
         Args:
             saving: the share of its time that compiled code is expected to save.
         """
-        loop = self._loop
         is_measured = loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost
         record = loop.record if is_measured else None
         return (
             loop_pays(seconds_left, loop.expected_seconds + import_cost(), saving, record)
-            and _is_possible()
+            and is_possible()
             and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
         )
 
@@ -597,13 +613,7 @@ class LoopRun:
         if loop.record is not None:
             limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
-        seconds = perf_counter() - start
-        loop.compiling_seconds += seconds
-        # What was neither importing nor tracing was translating.
-        ledger.note(TRANSLATE, max(seconds - (clock.compile_seconds - compile_seconds), 0.0))
-        loop_costs.seconds += seconds
-        loop_costs.tries += 1
-        loop.note(seconds)
+        loop.note_compilation(perf_counter() - start, clock.compile_seconds - compile_seconds)
         if why is not None and why.kind is TracingTimeError:
             loop.least = constants.GIVEN_UP_FACTOR * limit
             return False
@@ -660,7 +670,6 @@ class LoopRun:
         """Yield the lengths of the parts that compiled code is to run, and receive the seconds of each."""
         _, jitted_function = self._loop.functions(names)
         assert jitted_function is not None
-        self._compiler = loop_compiler(jitted_function)
         size = max(1, int(constants.FIRST_TRIAL / self._per_round))
         duration = yield size
         if duration is not None:
@@ -703,7 +712,9 @@ class LoopRun:
         """
         function, start, compile_seconds = self._loop.function, perf_counter(), clock.compile_seconds
         part = self._rounds_left[:size]
-        result = self._compiler.run_now(self._arguments(part), self._loop.changing_places)
+        _, jitted_function = self._loop.functions(self._frame.names)
+        assert jitted_function is not None
+        result = loop_compiler(jitted_function).run_now(self._arguments(part), self._loop.changing_places)
         seconds = perf_counter() - start
         if result is not None:
             flags = result[len(function.results) :]
@@ -751,42 +762,6 @@ class LoopRun:
             entry.rounds += 1 if self.is_over else rounds
 
 
-class _LongCalls(threading.local):
-    """The calls that this thread runs on the host because compiled code takes long for them."""
-
-    depth = 0
-
-
-_long_calls = _LongCalls()
-
-
-@contextmanager
-def replace_loops() -> Iterator[None]:
-    """Replace hot loops in the block in every tier, because whole functions are not compiled."""
-    _long_calls.depth += 1
-    try:
-        yield
-    finally:
-        _long_calls.depth -= 1
-
-
-def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
-    """Return the compiler of a loop's function."""
-    load()
-    return late.compiler.LoopCompiler.of(jitted_function)  # type: ignore[no-any-return]
-
-
-def _is_possible() -> bool:
-    """Return whether loops on the host may be compiled in the present context."""
-    if installation.problem or config.jit == "off" or (config.tier != "auto" and not _long_calls.depth):
-        return False
-    if not fast_flags.numpy or not uses_numpy_rules():
-        return False
-    if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
-        return False
-    return not (raises_floating_point_errors() or warnings_are_errors())
-
-
 # -- watching ------------------------------------------------------------------------------------------------
 # The entry of instrumented code: `watch` returns the parts in which a loop runs.
 
@@ -819,7 +794,7 @@ class _Watching:
                 if loop is None or not loop.may_be_watched(constants.HOT_LOOP):
                     return ()
                 return LoopRun(UNLIMITED_ROUNDS, loop)
-            if loop is None or loop.refused:
+            if loop is None or loop.is_hopeless:
                 return (numbers,)
             if loop.function.items:
                 return _watched_items(numbers, loop)
@@ -830,8 +805,13 @@ class _Watching:
             note_fault(error)
             return () if numbers is None else (numbers,)
 
+    def regions(self, parts: Iterable[Any]) -> Iterable[Any]:
+        """Return the regions of a loop that runs in these parts; there are none before it is hot."""
+        return parts.regions if type(parts) is LoopRun else ()
 
-watch = _Watching().watch
+
+_watching = _Watching()
+watch = _watching.watch
 
 
 def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
@@ -846,4 +826,4 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
 
 
 #: The globals that instrumented code needs.
-NAMES = {WATCH: watch}
+NAMES = {WATCH: watch, REGIONS: _watching.regions}

@@ -13,6 +13,7 @@ from np2tf.core.faults import note_fault
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, import_cost
 from np2tf.staging.tiers.history import Followed, FunctionRecord
+from np2tf.staging.tiers.ledger import TRANSLATE, ledger
 from np2tf.staging.tiers.outlook import pays
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
 
 #: The name that code with watched loops reads.
 WATCH = "_np2tf_watch"
+#: The name by which code reads the regions of a watched loop.
+REGIONS = "_np2tf_regions"
 #: What a loop's key, and its name, end with if its function has side exits.
 WITH_EXITS, EXITS_SUFFIX = " with side exits", "_with_exits"
+#: What stands before the number of a region in its key.
+REGION = " region "
 
 
 class LoopFunction(NamedTuple):
@@ -75,6 +80,14 @@ class LoopFunction(NamedTuple):
     """True if the loop has a `break`."""
     rebound: tuple[str, ...] = ()
     """The results that every iteration binds anew: the values that they have before do not matter."""
+    regions: tuple[LoopFunction, ...] = ()
+    """The runs of numerical statements of the loop's body, if Python runs other statements, too. The run time
+    finds them by their keys.
+    """
+    acts_always: bool = False
+    """True if Python has statements to run in every iteration."""
+    changing: tuple[str, ...] = ()
+    """Parameters of a region that the loop binds in every iteration."""
 
     @property
     def acts(self) -> str:
@@ -124,7 +137,10 @@ class WatchedLoop(Followed):
         self.with_exits: WatchedLoop | None = None
         #: The same loop without side exits.
         self.whole: WatchedLoop = self
-        places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
+        #: The numerical parts of the loop's body.
+        self.regions: list[WatchedLoop] = []
+        changing = {*loop_function.results, *loop_function.changing}
+        places = {k for k, name in enumerate(loop_function.parameters) if name in changing}
         self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
@@ -142,6 +158,11 @@ class WatchedLoop(Followed):
             self.whole.refused = self.whole.refused or inside
         elif self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
             self.with_exits.refused = True
+
+    @property
+    def is_hopeless(self) -> bool:
+        """True if neither the loop nor a part of its body can be compiled."""
+        return self.refused and all(region.refused for region in self.whole.regions)
 
     @functools.cached_property
     def is_while(self) -> bool:
@@ -163,7 +184,7 @@ class WatchedLoop(Followed):
         """Return whether to watch the next run, given that the loop is hot if an iteration takes `least`
         seconds.
         """
-        if self.refused:
+        if self.is_hopeless:
             return False
         # Most runs of an inner loop end here, so that whether it is due is not asked each time.
         was_short = self.short > constants.SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
@@ -262,6 +283,18 @@ class WatchedLoop(Followed):
         factor = 1.0 if self.record.ratio >= 0.0 else constants.GIVEN_UP_FACTOR
         return max(factor * self.record.cost, self.least)
 
+    def note_compilation(self, seconds: float, noted: float) -> None:
+        """Record that the loop has been translated and traced.
+
+        Args:
+            noted: those of the seconds that are in the ledger: importing and tracing. The rest was translating.
+        """
+        ledger.note(TRANSLATE, max(seconds - noted, 0.0))
+        self.compiling_seconds += seconds
+        loop_costs.seconds += seconds
+        loop_costs.tries += 1
+        self.note(seconds)
+
     def note(self, cost: float) -> None:
         """Record the cost of compiling the loop."""
         if self.record is None:
@@ -332,6 +365,9 @@ def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> 
         loop.with_exits = loops.get(loop.function.key + WITH_EXITS)
         if loop.with_exits is not None:
             loop.with_exits.whole = loop
+        key, is_region, _ = loop.function.key.rpartition(REGION)
+        if is_region and key in loops:
+            loops[key].regions.append(loop)
         inside = range(loop.function.line, max(loop.function.lines) + 1)
         for inner_loop in new_loops:
             if (

@@ -171,6 +171,9 @@ GIVEN_UP_FACTOR = 2
 #: A loop is compiled with side exits, not as a whole, if Python acts there in at most one of so many
 #: iterations: leaving compiled code and entering it again takes about a millisecond.
 LEAST_ROUNDS_AN_ACT = 8
+#: A region is measured in so many iterations of a hot loop before it may be compiled. It stays on the host
+#: after compiled code has failed to run it so many times in a row.
+ROUNDS_OF_REGION, MISSES_OF_REGION = 3, 3
 #: After so many side exits, what compiled code has gained is looked at again.
 EXITS_TO_COUNT = 8
 #: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and

@@ -220,12 +220,12 @@ def test_warnings_that_are_errors(name: str, modules: tuple[types.ModuleType, ty
 def test_warnings_that_are_errors_in_a_loop_that_could_go_on_compiled() -> None:
     replacement = importlib.import_module("np2tf.staging.host.replacement")
     with np2tf.config.using(tier="auto", jit="on"):
-        assert replacement._is_possible()
+        assert replacement.is_possible()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert not replacement._is_possible()
+            assert not replacement.is_possible()
             with np.errstate(all="ignore"):
-                assert replacement._is_possible()
+                assert replacement.is_possible()
 
 
 def test_the_order_of_filters_counts() -> None:

@@ -400,7 +400,7 @@ FORCED = """
 import sys
 from np2tf.cli.main import main
 from np2tf.core.counts import counts
-from np2tf.staging.host.replacement import LoopRun, WatchedLoop, _is_possible
+from np2tf.staging.host.replacement import LoopRun, WatchedLoop, is_possible
 from np2tf.staging.tiers import constants
 from np2tf.arrays.front import tensorflow_loading
 
@@ -408,7 +408,7 @@ tensorflow_loading.load()
 take_over = LoopRun._take_over
 constants.HOT_LOOP, constants.LOADING_ROUNDS, constants.SHORT_LOOP, constants.FASTER = 0.0, 0, 2, float("inf")
 WatchedLoop._is_faster_compiled = False
-LoopRun._pays = lambda *_: _is_possible()
+LoopRun._pays = lambda *_: is_possible()
 LoopRun._take_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
 try:
     main(["run", *sys.argv[1:]])

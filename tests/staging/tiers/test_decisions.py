@@ -603,7 +603,7 @@ def _rounds(loop: WatchedLoop) -> replacement.LoopRun:
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     load()
-    monkeypatch.setattr(replacement, "_is_possible", lambda: True)
+    monkeypatch.setattr(replacement, "is_possible", lambda: True)
     monkeypatch.setattr(replacement.clock, "host_seconds", 1e3)
 
 
