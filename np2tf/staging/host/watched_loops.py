@@ -287,7 +287,8 @@ class WatchedLoop(Followed):
         """Record that the loop has been translated and traced.
 
         Args:
-            noted: those of the seconds that are in the ledger: importing and tracing. The rest was translating.
+            noted: those of the seconds that are in the ledger, for importing and tracing. The others were
+                translating.
         """
         ledger.note(TRANSLATE, max(seconds - noted, 0.0))
         self.compiling_seconds += seconds
