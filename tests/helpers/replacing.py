@@ -97,7 +97,7 @@ def cut(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> Taken:
     monkeypatch.setattr(LoopCompiler, "_prefers_host", lambda *_: False)
     monkeypatch.setattr(constants, "CALL_SECONDS", 0.0)
     monkeypatch.setattr(constants, "ROUNDS_OF_REGION", 1)
-    monkeypatch.setattr(constants, "REST_FACTOR", 1e-9)
+    monkeypatch.setattr(constants, "PATIENCE_OF_LOOPS", 1e9)
     return taken
 
 

@@ -20,7 +20,7 @@ from np2tf.staging.host.loop_context import is_possible, loop_compiler
 from np2tf.staging.host.watched_loops import WatchedLoop
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array
-from np2tf.staging.tiers.clock import LoopTimer, clock
+from np2tf.staging.tiers.clock import LoopTimer, clock, machine
 from np2tf.staging.tiers.comparison import Comparison
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Region:
         if per_round < 0.0:
             self.is_over = True
         elif pays(self._loop, per_round * rounds):
-            self._given = per_round * rounds / constants.REST_FACTOR
+            self._given = constants.PATIENCE_OF_LOOPS * per_round * rounds * machine.slowdown
 
     def enter(self) -> bool:
         """Run the region as compiled code, and return whether it has run; if not, start the clock."""

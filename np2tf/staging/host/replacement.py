@@ -23,7 +23,7 @@ from np2tf.staging.host.watched_loops import REGIONS, WATCH, LoopFunction, Watch
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, load
 from np2tf.staging.tiers.choice import loop_pays
-from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
+from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost, machine
 from np2tf.staging.tiers.ledger import ledger
 from np2tf.staging.tiers.library_work import expected_saving
 from np2tf.staging.tiers.outlook import Progress, running
@@ -609,7 +609,7 @@ class LoopRun:
         if jitted_function is None:
             return False
         load()
-        limit = seconds_left / constants.REST_FACTOR
+        limit = constants.PATIENCE_OF_LOOPS * seconds_left * machine.slowdown
         if loop.record is not None:
             limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)

@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 from np2tf.core.errors import TraceAgain
 from np2tf.staging.tiers import constants
-from np2tf.staging.tiers.clock import Costs, clock, has_share, long_calls
+from np2tf.staging.tiers.clock import Costs, clock, has_share, long_calls, machine
 from np2tf.staging.tiers.comparison import Comparison
 from np2tf.staging.tiers.ledger import TRACE, XLA, ledger
 from np2tf.staging.tiers.outlook import pays
@@ -140,7 +140,7 @@ class Budget:
         record = self._host.prospect.record
         enough = constants.KNOWN_COST_FACTOR * record.cost if record is not None else 0.0
         patience = constants.PATIENCE + constants.PATIENCE_PER_SECOND * self.own_seconds
-        return time.monotonic() + max(patience, enough)
+        return time.monotonic() + max(patience, enough) * machine.slowdown
 
     @contextmanager
     def count_trace(self) -> Iterator[None]:

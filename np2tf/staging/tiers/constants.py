@@ -32,6 +32,8 @@ SHARE_OF_LONG_CALLS = 0.25
 EXPECTED_SAVING = 0.6
 #: The same if NumPy's libraries take the time: transforms, solvers, sorting.
 LIBRARY_SAVING = 0.1
+#: The same if it draws single random numbers in a loop, which took up to 18 times as long as compiled code.
+DRAWS_SAVING = 0.0
 #: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
 #: run: its steps may grow, and it may converge.
 MOST_LEFT = 3.0
@@ -77,8 +79,9 @@ UNPAID_TRIES = 3
 #: A function, or a kind of its calls, must have taken this share of the processor's time since its first
 #: call: compiling can save no more than that, and compiled code takes memory as long as the process lives.
 LEAST_SHARE = 0.01
-#: A trace may take this many seconds, and in addition this many times the host's time in the function.
-PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
+#: A trace may take this many seconds on an idle machine, and in addition this share of the host's time in the
+#: function; of a loop, this share of the time that it is expected to go on.
+PATIENCE, PATIENCE_PER_SECOND, PATIENCE_OF_LOOPS = 1.5, 0.3, 0.2
 #: … or this many times the cost of compiling it in an earlier process.
 KNOWN_COST_FACTOR = 2.0
 #: Of the time that a loop's trace is given, traces that fail may take this share before the last is begun.

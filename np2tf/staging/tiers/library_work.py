@@ -1,10 +1,13 @@
-"""Code whose time NumPy's libraries take: compiled code transforms, solves and sorts no faster than they do.
+"""Code that compiling makes hardly faster, or slower: the time is that of NumPy's libraries, which transform,
+solve and sort as fast as compiled code, or of draws of single random numbers in loops, for which compiled code
+computes the generator's state anew.
 
-The names in the code, and in the program's functions that it calls, tell before anything is spent.
+The code, and the program's functions that it calls, tell before anything is spent.
 """
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,14 +20,22 @@ _LIBRARY = frozenset(
     | {"solve", "lstsq", "inv", "pinv", "svd", "eig", "eigh", "eigvals", "eigvalsh", "qr", "cholesky"}
     | {"sort", "argsort", "lexsort", "unique", "spsolve", "splu"}
 )
+#: The instructions that jump, backwards at the end of a loop.
+_JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 #: Functions of the module `np.fft` that compute little; its name alone is no transform then.
 _OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
+#: Functions that draw one number if they get no more arguments than that.
+_DRAWS = {
+    **dict.fromkeys(("random", "rand", "randn", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("choice", "exponential", "poisson"), 1),
+    **dict.fromkeys(("randint", "integers", "uniform", "normal"), 2),
+}
 #: Calls of calls are followed so deep.
 _DEPTH = 4
 
 
-#: Whether code calls the libraries.
-_calls: dict[types.CodeType, bool] = {}
+#: The share that compiling code is expected to save.
+_savings: dict[types.CodeType, float] = {}
 
 
 def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
@@ -33,9 +44,14 @@ def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
     Args:
         names: the globals of the code.
     """
-    if code not in _calls:
-        _calls[code] = _calls_library(code, names, _DEPTH)
-    return constants.LIBRARY_SAVING if _calls[code] else constants.EXPECTED_SAVING
+    if code not in _savings:
+        saving = constants.EXPECTED_SAVING
+        if _calls_library(code, names, _DEPTH):
+            saving = constants.LIBRARY_SAVING
+        if _draws_in_loops(code, names, _DEPTH):
+            saving = constants.DRAWS_SAVING
+        _savings[code] = saving
+    return _savings[code]
 
 
 def _calls_library(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
@@ -48,6 +64,36 @@ def _calls_library(code: types.CodeType, names: Mapping[str, Any], depth: int) -
     return any(_calls_library(part, names, depth) for part in inner) or any(
         _calls_library(callee.__code__, callee.__globals__, depth - 1) for callee in callees
     )
+
+
+def _draws_in_loops(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
+    """Return whether code draws single numbers in a loop, by itself or in the functions that it calls."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    if _draws_in_a_loop(code) or any(_draws_in_loops(part, names, depth) for part in inner):
+        return True
+    callees = _functions(set(code.co_names), names) if depth else ()
+    return any(_draws_in_loops(callee.__code__, callee.__globals__, depth - 1) for callee in callees)
+
+
+def _draws_in_a_loop(code: types.CodeType) -> bool:
+    if _DRAWS.keys().isdisjoint(code.co_names):
+        return False
+    instructions = list(dis.get_instructions(code))
+    ends = {
+        one.argval: one.offset for one in instructions if one.opcode in _JUMPS and one.argval < one.offset
+    }
+    arguments, loop_end = -1, -1
+    for one in instructions:
+        loop_end = max(loop_end, ends.get(one.offset, -1))
+        if one.offset >= loop_end:
+            continue
+        if one.opname.startswith("LOAD_") and isinstance(one.argval, str):
+            arguments = _DRAWS.get(one.argval, arguments if one.argval not in code.co_names else -1)
+        elif one.opname.startswith("CALL") and arguments >= 0:
+            if (one.arg or 0) <= arguments:
+                return True
+            arguments = -1
+    return False
 
 
 def _functions(words: set[str], names: Mapping[str, Any]) -> Iterator[types.FunctionType]:

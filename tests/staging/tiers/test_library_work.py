@@ -99,3 +99,61 @@ def _code(names: dict[str, Any], name: str) -> Any:
     for part in rest:
         value = getattr(value, part)
     return value.__code__
+
+
+DRAWS = """
+import numpy as np
+from numpy.random import rand
+
+
+def single(n):
+    for k in range(n):
+        if np.random.rand() < 0.5:
+            n -= np.random.randint(0, n)
+
+
+def by_name(n):
+    while rand() < n:
+        n -= 1
+
+
+def flip():
+    return sum(np.random.normal(0.0, 1.0) for k in range(9))
+
+
+def through_a_function(n):
+    return flip() + n
+
+
+def before_the_loop(n):
+    start = np.random.rand()
+    for k in range(n):
+        start = start * 2
+    return start
+
+
+def arrays(n, x):
+    for k in range(n):
+        x = x + np.random.normal(0.0, 1.0, len(x)) * np.random.rand(3)
+        x = x + np.random.standard_normal(size=x.shape)
+    return x
+
+
+def of_another_module(n, path):
+    for k in range(n):
+        path.choice.pop(k)
+"""
+
+
+@pytest.mark.parametrize("name", ["single", "by_name", "flip", "through_a_function"])
+def test_draws_of_single_numbers_in_loops(name: str) -> None:
+    names: dict[str, Any] = {}
+    exec(DRAWS, names)
+    assert expected_saving(names[name].__code__, names) == constants.DRAWS_SAVING
+
+
+@pytest.mark.parametrize("name", ["before_the_loop", "arrays", "of_another_module"])
+def test_other_draws(name: str) -> None:
+    names: dict[str, Any] = {}
+    exec(DRAWS, names)
+    assert expected_saving(names[name].__code__, names) == constants.EXPECTED_SAVING
