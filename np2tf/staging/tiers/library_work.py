@@ -1,6 +1,6 @@
 """Code that compiling makes hardly faster, or slower: the time is that of NumPy's libraries, which transform,
-solve and sort as fast as compiled code, or of draws of single random numbers in loops, for which compiled code
-computes the generator's state anew.
+solve and sort as fast as compiled code, or of draws of single random numbers in loops, which compiled code
+makes more slowly.
 
 The code, and the program's functions that it calls, tell before anything is spent.
 """
