@@ -7,7 +7,6 @@ then, so that a program that uses them has the same objects as ever. Using `tf.k
 
 from __future__ import annotations
 
-import copy
 import copyreg
 import importlib
 import importlib.util
@@ -18,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 _PACKAGE = "tensorflow._api.v2"
 #: Modules to import before TensorFlow binds the names of its own module, in this order.
@@ -32,6 +31,7 @@ _IN_ORDER = (
     "tensorflow.python.distribute.experimental.rpc.rpc_ops",
     "tensorflow.lite",
 )
+_Context = Callable[[], AbstractContextManager[None]]
 #: What the import system reads and writes.
 _OF_IMPORTS = frozenset(
     ("__cached__", "__class__", "__file__", "__loader__", "__name__", "__package__", "__path__", "__spec__")
@@ -74,24 +74,24 @@ def _reduce(module: ModuleType) -> Any:
 copyreg.pickle(_Waiting, _reduce)
 
 
-class _Loader:
-    """Loads a waiting module, which is an ordinary module from then on."""
+def _wait(spec: ModuleSpec, unnoticed: _Context, module: Any = None) -> None:
+    """Let the next import of a module find this spec, and execute it in a context.
 
-    def __init__(self, module: ModuleType, unnoticed: Callable[[], AbstractContextManager[None]]) -> None:
-        self._module, self._unnoticed = module, unnoticed
-        self._spec: Any = module.__spec__
+    Args:
+        spec: says where the module is.
+        unnoticed: makes the context.
+        module: the waiting module; None if the import is to make one.
+    """
+    loader: Any = spec.loader
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module that waits."""
-        return self._module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Execute the module, with its own spec again."""
-        with self._unnoticed():
-            self._spec.loader.exec_module(module)
-        module.__spec__ = self._spec
+    def execute(module: ModuleType) -> None:
+        with unnoticed():
+            type(loader).exec_module(loader, module)
         module.__class__ = ModuleType
-        del _waiting[module.__name__]
+        del loader.create_module, loader.exec_module, _waiting[spec.name]
+
+    loader.create_module, loader.exec_module = lambda _: module, execute
+    _waiting[spec.name] = spec
 
 
 class _FindsWaiting:
@@ -109,7 +109,7 @@ sys.meta_path.insert(0, _FindsWaiting())  # type: ignore[arg-type]
 
 
 @contextmanager
-def namespaces_waiting(unnoticed: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+def namespaces_waiting(unnoticed: _Context) -> Iterator[None]:
     """Import TensorFlow's namespaces as waiting modules, and Keras not at all, in this thread in the block.
 
     Args:
@@ -126,7 +126,7 @@ def namespaces_waiting(unnoticed: Callable[[], AbstractContextManager[None]]) ->
 class _Finder:
     """A finder with other loaders for Keras and the namespaces' package, in the thread that has made it."""
 
-    def __init__(self, unnoticed: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(self, unnoticed: _Context) -> None:
         self._unnoticed, self._thread = unnoticed, threading.get_ident()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -134,8 +134,12 @@ class _Finder:
         if name not in (_PACKAGE, "keras") or threading.get_ident() != self._thread:
             return None
         spec = PathFinder.find_spec(name, path)
-        if spec is not None:  # TensorFlow asks the spec where Keras is
-            spec.loader.exec_module = _fail if name == "keras" else self._exec_package  # type: ignore[union-attr,method-assign]
+        loader: Any = getattr(spec, "loader", None)
+        if loader is not None and name == _PACKAGE:
+            loader.exec_module = self._exec_package
+        elif loader is not None:  # TensorFlow asks the spec where Keras is
+            loader.exec_module = _fail
+            _wait(cast(ModuleSpec, PathFinder.find_spec(name, path)), self._unnoticed)
         return spec
 
     def _exec_package(self, package: ModuleType) -> None:
@@ -145,9 +149,7 @@ class _Finder:
             if info.ispkg and spec is not None and info.name not in _IN_ORDER:
                 module = importlib.util.module_from_spec(spec)
                 module.__class__ = _Waiting
-                waiting = copy.copy(spec)
-                waiting.loader = _Loader(module, self._unnoticed)  # type: ignore[assignment]
-                _waiting[info.name] = waiting
+                _wait(spec, self._unnoticed, module)
                 setattr(package, info.name.rpartition(".")[2], module)
         for name in _IN_ORDER:
             with suppress(ModuleNotFoundError):  # in another version of TensorFlow

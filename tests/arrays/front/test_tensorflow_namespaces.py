@@ -176,6 +176,7 @@ warnings.filterwarnings("error", "mine")
 filters = list(warnings.filters)
 for name in sorted(waiting):
     assert type(vars(vars(tf)[name])["__name__"]) is str
+tf.keras.layers.Dense
 assert (random.random(), np.random.random()) == (0.8444218515250481, 0.5488135039273248)
 assert warnings.filters == filters
 from tensorflow.python.ops import gen_math_ops, nn_ops
