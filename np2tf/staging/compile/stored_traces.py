@@ -83,10 +83,11 @@ class StoredTraces:
             record = self._read()["traces"].get(key)
             if record is None:
                 return None
+            # A trace after this, if anything fails, has other names than the functions that are loaded.
+            note_names(key)
             how, not_xla, not_xla_code, graph, outputs, loops, has_assumed, op_count = record
             function = LoadedFunction(GraphFile(*graph))
             program = LoadedProgram(function, _outputs_of(outputs), list(loops), has_assumed, op_count)
-            note_names(key)
             return ConcreteFunction.of_loaded(task, how, not_xla, not_xla_code, program)
         except Exception as error:
             note_fault(error)
