@@ -2,8 +2,8 @@
 
 Each kernel runs in a process of its own, in which the system has been imported and its devices are known.
 The figure is the time of the first call less that of the best of three further calls: what tracing and
-compiling take. np2tf runs under `tier = "compile"`, with an empty cache. A dash means that JAX cannot run the
-kernel as it is written.
+compiling take. np2tf runs under `tier = "compile"`, with an empty cache; "again" is a second process with the
+cache that the first has left. A dash means that JAX cannot run the kernel as it is written.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def measure(system: str, name: str) -> float:
     """Return the seconds of tracing and compiling in the first call of a kernel, in this process."""
     from kernel_systems import SYSTEMS, arguments
 
+    system = "np2tf" if system == "again" else system
     values = arguments(name, "SIZE")
     kernel = SYSTEMS[system](name)
     prepare(system)
@@ -56,26 +57,30 @@ def measure(system: str, name: str) -> float:
 
 
 def measure_apart(system: str, name: str, limit: float) -> float | None:
-    """Return the same of a new process; None if the system cannot run the kernel, or not within the limit."""
+    """Return the same of a new process; None if the system cannot run the kernel, or not within the limit.
+
+    For "again", the process is the second with its cache.
+    """
     program = f"from first_calls import measure; print(measure({system!r}, {name!r}))"
     with tempfile.TemporaryDirectory() as cache:
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", program],
-                env=environment_with(cache),
-                cwd=HERE,
-                capture_output=True,
-                text=True,
-                timeout=limit,
-            )
-        except subprocess.TimeoutExpired:
-            return None
+        for _ in range(1 + (system == "again")):
+            try:
+                done = subprocess.run(
+                    [sys.executable, "-c", program],
+                    env=environment_with(cache),
+                    cwd=HERE,
+                    capture_output=True,
+                    text=True,
+                    timeout=limit,
+                )
+            except subprocess.TimeoutExpired:
+                return None
     return None if done.returncode else float(done.stdout.splitlines()[-1])
 
 
 @click.command(help=__doc__)
 @click.argument("names", nargs=-1)
-@click.option("--system", "systems", type=click.Choice(["np2tf", "jax"]), multiple=True)
+@click.option("--system", "systems", type=click.Choice(["np2tf", "again", "jax"]), multiple=True)
 @click.option("--limit", default=60.0, help="Seconds that a process may take.", show_default=True)
 @click.option("--json", "data", type=click.Path(path_type=Path), help="Write the seconds to this file.")
 def main(names: tuple[str, ...], systems: tuple[str, ...], limit: float, data: Path | None) -> None:

@@ -384,15 +384,10 @@ class Compiler:
         return function
 
     def _stored_traces(self, cache: SpecializationCache, call: PreparedCall) -> StoredTraces | None:
-        """Return the stored traces of calls like this, and let the cache know what tracing them has found
-        out.
-        """
+        """Return the stored traces of calls like this; None if this call's trace is not stored."""
         if self._body_function is not self._function or is_recording():
             return None
-        stored = StoredTraces.of(self.code, call)
-        if stored is not None:
-            stored.adopt(cache)
-        return stored
+        return StoredTraces.of(self.code, call, cache)
 
     def _load(
         self,

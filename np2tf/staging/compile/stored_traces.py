@@ -44,17 +44,21 @@ class StoredTraces:
         self._files, self._key = files, key
 
     @classmethod
-    def of(cls, code: types.CodeType, call: PreparedCall) -> StoredTraces | None:
+    def of(cls, code: types.CodeType, call: PreparedCall, cache: SpecializationCache) -> StoredTraces | None:
         """Return the stored traces of calls like this of the function with this code; None if they are not
-        stored.
+        stored. The cache gets to know what earlier processes have found out.
         """
         try:
             files = disk.traces()
             key = None if files is None else stable_key(code, call)
-            return None if files is None or key is None else cls(files, key)
+            if files is None or key is None:
+                return None
+            stored = cls(files, key)
+            stored._adopt(cache)
         except Exception as error:
             note_fault(error, code)
             return None
+        return stored
 
     def key_of(self, numbers: Any) -> str | None:
         """Return the key of the trace for these numbers; None if it has none."""
@@ -67,8 +71,7 @@ class StoredTraces:
         entry = self._files.load(self._key)
         return entry if isinstance(entry, dict) else {"found": {}, "traces": {}}
 
-    def adopt(self, cache: SpecializationCache) -> None:
-        """Let a cache without code know what earlier processes have found out."""
+    def _adopt(self, cache: SpecializationCache) -> None:
         if cache.functions:
             return
         for name, places in self._read()["found"].items():
@@ -76,14 +79,15 @@ class StoredTraces:
 
     def load(self, key: str, task: Task) -> ConcreteFunction | None:
         """Return the stored code for these numbers; None if there is none."""
-        record = self._read()["traces"].get(key)
-        if record is None:
-            return None
         try:
+            record = self._read()["traces"].get(key)
+            if record is None:
+                return None
+            # A trace after this, if anything fails, has other names than the functions that are loaded.
+            note_names(key)
             how, not_xla, not_xla_code, graph, outputs, loops, has_assumed, op_count = record
             function = LoadedFunction(GraphFile(*graph))
             program = LoadedProgram(function, _outputs_of(outputs), list(loops), has_assumed, op_count)
-            note_names(key)
             return ConcreteFunction.of_loaded(task, how, not_xla, not_xla_code, program)
         except Exception as error:
             note_fault(error)

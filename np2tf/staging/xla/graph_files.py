@@ -94,14 +94,10 @@ class LoadedFunction:
     """
 
     def __init__(self, file: GraphFile) -> None:
-        """Define the function in TensorFlow, or raise NotStorableError if other functions have the names."""
+        """Define the function in TensorFlow, or raise tf.errors.OpError if another function has its name."""
         here = context.context()
         for definition in function_pb2.FunctionDefLibrary.FromString(file.library).function:
-            name = definition.signature.name
-            if not here.has_function(name):
-                here.add_function_def(definition)
-            elif here.get_function_def(name) != definition:
-                raise NotStorableError(f"there is another function {name}")
+            here.add_function_def(definition)  # also if it is there: its owner may remove it
         self.name = file.name
         self.outputs = [tf.as_dtype(dtype) for dtype in file.outputs]
         self.external_captures = [unset_sign()] if file.can_be_stopped else []

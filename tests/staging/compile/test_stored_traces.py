@@ -112,7 +112,7 @@ def drift(x, k):
     return np.tanh(x) * RATE + k
 """
 PROGRAM = """
-import json
+import json, os
 import tensorflow
 import np2tf
 np2tf.install(["models", "parts"])
@@ -130,6 +130,14 @@ for name, value in (("HOT_LOOP", 0.0), ("LOADING_ROUNDS", 0), ("FASTER", float("
     setattr(constants, name, value)
 import models
 import calls
+
+if "FAULTY" in os.environ:
+    from np2tf.staging.compile import stored_traces
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    setattr(stored_traces, os.environ["FAULTY"], fail)
 
 
 
@@ -176,7 +184,7 @@ def process(folder: Path, program: str = "program", **variables: str) -> dict[st
         [warm_python(), f"{program}.py"], capture_output=True, text=True, cwd=folder, env=environment
     )
     assert ran.returncode == 0, ran.stderr
-    assert "NP2TF905" not in ran.stderr
+    assert ("NP2TF905" in ran.stderr) is ("FAULTY" in variables), ran.stderr
     return json.loads(ran.stdout)  # type: ignore[no-any-return]
 
 
@@ -309,3 +317,14 @@ def test_processes_write_at_once_and_a_folder_may_be_read_only(tmp_path: Path) -
     (tmp_path / "cache" / "traces").chmod(0o770)  # others may write to it
     assert traced(process(tmp_path)) == {*STORED, "that_draws"}
     assert traced(process(tmp_path, NP2TF_CACHE_DIR="/dev/null/nowhere")) == {*STORED, "that_draws"}
+
+
+def test_faults_lead_to_a_trace(tmp_path: Path) -> None:
+    first = process(write(tmp_path))
+    for step in ("stable_key", "LoadedFunction", "_outputs_of", "note_names"):
+        found = process(tmp_path, FAULTY=step)
+        assert traced(found) == {*STORED, "that_draws"}, step
+        assert {name: found[name][0] for name in first} == {name: first[name][0] for name in first}
+    write(tmp_path, **changed({"MODELS": [("SCALE = 0.5", "SCALE = 0.25")]}))
+    assert process(tmp_path, FAULTY="_record_of")["with_callee"][1:] != [0, 0]
+    assert "with_callee" in traced(process(tmp_path)), "it was not stored"
