@@ -32,7 +32,7 @@ from np2tf.loading.loops.regions import (
     regions_in,
     text_of_region,
 )
-from np2tf.staging.host.watched_loops import EXITS_SUFFIX, REGION, WITH_EXITS, LoopFunction
+from np2tf.staging.host.watched_loops import EXITS_SUFFIX, MODULE, REGION, WITH_EXITS, LoopFunction
 from np2tf.staging.tiers import constants
 from np2tf.translator.sources.python_trees import DEFINITIONS, own_statements
 
@@ -532,7 +532,6 @@ class _LoopFinder:
         key = f"{self._path}:{loop.lineno}:{loop.col_offset}{WITH_EXITS if exits else ''}"
         names = tuple(parameters), tuple(results)
         says_numpy = self._work.is_in(loop)
-        in_module = self._of == "<module>"
         count = items.arrays if items is not None else 0
         return LoopFunction(
             key,
@@ -545,7 +544,6 @@ class _LoopFinder:
             tells,
             count,
             says_numpy,
-            in_module,
             _distance(loop.test) if isinstance(loop, ast.While) else "",
             exits,
             tuple(line for place in exits for line in _lines_of_python(loop.body[place], self._work)),
@@ -560,7 +558,9 @@ class _LoopFinder:
         inside = count_loads(body)
         outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
         inputs = read & self._variables
-        outputs = stored_names(body) & {*outside, *inputs, *names_in_texts(self._body)}
+        outputs = stored_names(body)
+        if self._of != MODULE:  # later code may read every name of a module
+            outputs &= {*outside, *inputs, *names_in_texts(self._body)}
         # A name that is bound in a branch keeps its value otherwise.
         parameters, results = sorted(inputs | (outputs - bound)), sorted(outputs)
         text, lines = text_of_region(self._lines, body, name, parameters, results)
@@ -575,7 +575,6 @@ class _LoopFinder:
             "region",
             False,
             says_numpy=self._work.is_in(ast.While(ast.Constant(True), body, [])),
-            in_module=self._of == "<module>",
             changing=tuple(sorted(stored_names([loop]).intersection(parameters))),
         )
 
@@ -673,7 +672,7 @@ class _ModuleLoopFinder(_LoopFinder):
         number: int,
         kinds: Statements,
     ) -> None:
-        super().__init__(source.body, "<module>", lines, path, number, kinds)
+        super().__init__(source.body, MODULE, lines, path, number, kinds)
         self._of_functions = globals_of_functions(text, path)
         self._variables = stored_names(
             [statement for statement in source.body if not isinstance(statement, _NO_VARIABLES)]

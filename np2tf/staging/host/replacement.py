@@ -464,7 +464,7 @@ class LoopRun:
             return False
 
         def pays(region: WatchedLoop, left: float) -> bool:
-            return self._pays(region, timing.seconds, left, expected_saving(region.code, frame.f_globals))
+            return self._pays(timing.seconds, left, expected_saving(region.code, frame.f_globals), region)
 
         left = self._progress.multiple_left(position - constants.LOADING_ROUNDS)
         return self.regions.decide(whole.regions, position, left, pays)
@@ -494,7 +494,7 @@ class LoopRun:
                 # What Python does at side exits does not count. If it always acts, nothing is known.
                 passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
             left = passed * self._progress.multiple_left(rounds)
-            if not self._pays(loop, timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
+            if not self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
                 return False
             if self._take_over(frame, left):
                 return True
@@ -584,12 +584,20 @@ class LoopRun:
         if self._iterator is not None and count:
             next(islice(self._iterator, count, count), None)
 
-    def _pays(self, loop: WatchedLoop, seconds_passed: float, seconds_left: float, saving: float) -> bool:
-        """Return whether the rest of a loop, without long calls, takes longer than compiling it.
+    def _pays(
+        self,
+        seconds_passed: float,
+        seconds_left: float,
+        saving: float = constants.EXPECTED_SAVING,
+        region: WatchedLoop | None = None,
+    ) -> bool:
+        """Return whether the rest of the loop, without long calls, takes longer than compiling it.
 
         Args:
             saving: the share of its time that compiled code is expected to save.
+            region: a part of the loop's body, if only this is to be compiled.
         """
+        loop = region or self._loop
         is_measured = loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost
         record = loop.record if is_measured else None
         return (

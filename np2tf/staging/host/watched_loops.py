@@ -29,6 +29,8 @@ WATCH = "_np2tf_watch"
 REGIONS = "_np2tf_regions"
 #: What a loop's key, and its name, end with if its function has side exits.
 WITH_EXITS, EXITS_SUFFIX = " with side exits", "_with_exits"
+#: The name of a module's code in the place of a function's.
+MODULE = "<module>"
 #: What stands before the number of a region in its key.
 REGION = " region "
 
@@ -64,8 +66,6 @@ class LoopFunction(NamedTuple):
     """
     says_numpy: bool = True
     """True if the loop's text shows work on arrays."""
-    in_module: bool = False
-    """True if the loop is outside of functions."""
     distance: str = ""
     """For a `while`, an expression for what is left of it, such as `t_end - t`; empty if none is known."""
     exits: tuple[int, ...] = ()
@@ -88,6 +88,11 @@ class LoopFunction(NamedTuple):
     """True if Python has statements to run in every iteration."""
     changing: tuple[str, ...] = ()
     """Parameters of a region that the loop binds in every iteration."""
+
+    @property
+    def in_module(self) -> bool:
+        """True if the loop is outside of functions."""
+        return self.of == MODULE
 
     @property
     def acts(self) -> str:
@@ -137,8 +142,6 @@ class WatchedLoop(Followed):
         self.with_exits: WatchedLoop | None = None
         #: The same loop without side exits.
         self.whole: WatchedLoop = self
-        #: The numerical parts of the loop's body.
-        self.regions: list[WatchedLoop] = []
         changing = {*loop_function.results, *loop_function.changing}
         places = {k for k, name in enumerate(loop_function.parameters) if name in changing}
         self.changing_places = frozenset({*places, count, count + 1})
@@ -158,6 +161,14 @@ class WatchedLoop(Followed):
             self.whole.refused = self.whole.refused or inside
         elif self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
             self.with_exits.refused = True
+
+    @functools.cached_property
+    def regions(self) -> list[WatchedLoop]:
+        """The numerical parts of the loop's body."""
+        found: list[WatchedLoop] = []
+        while (region := loops.get(f"{self.function.key}{REGION}{len(found)}")) is not None:
+            found.append(region)
+        return found
 
     @property
     def is_hopeless(self) -> bool:
@@ -366,9 +377,6 @@ def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> 
         loop.with_exits = loops.get(loop.function.key + WITH_EXITS)
         if loop.with_exits is not None:
             loop.with_exits.whole = loop
-        key, is_region, _ = loop.function.key.rpartition(REGION)
-        if is_region and key in loops:
-            loops[key].regions.append(loop)
         inside = range(loop.function.line, max(loop.function.lines) + 1)
         for inner_loop in new_loops:
             if (
