@@ -18,6 +18,7 @@ from tensorflow.python.eager import context, execute
 from tensorflow.python.framework import ops
 
 from np2tf.arrays.array.ndarray import is_array
+from np2tf.arrays.tensors.graph_queries import is_noted_block
 from np2tf.arrays.tensors.tapes import may_record
 
 # -- graph rewrites ------------------------------------------------------------------------------------------
@@ -120,6 +121,8 @@ def unset_sign() -> tf.Tensor:
 def is_light(graph: tf.Graph) -> bool:
     """Return whether an iteration with this graph is so short that the sign need not be read each time."""
     for op in graph.get_operations():
+        if is_noted_block(op):
+            continue  # whose graphs are looked at by themselves
         if op.type in _WITH_FUNCTIONS:
             return False
         if op.type in _FREE:
