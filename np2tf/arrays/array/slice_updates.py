@@ -14,7 +14,7 @@ from tensorflow.python.ops import gen_array_ops
 
 from np2tf.arrays.array.slice_spec import SliceSpec, span, stop_of, vector
 from np2tf.arrays.tensors import symbolic_integers
-from np2tf.arrays.tensors.graph_queries import depends_on, reads_elsewhere
+from np2tf.arrays.tensors.graph_queries import depends_on, note_block, reads_elsewhere
 from np2tf.arrays.tensors.graphs import default_graph
 from np2tf.arrays.tensors.storage import current_scope, staged_device, staging_for_xla
 from np2tf.arrays.tensors.symbolic_integers import Int, constant, graph_constants
@@ -47,6 +47,7 @@ def pin_values(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tens
     conditional = values[0].op.inputs[0].op
     if list(map(id, conditional.inputs)) == list(map(id, operands)):
         made[key] = conditional
+        note_block(conditional, ())
     return list(values)
 
 
@@ -68,6 +69,7 @@ def _conditional_like(conditional: tf.Operation, operands: Sequence[tf.Tensor]) 
         op_def=conditional.op_def,
     )
     conditional.graph.prevent_fetching(operation)
+    note_block(operation, ())
     return [tf.identity(tensor) for tensor in operation.outputs]
 
 

@@ -107,6 +107,39 @@ def ancestors(tensors: Iterable[Any]) -> set[Any]:
     return operations
 
 
+# -- blocks --------------------------------------------------------------------------------------------------
+# The loops and branches of a graph, with the graphs that tell what they do.
+
+
+def note_block(operation: Any, graphs: Iterable[Any]) -> None:
+    """Note the graphs of a loop or branch, which are looked at in place of the operation."""
+    operation._np2tf_graphs = tuple(graphs)
+
+
+def is_noted_block(operation: Any) -> bool:
+    """Return whether the graphs of a loop or branch are known."""
+    return hasattr(operation, "_np2tf_graphs")
+
+
+def graphs_within(graph: Any) -> list[Any]:
+    """Return a graph, and the graphs of the loops and branches inside."""
+    return [
+        graph,
+        *(inner for operation in graph.get_operations() for inner in getattr(operation, "_np2tf_graphs", ())),
+    ]
+
+
+def note_entries(graph: Any, pairs: Iterable[tuple[Any, Any]]) -> None:
+    """Note pairs of a tensor outside of a loop's graph and the tensor that it is in the first iteration."""
+    graph._np2tf_entries = tuple(pairs)
+
+
+def entries_of(graph: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of a tensor outside of a graph and the tensor that it is inside, at first or always."""
+    yield from getattr(graph, "captures", ())
+    yield from getattr(graph, "_np2tf_entries", ())
+
+
 # -- value numbers -------------------------------------------------------------------------------------------
 # Value numbers: which tensors of a graph are certainly equal, although they are computed twice.
 #

@@ -10,7 +10,7 @@ import operator
 import threading
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -388,6 +388,24 @@ class Storage:
     def rebase(self, value: tf.Tensor) -> None:
         """Replace the base tensor without counting this as a write (entering and leaving a scope)."""
         self._value = value
+
+
+@contextmanager
+def rebased_inside(storages: Sequence[Storage], before: Sequence[tf.Tensor]) -> Iterator[None]:
+    """Build a loop in the `with` block, where storages have tensors of the loop's own graphs.
+
+    Afterwards they have the tensors `before` again, also in the records of the scopes around.
+    """
+    pairs = list(zip(storages, before, strict=True))
+    new = [(scope, pair) for scope in _stack.scopes for pair in pairs if pair[0] not in scope.writes]
+    try:
+        yield
+    finally:
+        for scope, (storage, value) in new:
+            if storage in scope.writes:
+                scope.writes[storage] = value
+        for storage, value in pairs:
+            storage.rebase(value)
 
 
 def is_from_outside(storage: Storage) -> bool:

@@ -15,6 +15,7 @@ from np2tf.arrays.array.ndarray import storage_of
 from np2tf.arrays.array.slice_updates import slice_under_xla
 from np2tf.arrays.indexing.get_set import pin_before_write
 from np2tf.arrays.operands.widened_storage import WidenedStorage, read_widened
+from np2tf.arrays.tensors.graph_queries import note_block
 from np2tf.arrays.tensors.graphs import new_placeholder
 from np2tf.arrays.tensors.storage import Storage, current_scope, link_aliases, staged_device, staging_scope
 from np2tf.arrays.tensors.violations import record_violation
@@ -369,6 +370,8 @@ def stage_branches(
             functools.partial(branch_of, otherwise),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
+        if results:
+            note_block(results[0].op.inputs[0].op, [graph for side in sides for graph in side.graphs])
         _write(shapes, results)
     return _bind(results, forms, sides, widened_tests, sources, tracked_storages)
 

@@ -370,6 +370,50 @@ class RebindingFlags:
             storage_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), storages
 
 
+class Companions:
+    """The numbers and arrays that a loop carries besides its variables, for the state after it."""
+
+    def __init__(self, leaves: Sequence[Any], plan: LoopAnalysis) -> None:
+        self._leaves = leaves
+        self._left_behind = LeftBehind(leaves, plan)
+        self.permutation = BufferPermutation(leaves, plan, self._left_behind.names)
+        self._flags = RebindingFlags(leaves, plan, self.permutation)
+        parts = self.permutation.initial, self._left_behind.initial, self._flags.initial
+        self.initial = [tensor for part in parts for tensor in part]
+        self._counts = [*map(len, parts)]
+
+    def _parts(self, tensors: Sequence[tf.Tensor]) -> tuple[list[tf.Tensor], ...]:
+        first, second, third = self._counts
+        tensors = list(tensors)
+        return tensors[:first], tensors[first : first + second], tensors[first + second :][:third]
+
+    def after(
+        self, inner: LoopAnalysis, outs: list[Any], tensors: Sequence[tf.Tensor], counter: tf.Tensor
+    ) -> list[tf.Tensor]:
+        """Return the values after an iteration that began with `tensors`."""
+        numbers, contents, flags = self._parts(tensors)
+        return [
+            *self.permutation.after(inner, outs, numbers),
+            *self._left_behind.after(inner, contents, counter),
+            *self._flags.after(inner, outs, flags),
+        ]
+
+    def bind_after_loop(self, leaves: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """After the loop, write to arrays from before it.
+
+        Returns:
+            The flags, for `note_identities`, once the other storages are written.
+        """
+        numbers, contents, flags = self._parts(tensors)
+        self.permutation.bind_after_loop(leaves, numbers)
+        self._left_behind.bind_after_loop(contents)
+        return flags
+
+    def note_identities(self, leaves: list[Any], flags: list[tf.Tensor]) -> None:
+        """Record which array each variable is after the loop that only some iterations bind."""
+        self._flags.bind_after_loop(self._leaves, leaves, flags)
+
+
 def _is_storage(leaf: Any, storage: Storage) -> tf.Tensor:
     provenance = provenance_of(leaf)
     assert provenance is not None

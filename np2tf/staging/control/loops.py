@@ -7,7 +7,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import tensorflow as tf
@@ -15,12 +15,15 @@ from tensorflow.core.framework.attr_value_pb2 import AttrValue
 
 from np2tf.arrays.array.ndarray import is_array, scalar, storage_of
 from np2tf.arrays.operands.widened_storage import read_widened
+from np2tf.arrays.tensors.graph_queries import graphs_within, note_block, note_entries
 from np2tf.arrays.tensors.graphs import default_graph, new_placeholder
 from np2tf.arrays.tensors.storage import (
+    StagingScope,
     Storage,
     aliases,
     current_scope,
     link_aliases,
+    rebased_inside,
     staging_scope,
 )
 from np2tf.arrays.tensors.tapes import may_record
@@ -37,16 +40,15 @@ from np2tf.core.errors import (
 )
 from np2tf.staging.control.loop_analysis import (
     BufferPermutation,
-    LeftBehind,
+    Companions,
     LoopAnalysis,
     LoopGraphs,
-    RebindingFlags,
     TripCount,
     kept_variables,
     steps_of,
 )
 from np2tf.staging.control.variables import Label, Variables, describe, structure
-from np2tf.staging.objects.code_names import all_names
+from np2tf.staging.objects.code_names import all_names, kept_and_new_names
 from np2tf.staging.trace.provenance import note_loop_result, possible_aliases
 from np2tf.staging.trace.trace import Trace
 from np2tf.staging.values.carried_values import (
@@ -73,19 +75,34 @@ from np2tf.staging.xla.placement import COLLECTIVES, ops_of, xla_pays
 from np2tf.staging.xla.plane_order import PlaneOrder
 
 # -- likely changes ------------------------------------------------------------------------------------------
-# Guesses which variables a loop changes, which saves tracing its body once more.
+# Guesses which variables and arrays a loop changes, which saves tracing its body once more.
 #
 # The body of a loop is traced until it is known what an iteration changes. An inner loop is
 # staged once for every trace of the outer loop's body, and again for every signature. The result of an
 # earlier trace is a good guess then; in the first trace, the guess is the set of variables that the loop
 # binds.
 
-#: The code of an iteration -> which of its variables were carried when it was staged.
-_changes_of_code: WeakKeyDictionary[types.CodeType, list[bool]] = WeakKeyDictionary()
+
+class _Changes(NamedTuple):
+    """What a loop has changed when it was staged, for each of its variables, and whether it may be discarded.
+
+    Attributes:
+        carried: whether a variable was carried.
+        written: whether the elements of its array were written.
+        violations: whether the loop recorded violations.
+    """
+
+    carried: list[bool]
+    written: list[bool]
+    violations: bool
+
+
+#: The code of an iteration -> its changes.
+_changes_of_code: WeakKeyDictionary[types.CodeType, _Changes] = WeakKeyDictionary()
 
 
 class Likely:
-    """A guess of the variables that a loop changes.
+    """A guess of the variables and arrays that a loop changes.
 
     Args:
         step: an iteration, as the program has it.
@@ -96,30 +113,61 @@ class Likely:
         self.code: types.CodeType | None = getattr(step, "__code__", None)
         self._rebound_count = rebound_count
 
-    def forms(self, leaves: Sequence[Any]) -> list[Carried | None]:
-        """Return the forms of the variables that are likely to change; None for each other variable."""
-        if self.code is None:
-            return [None] * len(leaves)
-        changes = _changes_of_code.get(self.code)
-        if changes is None or len(changes) != len(leaves):
-            changes = self._at_first(leaves, self.code)
+    def forms(self, leaves: Sequence[Any], names: Callable[[int], str]) -> list[Carried | None]:
+        """Return the forms of the variables that are likely to change; None for each other variable.
+
+        Args:
+            names: the name of the k-th variable.
+        """
+        changes = self._changes(leaves, names)
         return [
             form_of(leaf) if is_known and not isinstance(leaf, Undefined) else None
-            for is_known, leaf in zip(changes, leaves, strict=True)
+            for is_known, leaf in zip(changes.carried, leaves, strict=True)
         ]
 
-    def _at_first(self, leaves: Sequence[Any], code: types.CodeType) -> list[bool]:
-        # If elements are written, arrays usually stay the same objects.
-        writes = "at" in all_names(code)
-        return [
-            k < self._rebound_count and not (writes and is_array(leaf) and type(leaf) is not scalar)
-            for k, leaf in enumerate(leaves)
+    def storages(self, leaves: Sequence[Any], names: Callable[[int], str], trace: Trace) -> list[Storage]:
+        """Return the storages that an iteration is likely to write to."""
+        changes = self._changes(leaves, names)
+        written = [
+            storage_of(leaf)
+            for is_written, leaf in zip(changes.written, leaves, strict=True)
+            if is_written and is_array(leaf) and _may_be_carried(storage_of(leaf))
         ]
+        # Where some code has recorded violations, other code usually does so, too.
+        is_checked = changes.violations or trace.violations.value.op.type != "Const"
+        return list(dict.fromkeys([*written, *[trace.violations] * is_checked]))
 
-    def remember(self, forms: Sequence[Carried | None]) -> None:
-        """Record the variables that have turned out to change."""
+    def _changes(self, leaves: Sequence[Any], names: Callable[[int], str]) -> _Changes:
+        changes = None if self.code is None else _changes_of_code.get(self.code)
+        if changes is not None and len(changes.carried) == len(leaves):
+            return changes
+        return self._at_first(leaves, names)
+
+    def _at_first(self, leaves: Sequence[Any], names: Callable[[int], str]) -> _Changes:
+        none = [False] * len(leaves)
+        if self.code is None:
+            return _Changes(none, none, violations=False)
+        kept, new = kept_and_new_names(self.code)
+        writes = "at" in all_names(self.code)
+        carried, written = [*none], [*none]
+        for k, leaf in enumerate(leaves[: self._rebound_count]):
+            name, is_one_array = names(k), is_array(leaf) and type(leaf) is not scalar
+            written[k] = is_one_array and name in kept and name not in new
+            # If elements are written, arrays that other code gets usually stay the same objects.
+            stays = is_one_array and name not in new and writes
+            carried[k] = not (written[k] or stays)
+        return _Changes(carried, written, violations=False)
+
+    def remember(self, plan: LoopAnalysis, leaves: Sequence[Any], trace: Trace) -> None:
+        """Record what has turned out to change."""
         if self.code is not None:
-            _changes_of_code[self.code] = [form is not None for form in forms]
+            written = [is_array(leaf) and storage_of(leaf) in plan.storages for leaf in leaves]
+            carried = [form is not None for form in plan.forms]
+            _changes_of_code[self.code] = _Changes(carried, written, trace.violations in plan.storages)
+
+
+def _may_be_carried(storage: Storage | None) -> bool:
+    return type(storage) is Storage and not storage.is_poisoned
 
 
 # -- staged loop ---------------------------------------------------------------------------------------------
@@ -186,10 +234,16 @@ class StagedLoop:
         self.runs_once = rounds.exact and bool(rounds.maximum)
         self._read_storages: set[Storage] = set()
         self._code = likely.code
+        self._results: Sequence[tf.Tensor] | None = None
+        self._attempt: _Attempt | None = None
+        #: The storages that an iteration is expected to write; None if the loop is not built at once.
+        self._expected: list[Storage] | None = None
         plan = self._plan_for_xla(likely)
         self.is_compiled = plan is not None
+        if plan is None and trace.xla and trace.root is not None and not trace.throw_aways:
+            self._expected = likely.storages(self.leaves, self._word, trace)
         self.plan = plan or self._discover(likely)
-        likely.remember(self.plan.forms)
+        likely.remember(self.plan, self.leaves, trace)
 
     def _plan_for_xla(self, likely: Likely) -> LoopAnalysis | None:
         """Return the analysis of a loop that XLA compiles by itself inside a graph; None if XLA should
@@ -213,7 +267,7 @@ class StagedLoop:
         return None
 
     def _discover(self, likely: Likely) -> LoopAnalysis:
-        guess = likely.forms(self.leaves)
+        guess = likely.forms(self.leaves, self._word)
         if any(guess):
             try:
                 return self._analyse(guess)
@@ -226,19 +280,14 @@ class StagedLoop:
         """Return the analysis in which the forms are right, starting from a guess."""
         before = forms = guess
         for _ in range(_MAX_TRIALS):
-            plan, outs = self._trial(forms)
+            plan, outs = self._first_trace(forms, guess)
             if outs is None:
                 forms = guess = [None] * len(self.leaves)
                 continue
-            left = [
-                k
-                for k, out in enumerate(outs)
-                if guess[k] is not None
-                and (are_same(self._entry_leaves[k], out.value) or are_same(self.leaves[k], out.value))
-            ]
+            left = self._left(guess, outs)
             if left:
                 # No iteration changes these: they are the same arrays and constants inside.
-                forms = guess = [None if k in left else form for k, form in enumerate(guess)]
+                forms = guess = self._without(left, guess, outs)
                 continue
             new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
             if new == forms:
@@ -251,6 +300,47 @@ class StagedLoop:
         text = self.variables.in_loop(self._label(k), *sides)
         raise LoopTypeError(f"{text}, and its type changes again after each further one")
 
+    def _first_trace(
+        self, forms: list[Carried | None], guess: Sequence[Carried | None]
+    ) -> tuple[LoopAnalysis, list[_Out] | None]:
+        # The form of a name that the first iteration binds is not known yet.
+        is_open = any(
+            isinstance(leaf, Undefined) and form is None
+            for leaf, form in zip(self.leaves, forms, strict=True)
+        )
+        if self._expected is not None and not is_open:
+            return self._try_at_once(forms, guess)
+        plan, outs = self._trial(forms)
+        if self._expected is not None:
+            self._expected = [storage for storage in plan.storages if _may_be_carried(storage)]
+        return plan, outs
+
+    def _left(self, guess: Sequence[Carried | None], outs: Sequence[_Out]) -> list[int]:
+        """Return the variables that the guess has, and that an iteration does not change."""
+        return [
+            k
+            for k, out in enumerate(outs)
+            if guess[k] is not None
+            and (are_same(self._entry_leaves[k], out.value) or are_same(self.leaves[k], out.value))
+        ]
+
+    def _without(
+        self, left: Sequence[int], guess: Sequence[Carried | None], outs: Sequence[_Out]
+    ) -> list[Carried | None]:
+        """Return the next guess: without variables that do not change, and with others that did.
+
+        The others have the forms that they are entered with: what an iteration makes of a wrong guess may
+        have another dtype.
+        """
+        return [
+            None
+            if k in left
+            else form_of(entry)
+            if form is None and not are_same(entry, out.value) and not isinstance(entry, Undefined)
+            else form
+            for k, (form, entry, out) in enumerate(zip(guess, self.leaves, outs, strict=True))
+        ]
+
     def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
         """Trace one step into a throw-away graph; everything it writes is undone.
 
@@ -259,7 +349,6 @@ class StagedLoop:
             entry has turned out to be a structure, which it then is from now on.
         """
         plan = LoopAnalysis(forms)
-        outside = default_graph()
         mark = self.trace.effects.mark()
         with self.trace.throwing_away() as inside:
             inputs = [
@@ -268,51 +357,69 @@ class StagedLoop:
             counter = new_placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
             guard = guard_closures(self.test, self.step)
+            iteration = _Iteration(plan)
             with staging_scope(self.trace) as scope:
                 try:
                     self.test(counter, state)
                     if scope.writes or scope.poisoned_storages:
                         raise EffectsInTest
-                    after = self.step(counter, state)
-                    self.trace.effects.move_queue(scope)
-                    entry = like(self.state, after)
-                    settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
-                    if settled:
-                        leaves = self._leaves_of(after)
-                        read_widened(leaves)
-                        plan.new = {k for k, leaf in enumerate(leaves) if not possible_aliases(leaf)}
-                        plan.steps = steps_of(self._entry_leaves, leaves)
-                        plan.rebinding_variables = kept_variables(leaves, plan.fresh)
-                    else:
-                        views = read_views(after)
-                    plan.kept_paths = kept_containers(state, after)
+                    iteration.after = self.step(counter, state)
+                    self._observe(iteration, state, scope)
                 finally:
-                    writes, reads = dict(scope.writes), set(scope.reads)
-                    poisoned_storages = list(scope.poisoned_storages)
+                    iteration.note(scope)
                     scope.undo()
                     guard.check()
                     self.trace.effects.forget(mark)
-            if not settled:
-                with outside.as_default():
-                    self.state = prepare_for_loop(entry, views, self.rounds.maximum)
-                self.leaves, self.rebuild, self.outline = flatten(self.state)
-                return plan, None
-            if poisoned_storages:
-                raise AliasingError(
-                    f"{self._label_of_storage(poisoned_storages)} may be written in a compiled loop "
-                    "under a name that a branch chose"
-                )
             # The forms of the results can be computed only while their graph is still the current graph.
-            outs = [_Out(value) for value in leaves]
+            self._judge(iteration)
         plan.graphs = inside.graphs
+        return self._settle(iteration)
+
+    def _observe(self, iteration: _Iteration, state: Any, scope: StagingScope) -> None:
+        """Note what an iteration has made of a state, at its end."""
+        plan = iteration.plan
+        self.trace.effects.move_queue(scope)
+        entry = like(self.state, iteration.after)
+        if is_ready(entry, iteration.after) and flatten(entry)[2] == self.outline:
+            iteration.leaves = leaves = self._leaves_of(iteration.after)
+            read_widened(leaves)
+            plan.new = {k for k, leaf in enumerate(leaves) if not possible_aliases(leaf)}
+            plan.steps = steps_of(self._entry_leaves, leaves)
+            plan.rebinding_variables = kept_variables(leaves, plan.fresh)
+        else:
+            iteration.unready = entry, read_views(iteration.after)
+        plan.kept_paths = kept_containers(state, iteration.after)
+
+    def _judge(self, iteration: _Iteration) -> None:
+        """Complete the analysis of an iteration, whose writes have been undone."""
+        plan = iteration.plan
+        if iteration.leaves is None:
+            return
+        if iteration.poisoned_storages:
+            raise AliasingError(
+                f"{self._label_of_storage(iteration.poisoned_storages)} may be written in a compiled loop "
+                "under a name that a branch chose"
+            )
+        iteration.outs = outs = [_Out(value) for value in iteration.leaves]
         fresh = set(plan.fresh.values())
-        plan.written_storages = set(writes)
-        plan.storages = [storage for storage in writes if storage not in fresh]
+        plan.written_storages = set(iteration.writes)
+        plan.storages = [storage for storage in iteration.writes if storage not in fresh]
         plan.exits = {
-            k: out.storage for k, out in enumerate(outs) if forms[k] is not None and out.storage is not None
+            k: out.storage
+            for k, out in enumerate(outs)
+            if plan.forms[k] is not None and out.storage is not None
         }
-        self._read_storages = reads
-        return plan, outs
+        self._read_storages = iteration.reads
+
+    def _settle(self, iteration: _Iteration) -> tuple[LoopAnalysis, list[_Out] | None]:
+        """Return the analysis and the leaves. A name that was unbound on entry becomes the structure that it
+        has turned out to be.
+        """
+        if iteration.unready is not None:
+            entry, views = iteration.unready
+            self.state = prepare_for_loop(entry, views, self.rounds.maximum)
+            self.leaves, self.rebuild, self.outline = flatten(self.state)
+        return iteration.plan, iteration.outs
 
     def _enter(
         self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
@@ -360,6 +467,9 @@ class StagedLoop:
 
     def _label(self, k: int) -> Label:
         return self.variables.label(self.state, k)
+
+    def _word(self, k: int) -> str:
+        return self._label(k).word
 
     def _in_loop(self, k: int, before: Carried | None, out: _Out) -> str:
         sides = describe(self.leaves[k], before), describe(out.value, out.form)
@@ -440,27 +550,30 @@ class StagedLoop:
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
             self.trace.shown_text.join(form_of(leaf), form)
             self.trace.shown_text.join(end, form)
+        results = self._results if self._results is not None else self._build_after_trials()
+        state = self._leave(list(results))
+        if self.is_compiled:
+            self.trace.effects.put_logged(plan.storages)
+        return self.unpack(state)
+
+    def _build_after_trials(self) -> Sequence[tf.Tensor]:
+        plan = self.plan
+        self._companions = Companions(self.leaves, plan)
+        inputs = self._inputs(plan, self._companions.initial)
+        before = inputs[len(inputs) - len(plan.storages) :]
+        with rebased_inside(plan.storages, before):
+            return self._foresee(inputs) if self.trace.throw_aways else self._make_results(inputs)
+
+    def _inputs(self, plan: LoopAnalysis, companions: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """Return the tensors that the loop is entered with."""
         before = [storage.value for storage in plan.storages]
-        self._left_behind = left_behind = LeftBehind(self.leaves, plan)
-        self._permutation = permutation = BufferPermutation(self.leaves, plan, left_behind.names)
-        self._flags = RebindingFlags(self.leaves, plan, permutation)
         carried_in = [
             tensor
             for leaf, form in zip(self.leaves, plan.forms, strict=True)
             if form is not None
             for tensor in form.tensors(leaf)
         ]
-        numbers = [*permutation.initial, *left_behind.initial, *self._flags.initial]
-        inputs = [tf.constant(0, tf.int64), *carried_in, *numbers, *before]
-        try:
-            results = self._foresee(inputs) if self.trace.throw_aways else self._make_results(inputs)
-        finally:
-            for storage, value in zip(plan.storages, before, strict=True):
-                storage.rebase(value)
-        state = self._leave(list(results), permutation)
-        if self.is_compiled:
-            self.trace.effects.put_logged(plan.storages)
-        return self.unpack(state)
+        return [tf.constant(0, tf.int64), *carried_in, *companions, *before]
 
     def _other_shape(self) -> str:
         k = next(k for k, form in enumerate(self.plan.forms) if form is not None and None in form.shape)
@@ -498,18 +611,18 @@ class StagedLoop:
         return results
 
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
-        plan = self.plan
+        plan, attempt = self.plan, self._attempt
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
         rounds = self.rounds.maximum if self.rounds.exact else None
         order = PlaneOrder(plan.graphs if self.trace.xla else [], inputs, self._read_storages, rounds)
         is_stoppable, graphs = self._is_stoppable(), LoopGraphs()
-        is_light = is_stoppable and all(map(calls.is_light, self.plan.graphs))
+        is_light = is_stoppable and bool(plan.graphs) and all(map(calls.is_light, plan.graphs))
 
         def test(*variables: tf.Tensor) -> tf.Tensor:
             counter, *tensors = order.leave(variables)
             state = self._bind(tensors, LoopAnalysis(plan.forms))
-            with staging_scope(self.trace):
-                outcome = self.test(counter, state)
+            with staging_scope(self.trace) as scope:
+                outcome = self._outcome(counter, state, scope)
                 graphs.test = [counter, *tensors], outcome
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come. An accelerator runs a counted loop to its end, without asking the host in each round.
@@ -525,20 +638,24 @@ class StagedLoop:
             inner = LoopAnalysis(plan.forms)
             state = self._bind(tensors, inner)
             with staging_scope(self.trace, counter) as scope:
-                outs = self._leaves_of(self.step(counter, state))
-                self.trace.effects.move_queue(scope)
-                new = [
-                    tensor
-                    for out, form in zip(outs, plan.forms, strict=True)
-                    if form is not None
-                    for tensor in form.tensors(out)
-                ]
-                numbers = self._permutation.after(inner, outs, tensors[carried_count:])
-                numbers += self._left_behind.after(inner, tensors[carried_count + len(numbers) :], counter)
-                flags = tensors[carried_count + len(numbers) :][: len(self._flags.names)]
-                numbers += self._flags.after(inner, outs, flags)
-                storage_values = [storage.value for storage in plan.storages]
-                results = [*new, *numbers, *storage_values]
+                try:
+                    if attempt is None:
+                        outs = self._leaves_of(self.step(counter, state))
+                        self.trace.effects.move_queue(scope)
+                    else:
+                        attempt.iteration = _Iteration(inner)
+                        outs = self._confirm(attempt, state, inputs, variables, scope)
+                    new = [
+                        tensor
+                        for out, form in zip(outs, plan.forms, strict=True)
+                        if form is not None
+                        for tensor in form.tensors(out)
+                    ]
+                    companions = self._companions.after(inner, outs, tensors[carried_count:], counter)
+                    results = [*new, *companions, *[storage.value for storage in plan.storages]]
+                finally:
+                    if attempt is not None:
+                        scope.undo()
             if self.trace.xla:
                 remove_lost_updates(counter, results)
                 results = compute_once(counter, results, self.trace.device)
@@ -555,6 +672,7 @@ class StagedLoop:
             else:
                 most = self._most_iterations()
                 variables = tf.while_loop(test, body, variables, shapes, maximum_iterations=most)
+            note_block(variables[0].op, self.plan.graphs)
             if not self.rounds.exact:
                 graphs.check()
             if self.trace.loops.have_collectives and COLLECTIVES & ops_of(*plan.graphs):
@@ -563,6 +681,127 @@ class StagedLoop:
         finally:
             for storage, value in values_before:
                 storage.rebase(value)
+
+    def _outcome(self, counter: tf.Tensor, state: Any, scope: StagingScope) -> tf.Tensor:
+        """Return the outcome of the test, which must have no effects."""
+        try:
+            outcome = self.test(counter, state)
+            if scope.writes or scope.poisoned_storages:
+                raise EffectsInTest
+            return outcome
+        finally:
+            scope.undo()
+            if self._attempt is not None:
+                self._attempt.reads |= scope.reads
+
+    # -- building at once ------------------------------------------------------------------------------------
+    # The first trace of a body can be the loop itself, if it turns out to change what was guessed. Then the
+    # graph is the one that a second trace would have made.
+
+    def _try_at_once(
+        self, forms: list[Carried | None], guess: Sequence[Carried | None]
+    ) -> tuple[LoopAnalysis, list[_Out] | None]:
+        """Do `_trial`, and keep the traced loop if what it writes and changes was guessed."""
+        trace, loops = self.trace, self.trace.loops
+        expected = self._expected
+        assert expected is not None
+        assumed = LoopAnalysis(forms, storages=expected)
+        try:
+            inputs = self._inputs(assumed, ())
+        except StagingError:
+            return self._trial(forms)
+        self.plan, self._companions = assumed, Companions(self.leaves, assumed)
+        self._results, self._read_storages = None, set()
+        attempt = _Attempt(guess)
+        mark, loop_count, graphs = trace.effects.mark(), len(loops.how), dict(loops.graphs)
+        guard = guard_closures(self.test, self.step)
+        self._attempt = attempt
+        try:
+            with rebased_inside(expected, inputs[len(inputs) - len(expected) :]):
+                self._results = self._make_results(inputs)
+        except _WrongGuess:
+            del loops.how[loop_count:]
+            loops.graphs = graphs
+        finally:
+            self._attempt = None
+            guard.check()
+            if self._results is None:
+                trace.effects.forget(mark)
+        iteration = attempt.iteration
+        assert iteration is not None
+        if self._results is None and iteration.outs is not None:
+            self._expected = [storage for storage in iteration.plan.storages if _may_be_carried(storage)]
+        return self._settle(iteration)
+
+    def _confirm(
+        self,
+        attempt: _Attempt,
+        state: Any,
+        inputs: Sequence[tf.Tensor],
+        variables: Sequence[tf.Tensor],
+        scope: StagingScope,
+    ) -> list[Any]:
+        """Trace an iteration, and return the leaves after it if it changes what was guessed.
+
+        Args:
+            inputs: the tensors that the loop is entered with.
+            variables: the same in the body; the first is the counter.
+        """
+        iteration = attempt.iteration
+        assert iteration is not None
+        assumed, plan = self.plan, iteration.plan
+        try:
+            iteration.after = self.step(variables[0], state)
+            self._observe(iteration, state, scope)
+        finally:
+            ends = [(storage, storage._value) for storage in scope.writes]
+            iteration.note(scope)
+            iteration.reads |= attempt.reads
+            scope.undo()
+        self._judge(iteration)
+        graph = variables[0].graph
+        plan.graphs = graphs_within(graph)
+        note_entries(graph, zip(inputs, variables, strict=True) if assumed.storages else ())
+        if not self._is_as_guessed(attempt.guess, iteration, assumed, inputs):
+            raise _WrongGuess
+        plan.storages = assumed.storages
+        for storage, value in ends:
+            storage.rebase(value)
+        assert iteration.leaves is not None
+        return iteration.leaves
+
+    def _is_as_guessed(
+        self,
+        guess: Sequence[Carried | None],
+        iteration: _Iteration,
+        assumed: LoopAnalysis,
+        inputs: Sequence[tf.Tensor],
+    ) -> bool:
+        plan, outs = iteration.plan, iteration.outs
+        if outs is None or self._left(guess, outs):
+            return False
+        try:
+            forms = [self._form(k, *pair) for k, pair in enumerate(zip(plan.forms, outs, strict=True))]
+            if forms != plan.forms:
+                return False
+            plan.ends = [out.form for out in outs]
+            self._refuse_hazards(plan)
+        except StagingError:
+            return False  # which `_analyse` raises
+        self.plan = plan
+        # These need numbers that the loop carries besides its variables, or an iteration ahead of the loop.
+        is_simple = not (
+            plan.mutable() or plan.rebinding_variables or self.changes_dtype or self.changes_type
+        )
+        if not is_simple or set(plan.storages) != set(assumed.storages):
+            return False
+        if self._is_stoppable() and all(map(calls.is_light, plan.graphs)):
+            return False
+        if not self.trace.xla:
+            return True
+        rounds = self.rounds.maximum if self.rounds.exact else None
+        others = self._read_storages - set(plan.storages)
+        return not grows(plan) and not PlaneOrder(plan.graphs, inputs, others, rounds)
 
     def _is_stoppable(self) -> bool:
         """Return whether the loop ends at the call's stop sign, because it may last long."""
@@ -586,20 +825,19 @@ class StagedLoop:
             storage.rebase(value)
         return state
 
-    def _leave(self, results: list[tf.Tensor], permutation: BufferPermutation) -> Any:
+    def _leave(self, results: list[tf.Tensor]) -> Any:
         plan = self.plan
         leaves = list(self.leaves)
         remaining_results = iter(results[1:])
         for k, form in enumerate(plan.forms):
             if form is not None:
                 leaves[k] = form.of(remaining_results)
-        permutation.bind_after_loop(leaves, [next(remaining_results) for _ in permutation.initial])
-        self._left_behind.bind_after_loop([next(remaining_results) for _ in self._left_behind.initial])
-        flags = [next(remaining_results) for _ in self._flags.initial]
+        companions = [next(remaining_results) for _ in self._companions.initial]
+        flags = self._companions.bind_after_loop(leaves, companions)
         for storage in plan.storages:
             storage.write(next(remaining_results))
-        self._note_aliases(leaves, permutation, results[0] > 0)
-        self._flags.bind_after_loop(self.leaves, leaves, flags)
+        self._note_aliases(leaves, self._companions.permutation, results[0] > 0)
+        self._companions.note_identities(leaves, flags)
         self._count(leaves)
         return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept_paths)
 
@@ -638,6 +876,51 @@ class StagedLoop:
                 leaves[k] = leaves[first]
             elif first != k:
                 link_aliases(storage_of(leaves[k]), [storage_of(leaves[first])])
+
+
+class _WrongGuess(Exception):
+    """Raised in the body of a loop that changes something else than what was guessed."""
+
+
+class _Attempt:
+    """The attempt to build a loop while its body is traced for the first time.
+
+    Attributes:
+        guess: the variables that an iteration must change, if it is to be right.
+        reads: the storages that the test reads.
+        iteration: the iteration, once it has been traced.
+    """
+
+    def __init__(self, guess: Sequence[Carried | None]) -> None:
+        self.guess = guess
+        self.reads: set[Storage] = set()
+        self.iteration: _Iteration | None = None
+
+
+class _Iteration:
+    """One iteration of a loop that has been traced, and what it does.
+
+    Attributes:
+        after: the state after it.
+        leaves, outs: the leaves of this state; None if the state before the loop needs another structure.
+        unready: for such a structure, the state before the loop and the views of the state after.
+        writes, reads, poisoned_storages: what its scope has recorded.
+    """
+
+    def __init__(self, plan: LoopAnalysis) -> None:
+        self.plan = plan
+        self.after: Any = None
+        self.leaves: list[Any] | None = None
+        self.outs: list[_Out] | None = None
+        self.unready: tuple[Any, Any] | None = None
+        self.writes: list[Storage] = []
+        self.reads: set[Storage] = set()
+        self.poisoned_storages: list[Storage] = []
+
+    def note(self, scope: StagingScope) -> None:
+        """Keep what the iteration's scope has recorded."""
+        self.writes, self.reads = list(scope.writes), self.reads | scope.reads
+        self.poisoned_storages = list(scope.poisoned_storages)
 
 
 class _Out:

@@ -10,7 +10,7 @@ import functools
 import itertools
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from np2tf.staging.objects.user_objects import is_foreign
@@ -238,6 +238,56 @@ def _stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
     bind a name and load another name."""
     words = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
     return words if instruction.opname.count("STORE") == len(words) else words[:1]
+
+
+# -- names that stay the same arrays -------------------------------------------------------------------------
+# How translated code binds names: `x = tnp.at(x)[i].set(v)` and `x += v` write to the array that the name
+# has, and `x, = np2tf.for_loop(…)` does what the loop's code does. Only guesses depend on it.
+
+#: The operators of np2tf whose helpers, which are code inside, bind the names that they return.
+_OPERATORS = frozenset({"cond", "for_loop", "while_loop"})
+_ARITHMETIC = ("BINARY_OP", "INPLACE_")
+_VARIABLE_STORES = ("STORE_FAST", "STORE_DEREF")
+
+
+@functools.lru_cache(4096)
+def kept_and_new_names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names whose arrays the code, or code inside it, seems to write to, and those that it seems
+    to bind to new values. A call that takes the array of a name may do either.
+    """
+    kept: set[str] = set()
+    new: set[str] = set()
+    for part in codes_within(code):
+        value: list[dis.Instruction] = []
+        is_stored = False
+        for instruction in dis.get_instructions(part):
+            kind = instruction.opname
+            if kind.startswith(_VARIABLE_STORES):
+                for name in _stored_names(instruction):
+                    names = _names_of(value, name, kept, new)
+                    names.add(name)
+                is_stored = True
+            elif is_stored or kind.startswith(("POP_TOP", "RETURN_", "STORE_")):
+                value, is_stored = [instruction], False
+            elif kind != "CACHE":
+                value.append(instruction)
+    return frozenset(kept), frozenset(new)
+
+
+def _names_of(value: Sequence[dis.Instruction], name: str, kept: set[str], new: set[str]) -> set[str]:
+    """Return the set for a name that is bound to a value: one of the two, or a set that does not count."""
+    words = [instruction.argval for instruction in value]
+    texts = {word for word in words if isinstance(word, str)}
+    if not value or texts & _OPERATORS or (len(value) == 1 and words[0] == f"{name}_now"):
+        return set()
+    last = value[-1]
+    if "map_loop" in texts or (last.opname.startswith(_ARITHMETIC) and last.argrepr.endswith("=")):
+        return kept
+    writes = [k for k, word in enumerate(words) if word == "at" and value[k].opname in _READS]
+    if any(name in words[k + 1 : k + 3] for k in writes):
+        return kept
+    is_call = last.opname.startswith(("CALL", "PRECALL"))
+    return set() if is_call and name in texts and "tnp" not in texts else new
 
 
 # -- property setters ----------------------------------------------------------------------------------------

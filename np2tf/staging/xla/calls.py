@@ -19,6 +19,7 @@ from tensorflow.python.framework import ops
 from tensorflow.python.ops import gen_array_ops
 
 from np2tf.arrays.array.ndarray import is_array
+from np2tf.arrays.tensors.graph_queries import is_noted_block
 from np2tf.arrays.tensors.tapes import may_record
 
 # -- graph rewrites ------------------------------------------------------------------------------------------
@@ -121,6 +122,8 @@ def unset_sign() -> tf.Tensor:
 def is_light(graph: tf.Graph) -> bool:
     """Return whether an iteration with this graph is so short that the sign need not be read each time."""
     for op in graph.get_operations():
+        if is_noted_block(op):
+            continue  # whose graphs are looked at by themselves
         if op.type in _WITH_FUNCTIONS:
             return False
         if op.type in _FREE:

@@ -8,6 +8,7 @@ from math import prod
 import tensorflow as tf
 
 from np2tf.arrays.array.slice_updates import array_of, axis_in_front, in_own_order
+from np2tf.arrays.tensors.graph_queries import entries_of, is_noted_block
 from np2tf.arrays.tensors.storage import Storage
 
 #: Smaller arrays stay in the processor's caches (tridiagonal systems, milliseconds with planes and without:
@@ -50,6 +51,10 @@ class PlaneOrder:
                 if axis is not None:
                     self._storage_axes[storage] = axis
 
+    def __bool__(self) -> bool:
+        """Return whether there are such arrays."""
+        return bool(self._axes or self._storage_axes)
+
     def enter(self, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return variables for the loop, as planes. Let arrays that the loop only reads be made of planes."""
         for storage, axis in self._storage_axes.items():
@@ -83,7 +88,7 @@ def _aliases(graphs: Sequence[tf.Graph]) -> dict[int, list[tf.Tensor]]:
     """Return the placeholders for each tensor that graphs capture, by its identity."""
     aliases: dict[int, list[tf.Tensor]] = {}
     for graph in graphs:
-        for outer, inner in getattr(graph, "captures", ()):
+        for outer, inner in entries_of(graph):
             aliases.setdefault(id(outer), []).append(inner)
     return aliases
 
@@ -110,6 +115,8 @@ def _plane_axis(
     for state in states:
         states += aliases.get(id(state), ())
         for op in state.consumers():
+            if is_noted_block(op):
+                continue
             if op.type == "XlaDynamicSlice":
                 part, starts = op.outputs[0], op.inputs[1]
             elif op.type == "XlaDynamicUpdateSlice" and op.inputs[1] is not state and op.graph is written_in:
