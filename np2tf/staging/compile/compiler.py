@@ -47,7 +47,6 @@ from np2tf.staging.compile.preparation import CallPreparation, PreparedCall
 from np2tf.staging.compile.specializations import LengthsAreNeeded, SpecializationCache, SpecializationCaches
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
 from np2tf.staging.host.jit import JittedFunction, Run
-from np2tf.staging.host.replacement import replace_loops
 from np2tf.staging.host.watched_loops import leave_on_host
 from np2tf.staging.objects.user_code import code_of, first_line, place_of
 from np2tf.staging.random.streams import OutOfWords
@@ -561,8 +560,7 @@ class Compiler:
             return result
         cache, call = compilation.cache, compilation.call
         if isinstance(failure, LongCallError):
-            with replace_loops():
-                return self.run_unjitted(failure, call.args, call.kwargs)
+            return self.run_unjitted(failure, call.args, call.kwargs)
         # Nothing has been written back: the same call on the host raises NumPy's own error …
         if not isinstance(failure, (DiscardedCall, tf.errors.OpError)):
             return self.run_unjitted(failure, call.args, call.kwargs, cache)

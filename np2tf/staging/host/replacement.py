@@ -5,10 +5,8 @@ the code.
 from __future__ import annotations
 
 import sys
-import threading
 import types
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice, repeat
 from time import perf_counter
@@ -23,7 +21,15 @@ from np2tf.core.errors import TracingTimeError
 from np2tf.core.faults import note_fault
 from np2tf.core.late import installation
 from np2tf.core.settings import config
-from np2tf.staging.host.watched_loops import WATCH, LoopFunction, WatchedLoop, hot, loop_costs, loops
+from np2tf.staging.host.watched_loops import (
+    WATCH,
+    LoopFunction,
+    WatchedLoop,
+    compiles_at_once,
+    hot,
+    loop_costs,
+    loops,
+)
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, is_recording, load, tensorflow
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost
@@ -286,7 +292,7 @@ class LoopRun:
         """Return whether compiled code continues after Python has run the rest of an iteration."""
         if self._policy is None or not len(self._rounds_left):
             return False
-        if self._balance.is_lost(self._per_round):
+        if self._balance.is_lost(self._per_round) and not compiles_at_once():
             self._loop.refused = self._loop.whole.refused = True
             return False
         self._frame = _Frame.of(frame, self._frame.first)
@@ -356,18 +362,19 @@ class LoopRun:
     def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
         before, seconds = timing.seconds, timing.read()
         self._note_progress(position, frame)
+        acts = 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
         if position <= constants.LOADING_ROUNDS:
-            timing.first = timing.timer.own_seconds
+            timing.first, timing.acts = timing.timer.own_seconds, acts
         else:
-            acts = 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
             if acts == timing.acts:
                 self._per_round = min(self._per_round, (seconds - before) / size)
             timing.acts = acts
-            if seconds >= constants.HOT_LOOP and position < len(self._numbers):
-                self._loop.short = 0
-                hot.count += 1
-                if self._continue_compiled(position, timing, frame):
-                    return None
+        is_hot = seconds >= constants.HOT_LOOP and position > constants.LOADING_ROUNDS
+        if (is_hot or compiles_at_once()) and position < len(self._numbers):
+            self._loop.short = 0
+            hot.count += 1
+            if self._continue_compiled(position, timing, frame):
+                return None
         return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
 
     def _note_progress(self, position: int, frame: types.FrameType) -> None:
@@ -394,20 +401,22 @@ class LoopRun:
         A loop that may have side exits is compiled with them if Python seldom acts there: as a whole it would
         be a graph, because of what it prints, or could not be compiled.
         """
-        whole, rounds = self._loop.whole, position - constants.LOADING_ROUNDS
+        whole, at_once = self._loop.whole, compiles_at_once()
         variants = [whole] if whole.with_exits is None else [whole, whole.with_exits]
         if timing.acts * constants.LEAST_ROUNDS_AN_ACT <= position:
             variants.reverse()
+        elif at_once and position < constants.LEAST_ROUNDS_AN_ACT:
+            return False  # whether Python acts in most iterations is not known yet
         for loop in variants:
             if loop.refused:
                 continue
             self._loop = loop
-            passed = timing.timer.own_seconds - timing.first
-            if self._acts is not None:
-                # What Python does at side exits does not count. If it always acts, nothing is known.
-                passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
-            left = passed * self._progress.multiple_left(rounds)
-            if not self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
+            left = None if at_once else self._seconds_left(position, timing)
+            if not (
+                _is_possible()
+                if left is None
+                else self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals))
+            ):
                 return False
             if self._take_over(frame, left):
                 self._rounds_left = self._numbers[position:]
@@ -419,6 +428,15 @@ class LoopRun:
             if not loop.refused:
                 return False
         return False
+
+    def _seconds_left(self, position: int, timing: _Timing) -> float:
+        """Return the seconds that the host would still take for the loop, without long calls."""
+        rounds = position - constants.LOADING_ROUNDS
+        passed = timing.timer.own_seconds - timing.first
+        if self._acts is not None:
+            # What Python does at side exits does not count. If it always acts, nothing is known.
+            passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
+        return passed * self._progress.multiple_left(rounds)
 
     def _note_end(self, rounds: int, timing: _Timing) -> None:
         try:
@@ -522,8 +540,10 @@ class LoopRun:
             and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
         )
 
-    def _take_over(self, frame: types.FrameType, seconds_left: float) -> bool:
-        """Return whether the loop was traced; `seconds_left` is the time that the host would still take."""
+    def _take_over(self, frame: types.FrameType, seconds_left: float | None) -> bool:
+        """Return whether the loop was traced; `seconds_left` is the time that the host would still take, or
+        None if the trace may take any time.
+        """
         loop, self._frame = self._loop, _Frame.of(frame)
         if any(name not in self._frame.variables for name in loop.function.parameters):
             return False
@@ -533,8 +553,8 @@ class LoopRun:
         if jitted_function is None:
             return False
         load()
-        limit = seconds_left / constants.REST_FACTOR
-        if loop.record is not None:
+        limit = None if seconds_left is None else seconds_left / constants.REST_FACTOR
+        if limit is not None and loop.record is not None:
             limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
         seconds = perf_counter() - start
@@ -544,7 +564,7 @@ class LoopRun:
         loop_costs.seconds += seconds
         loop_costs.tries += 1
         loop.note(seconds)
-        if why is not None and why.kind is TracingTimeError:
+        if why is not None and why.kind is TracingTimeError and limit is not None:
             loop.least = constants.GIVEN_UP_FACTOR * limit
             return False
         if why is not None and not why.kind.is_momentary:
@@ -616,6 +636,8 @@ class LoopRun:
         code is faster, and else 0.
         """
         size, trace_count = max(1, int(constants.WARM_TRIAL / self._per_round)), jitted_function.trace_count
+        if compiles_at_once():
+            return size
         for _ in range(constants.WARM_TRIALS):
             duration = yield size
             if duration is None:
@@ -683,25 +705,6 @@ class LoopRun:
             entry.rounds += 1 if self.is_over else rounds
 
 
-class _LongCalls(threading.local):
-    """The calls that this thread runs on the host because compiled code takes long for them."""
-
-    depth = 0
-
-
-_long_calls = _LongCalls()
-
-
-@contextmanager
-def replace_loops() -> Iterator[None]:
-    """Replace hot loops in the block in every tier, because whole functions are not compiled."""
-    _long_calls.depth += 1
-    try:
-        yield
-    finally:
-        _long_calls.depth -= 1
-
-
 def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
     """Return the compiler of a loop's function."""
     load()
@@ -710,7 +713,7 @@ def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
 
 def _is_possible() -> bool:
     """Return whether loops on the host may be compiled in the present context."""
-    if installation.problem or config.jit == "off" or (config.tier != "auto" and not _long_calls.depth):
+    if installation.problem or config.jit == "off":
         return False
     if not fast_flags.numpy or not uses_numpy_rules():
         return False

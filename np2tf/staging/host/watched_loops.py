@@ -10,6 +10,7 @@ from np2tf.core import late
 from np2tf.core.counts import Fallback, TakenOver, counts
 from np2tf.core.errors import CalleeError, ValueNeededError
 from np2tf.core.faults import note_fault
+from np2tf.core.settings import config
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Costs, import_cost
 from np2tf.staging.tiers.history import Followed, FunctionRecord
@@ -118,7 +119,7 @@ class WatchedLoop(Followed):
         self.least = self.per_round = self.compiling_seconds = 0.0
         self.unwatched_runs = self.short = 0
         self._discarded_calls = 0
-        self._was_due = False
+        self._was_due = self._has_begun = False
         count = len(loop_function.parameters) + loop_function.items
         #: The same loop with side exits, for a loop that cannot be compiled as a whole; None if it has none.
         self.with_exits: WatchedLoop | None = None
@@ -165,6 +166,11 @@ class WatchedLoop(Followed):
         """
         if self.refused:
             return False
+        if compiles_at_once():
+            # The loop around it goes first: its compiled code contains this loop.
+            may_be = not any(loop._is_undecided for loop in self.outer)
+            self._has_begun = self._has_begun or may_be
+            return may_be
         # Most runs of an inner loop end here, so that whether it is due is not asked each time.
         was_short = self.short > constants.SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
         unwatched = constants.UNWATCHED_RUNS << min(self.short, constants.MOST_DOUBLINGS_OF_UNWATCHED)
@@ -181,6 +187,8 @@ class WatchedLoop(Followed):
     @property
     def is_due(self) -> bool:
         """True if the loop is to be entered as compiled code, although its runs are short."""
+        if compiles_at_once():
+            return self._is_entered and not self.refused and self.cost > 0.0
         if self._is_faster_compiled:
             return True
         if not self._may_be_entered:
@@ -191,6 +199,11 @@ class WatchedLoop(Followed):
         if not pays(self.host_seconds, 0.0, cost):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
+
+    @property
+    def _is_undecided(self) -> bool:
+        """True if the loop, or its variant with side exits, is watched and may still be compiled."""
+        return self._has_begun and not self.refused
 
     @property
     def _is_entered(self) -> bool:
@@ -292,6 +305,11 @@ class WatchedLoop(Followed):
             plain.__module__ = names.get("__name__", "")
             pair = self._functions[id(names)] = plain, _translate(plain, self.function)
         return pair
+
+
+def compiles_at_once() -> bool:
+    """Return whether loops are compiled at once, and not when that is expected to pay."""
+    return config.tier == "compile"
 
 
 class _HotLoops:
