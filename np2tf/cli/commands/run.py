@@ -18,7 +18,13 @@ from np2tf.core.late import TensorFlowMissingError, installation
 from np2tf.core.settings import config
 from np2tf.loading.findings import warn_in_one_line
 from np2tf.loading.programs.execute import execute, on_device, show
-from np2tf.loading.programs.program import CannotRun, Program, modules_in_the_way, prepare
+from np2tf.loading.programs.program import (
+    CannotRun,
+    Program,
+    may_have_tensors,
+    modules_in_the_way,
+    prepare,
+)
 from np2tf.loading.programs.startup_log import keep_quiet
 from np2tf.loading.programs.workers import run_workers, worker_index
 
@@ -164,10 +170,10 @@ def run(
     device_name = _device(device) if device else None
     if report is not None or report_file is not None:
         try:
-            with installation.needed():
-                from np2tf.cli.run_report import report_at_exit
+            from np2tf.cli.run_report import report_at_exit
 
-                report_at_exit(report or "text", report_file)
+            with installation.needed():
+                report_at_exit(report or "text", report_file, may_have_tensors(main_program))
         except Exception as error:  # the program runs without a report
             note_fault(error)
     configuration = {**choices, **({"device": device_name} if device_name else {})}

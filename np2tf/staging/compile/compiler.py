@@ -207,6 +207,21 @@ class Compiler:
         return self._caches.caches
 
     @property
+    def compile_seconds(self) -> float:
+        """The seconds of traces, and of XLA's compilations in first calls."""
+        return self._budget.seconds
+
+    @property
+    def expected_seconds(self) -> float:
+        """The expected seconds of compiling the function once more."""
+        return self._budget.expected_seconds
+
+    @property
+    def gain(self) -> float:
+        """The seconds that compiled calls have saved in comparison with the host; negative if it was faster."""
+        return self._budget.gain
+
+    @property
     def _tier(self) -> str:
         return self._jitted.tier or config.tier
 
@@ -638,14 +653,18 @@ class Compiler:
     def _note_compiled_call(
         self, concrete_function: ConcreteFunction, is_new: bool, timing: Comparison, seconds: float
     ) -> None:
-        if not concrete_function.is_warm:
-            # XLA compiles at the first call.
-            self._budget.note_compiling(seconds)
-        else:
+        is_warm = concrete_function.is_warm
+        if not is_warm:
+            # XLA compiles at the first call, which then runs the code; only for some code both are known.
+            compiling = min(concrete_function.compile_seconds, seconds) or seconds
+            self._budget.note_compiling(compiling)
+            seconds -= compiling
+        runs = is_warm or seconds > 0.0
+        if runs:
             self._budget.note_gain(seconds, timing.usual_host)
-            if not timing.is_settled and not is_new:
-                timing.add_compiled_time(seconds)
-        timing.count_compiled_call(seconds, concrete_function.is_warm)
+        if is_warm and not timing.is_settled and not is_new:
+            timing.add_compiled_time(seconds)
+        timing.count_compiled_call(seconds, runs)
         concrete_function.is_warm = True
         if concrete_function.how == "xla":
             self._jitted.compiled_count += 1

@@ -225,6 +225,11 @@ class Program:
         ops = ops_of(self.function.graph)
         return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
 
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds in which XLA has compiled the code apart from a call."""
+        return self._supervision.compile_seconds
+
     def hlo(self, stage: str) -> str:
         """Return XLA's code of a stage."""
         return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
@@ -370,6 +375,11 @@ class ConcreteFunction:
     def loops(self) -> list[str]:
         """For each staged loop "xla" or "graph"."""
         return self._program.loops.how
+
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds in which XLA has compiled the code apart from a call; 0.0 if it compiled in a call."""
+        return self._program.compile_seconds
 
     @property
     def has_assumed(self) -> bool:

@@ -466,7 +466,7 @@ class LoopRun:
         if isinstance(entry, bool):
             return entry
         compiler, arguments = entry
-        start, loop = perf_counter(), self._loop
+        start, loop, compile_seconds = perf_counter(), self._loop, compiler.compile_seconds
         result, timing = compiler.enter(arguments, loop.changing_places)
         if result is not None:
             self._taken_over = True
@@ -480,8 +480,13 @@ class LoopRun:
                 self._note = partial(compiler.note_host_run, timing)
             else:
                 entry_of_report = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
+                compiling = compiler.compile_seconds - compile_seconds
+                compiled = perf_counter() - start - compiling
                 entry_of_report.rounds += len(rounds_left)
-                entry_of_report.compiled += perf_counter() - start
+                entry_of_report.compiling += compiling
+                entry_of_report.compiled += compiled
+                if loop.per_round:
+                    entry_of_report.saved += loop.per_round * len(rounds_left) - compiled
         except Exception as error:
             self._refuse_after(error)
         return False
@@ -695,6 +700,8 @@ class LoopRun:
         entry = self._report_entry
         if entry.rounds:
             entry.compiled += seconds
+            if self._per_round < float("inf"):
+                entry.saved += rounds * self._per_round - seconds
             self._balance.note(rounds, seconds, self.exit > 0)
         else:  # XLA compiles at the first call
             entry.compiling += seconds

@@ -105,7 +105,6 @@ class WatchedLoop(Followed):
         ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
-        changing_places: the places of the arguments that are different numbers every time.
         host_seconds: the seconds of all its runs on the host.
         outer: the loops around it.
     """
@@ -119,14 +118,13 @@ class WatchedLoop(Followed):
         self.least = self.per_round = self.compiling_seconds = 0.0
         self.unwatched_runs = self.short = 0
         self._discarded_calls = 0
-        self._was_due = self._has_begun = False
-        count = len(loop_function.parameters) + loop_function.items
+        self._was_due = False
+        #: Why it cannot be compiled, if that is known.
+        self.failure: Fallback | None = None
         #: The same loop with side exits, for a loop that cannot be compiled as a whole; None if it has none.
         self.with_exits: WatchedLoop | None = None
         #: The same loop without side exits.
         self.whole: WatchedLoop = self
-        places = {k for k, name in enumerate(loop_function.parameters) if name in loop_function.results}
-        self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
@@ -135,7 +133,7 @@ class WatchedLoop(Followed):
 
     def note_failure(self, why: Fallback) -> None:
         """Refuse the loop, and its other variant if a line has failed that is in both."""
-        self.refused = True
+        self.refused, self.failure = True, why
         if why.kind not in (ValueNeededError, CalleeError):
             return
         inside = why.path == self.path and why.line in self.function.lines
@@ -143,6 +141,14 @@ class WatchedLoop(Followed):
             self.whole.refused = self.whole.refused or inside
         elif self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
             self.with_exits.refused = True
+
+    @functools.cached_property
+    def changing_places(self) -> frozenset[int]:
+        """The places of the arguments that are different numbers every time."""
+        function = self.function
+        count = len(function.parameters) + function.items
+        places = {k for k, name in enumerate(function.parameters) if name in function.results}
+        return frozenset({*places, count, count + 1})
 
     @functools.cached_property
     def is_while(self) -> bool:
@@ -168,9 +174,8 @@ class WatchedLoop(Followed):
             return False
         if compiles_at_once():
             # The loop around it goes first: its compiled code contains this loop.
-            may_be = not any(loop._is_undecided for loop in self.outer)
-            self._has_begun = self._has_begun or may_be
-            return may_be
+            self._was_due = not any(loop._is_undecided for loop in self.outer)
+            return self._was_due
         # Most runs of an inner loop end here, so that whether it is due is not asked each time.
         was_short = self.short > constants.SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
         unwatched = constants.UNWATCHED_RUNS << min(self.short, constants.MOST_DOUBLINGS_OF_UNWATCHED)
@@ -202,8 +207,8 @@ class WatchedLoop(Followed):
 
     @property
     def _is_undecided(self) -> bool:
-        """True if the loop, or its variant with side exits, is watched and may still be compiled."""
-        return self._has_begun and not self.refused
+        """True if the loop is watched, and may still be compiled at once."""
+        return self._was_due and not self.refused
 
     @property
     def _is_entered(self) -> bool:
@@ -263,7 +268,7 @@ class WatchedLoop(Followed):
         way = self.call_record(arguments, {})
         if way is None or way.refusal is None:
             return False
-        counts.fell_back(way.refusal.fallback)
+        self.failure = counts.fell_back(way.refusal.fallback)
         return True
 
     @property
@@ -303,7 +308,9 @@ class WatchedLoop(Followed):
             plain = types.FunctionType(self.code, names, self.function.of)
             plain.__qualname__ = f"{self.function.of}: loop"
             plain.__module__ = names.get("__name__", "")
-            pair = self._functions[id(names)] = plain, _translate(plain, self.function)
+            why, translation = _translate(plain, self.function)
+            self.failure = self.failure or why
+            pair = self._functions[id(names)] = plain, translation
         return pair
 
 
@@ -360,9 +367,11 @@ def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> 
                 inner_loop.outer.append(loop)
 
 
-def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
+def _translate(
+    plain: types.FunctionType, loop_function: LoopFunction
+) -> tuple[Fallback | None, JittedFunction | None]:
     try:
         return late.translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
         note_fault(error, plain.__code__, loop_function.of)
-        return None
+        return None, None

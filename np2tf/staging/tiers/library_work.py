@@ -23,8 +23,8 @@ _OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
 _DEPTH = 4
 
 
-#: Whether code calls the libraries.
-_calls: dict[types.CodeType, bool] = {}
+#: The names of the libraries' functions that code calls.
+_calls: dict[types.CodeType, frozenset[str]] = {}
 
 
 def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
@@ -33,21 +33,32 @@ def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
     Args:
         names: the globals of the code.
     """
+    return constants.LIBRARY_SAVING if library_calls(code, names) else constants.EXPECTED_SAVING
+
+
+def library_calls(code: types.CodeType, names: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of the libraries' functions that the code calls, by itself or in its callees.
+
+    Args:
+        names: the globals of the code.
+    """
     if code not in _calls:
-        _calls[code] = _calls_library(code, names, _DEPTH)
-    return constants.LIBRARY_SAVING if _calls[code] else constants.EXPECTED_SAVING
+        _calls[code] = _calls_in(code, names, _DEPTH)
+    return _calls[code]
 
 
-def _calls_library(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
+def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> frozenset[str]:
     words = set(code.co_names)
-    found = words & _LIBRARY
+    found = frozenset(words & _LIBRARY)
     if found and not (found == {"fft"} and words & _OF_FREQUENCIES):
-        return True
-    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    callees = list(_functions(words, names)) if depth else []
-    return any(_calls_library(part, names, depth) for part in inner) or any(
-        _calls_library(callee.__code__, callee.__globals__, depth - 1) for callee in callees
-    )
+        return found
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType) and (found := _calls_in(part, names, depth)):
+            return found
+    for callee in _functions(words, names) if depth else ():
+        if found := _calls_in(callee.__code__, callee.__globals__, depth - 1):
+            return found
+    return frozenset()
 
 
 def _functions(words: set[str], names: Mapping[str, Any]) -> Iterator[types.FunctionType]:

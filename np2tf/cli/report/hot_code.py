@@ -1,0 +1,341 @@
+"""The code that a run has left on NumPy and that took a part of its time, each with the sentence that helps."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from np2tf.core.diagnostics import codes
+from np2tf.loading.loops.prospects import Prospect, loop_prospects
+from np2tf.staging.process.sampler import COMPILED, EAGER, ELSEWHERE, IMPORTING, NUMPY, OWN, TRACING, TRANSLATING, XLA
+from np2tf.staging.report import Function, Loop, Report
+from np2tf.translator.sources.python_trees import DEFINITIONS, first_line, own_statements, python_tree
+
+#: Code that takes a smaller share of the time is not listed.
+LEAST_SHARE = 0.05
+#: A function is not listed beside a loop of its own that takes this share of its time.
+OF_LOOP = 0.9
+MODULE = "<module>"
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class Scope(NamedTuple):
+    """A function or loop of the program, or a module.
+
+    Attributes:
+        name: the qualified name of the function, or of the function that contains the loop.
+        first, line, last: its first line with decorators, the line of `def`, `for` or `while`, its last line.
+    """
+
+    path: str
+    name: str
+    first: int
+    line: int
+    last: int
+    is_loop: bool = False
+
+
+@dataclass
+class Hot:
+    """Code that stayed on NumPy.
+
+    Attributes:
+        seconds: its seconds on the host, with those of the functions that it calls.
+        share: their share of the program's time.
+        text: what it is, and what keeps it there or helps.
+    """
+
+    name: str
+    path: str
+    line: int
+    seconds: float
+    share: float
+    text: str
+
+
+@lru_cache
+def scopes_of(path: str) -> tuple[list[Scope], list[Scope]]:
+    """Return the functions and the loops of a file, outer ones first; nothing for a file that is no Python."""
+    try:
+        tree = python_tree(Path(path).read_bytes())
+    except OSError:
+        return [], []
+    if tree is None:
+        return [], []
+    functions: list[Scope] = []
+    loops: list[Scope] = []
+
+    def visit(body: list[ast.stmt], prefix: str, of: str) -> None:
+        for node in own_statements(body):
+            if isinstance(node, DEFINITIONS):
+                name = prefix + node.name
+                is_class = isinstance(node, ast.ClassDef)
+                if not is_class:
+                    functions.append(
+                        Scope(path, name, first_line(node), node.lineno, node.end_lineno or node.lineno)
+                    )
+                visit(node.body, f"{name}." if is_class else f"{name}.<locals>.", of if is_class else name)
+            elif isinstance(node, _LOOPS):
+                loops.append(Scope(path, of, node.lineno, node.lineno, node.end_lineno or node.lineno, True))
+
+    visit(tree.body, "", MODULE)
+    return functions, loops
+
+
+def _function_at(path: str, line: int) -> Scope:
+    """Return the innermost function around a line; the module if there is none."""
+    around = [scope for scope in scopes_of(path)[0] if scope.first <= line <= scope.last]
+    return max(around, key=lambda scope: scope.first, default=Scope(path, MODULE, 1, 1, 1 << 30))
+
+
+def _loops_at(function: Scope, line: int) -> list[Scope]:
+    """Return the loops of a function around a line, the outermost first."""
+    return [
+        scope
+        for scope in scopes_of(function.path)[1]
+        if scope.name == function.name and scope.line <= line <= scope.last and function.first <= scope.line
+    ]
+
+
+# -- where the time went -------------------------------------------------------------------------------------
+
+
+def share_of(report: Report) -> dict[str, float]:
+    """Return the seconds of each part of the program's time, which together are all of its time."""
+    parts = dict.fromkeys(("on NumPy, in loops", "on NumPy, in functions", "on NumPy, in modules"), 0.0)
+    words = {
+        COMPILED: "compiled code",
+        EAGER: "TensorFlow, eager",
+        TRANSLATING: "translating",
+        TRACING: "tracing",
+        XLA: "compiling (XLA)",
+        IMPORTING: "importing TensorFlow",
+        OWN: "np2tf itself: start, choices, calls",
+    }
+    elsewhere: dict[str, float] = {}
+    for stack, seconds in report.stacks.items():
+        if stack.kind == NUMPY:
+            name = _place_of(*stack.lines[0]) if stack.lines else "on NumPy, in modules"
+        elif stack.kind == ELSEWHERE:
+            name = f"elsewhere: {stack.library}"
+        else:
+            name = words[stack.kind]
+        target = elsewhere if stack.kind == ELSEWHERE else parts
+        target[name] = target.get(name, 0.0) + seconds
+    small = {name for name, seconds in elsewhere.items() if seconds < 0.01 * report.seconds}
+    others = sum(elsewhere.pop(name) for name in small)
+    if others:
+        elsewhere["elsewhere: other libraries"] = others
+    order = {name: seconds for name in (*parts, *words.values()) if (seconds := parts.get(name, 0.0))}
+    return order | dict(sorted(elsewhere.items(), key=lambda item: -item[1]))
+
+
+def _place_of(path: str, line: int) -> str:
+    function = _function_at(path, line)
+    if _loops_at(function, line):
+        return "on NumPy, in loops"
+    return "on NumPy, in modules" if function.name == MODULE else "on NumPy, in functions"
+
+
+# -- what stayed on NumPy ------------------------------------------------------------------------------------
+
+
+def hot_code(report: Report) -> list[Hot]:
+    """Return the functions and loops that took a part of the program's time on the host."""
+    seconds: dict[Scope, float] = {}
+    for stack, spent in report.stacks.items():
+        if stack.kind in (NUMPY, ELSEWHERE):
+            for scope in _scopes_in(stack.lines):
+                seconds[scope] = seconds.get(scope, 0.0) + spent
+    least = LEAST_SHARE * report.seconds
+    hot = {scope: spent for scope, spent in seconds.items() if spent >= least and scope.name}
+    rows = []
+    reasons = Reasons(report)
+    for scope, spent in sorted(hot.items(), key=lambda item: (-item[1], item[0].line)):
+        if _is_told_by_another(scope, hot):
+            continue
+        text = reasons.of(scope, spent)
+        rows.append(Hot(scope.name, scope.path, scope.line, spent, spent / report.seconds, text))
+    return rows
+
+
+def _scopes_in(lines: Iterable[tuple[str, int]]) -> set[Scope]:
+    """Return the functions and loops that a stack is in."""
+    scopes: set[Scope] = set()
+    for path, line in lines:
+        function = _function_at(path, line)
+        scopes.add(function)
+        scopes.update(_loops_at(function, line))
+    return scopes
+
+
+def _is_told_by_another(scope: Scope, hot: dict[Scope, float]) -> bool:
+    """Return whether the row of a loop says it: of the loop around this one, or of a function's only loop."""
+    loops = [loop for loop in hot if loop.is_loop and (loop.path, loop.name) == (scope.path, scope.name)]
+    if scope.is_loop:
+        return any(loop is not scope and loop.line <= scope.line <= loop.last for loop in loops)
+    in_loops = sum(hot[loop] for loop in loops if not _is_told_by_another(loop, hot))
+    return scope.name == MODULE or in_loops >= OF_LOOP * hot[scope]
+
+
+class Reasons:
+    """Finds, for code that stayed on NumPy, the sentence that helps.
+
+    Args:
+        report: the report on the run, which has measured and tried.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._functions = {(function.path, function.line): function for function in report.functions}
+        self._watched = {(loop.path, loop.line): loop for loop in report.watched}
+        self._compiled = {(loop.path, loop.line) for loop in report.loops}
+
+    def of(self, scope: Scope, seconds: float) -> str:
+        """Return the sentence for a function or loop, given its seconds on the host."""
+        if scope.is_loop:
+            name = "module-level loop" if scope.name == MODULE else f"`{scope.name}`: loop"
+            return f"{name}: {self._of_loop(scope, seconds)}"
+        return f"`{scope.name}`: {self._of_function(scope, seconds)}"
+
+    def _figures(self, scope: Scope) -> Function | None:
+        lines = (scope.line, scope.first)
+        return next((self._functions[scope.path, line] for line in lines if (scope.path, line) in self._functions), None)
+
+    def _of_function(self, scope: Scope, seconds: float) -> str:
+        return next(self._about_function(scope, seconds))
+
+    def _about_function(self, scope: Scope, seconds: float) -> Iterator[str]:
+        function = self._figures(scope)
+        for why in self._report.unjitted:
+            if (why.path, why.name) == (scope.path, scope.name) or (
+                why.name == scope.name and scope.first <= why.line <= scope.last
+            ):
+                yield sentence(why.code, why.why, why.path, why.line, scope.path)
+        if function is not None and function.library:
+            yield _library(function.library, scope)
+        if function is not None and any("faster than compiled" in reason for reason in function.reasons):
+            yield "its compiled code was slower than NumPy, so its calls stay there"
+        prospects = {prospect.name: prospect for prospect in prospects_of(scope.path) if not prospect.is_loop}
+        prospect = prospects.get(scope.name)
+        if prospect is not None and prospect.reason:
+            yield sentence(prospect.code, prospect.reason, scope.path, prospect.reason_line, scope.path)
+        if function is None:
+            yield "it shows no work on arrays that could be compiled"
+        assert function is not None
+        if function.is_short:
+            each = function.host.seconds / max(function.host.calls, 1)
+            yield f"its calls of {_duration(each)} are too short to be compiled by themselves{self._why_not_caller(scope)}"
+        if function.host.calls == 1:
+            yield "it was called once: only a second call, or a loop in it, could run as compiled code"
+        yield _not_worth(seconds, function.cost)
+
+    def _why_not_caller(self, scope: Scope) -> str:
+        """Return why the code that calls a function most is not compiled, as the end of a sentence."""
+        callers: dict[Scope, float] = {}
+        for stack, seconds in self._report.stacks.items():
+            functions = [_function_at(*line) for line in stack.lines]
+            if scope in functions:
+                at = functions.index(scope)
+                for path, line in stack.lines[at + 1 : at + 2]:
+                    loops = _loops_at(functions[at + 1], line)
+                    caller = loops[0] if loops else functions[at + 1]
+                    callers[caller] = callers.get(caller, 0.0) + seconds
+        if not callers:
+            return ""
+        caller = max(callers, key=lambda one: callers[one])
+        place = f"the loop at line {caller.line}" if caller.is_loop else f"`{caller.name}`"
+        if caller.is_loop:
+            why = self._of_loop(caller, callers[caller])
+        else:
+            why = self._of_function(caller, callers[caller])
+        return f"; their caller, {place}, is not compiled: {why}"
+
+    def _of_loop(self, scope: Scope, seconds: float) -> str:
+        return next(self._about_loop(scope, seconds))
+
+    def _about_loop(self, scope: Scope, seconds: float) -> Iterator[str]:
+        loop = self._watched.get((scope.path, scope.line))
+        if (scope.path, scope.line) in self._compiled:
+            yield "it continued as compiled code (below); this is its time on NumPy, before and between"
+        if loop is not None and loop.failure is not None:
+            code, reason, path, line = loop.failure
+            yield sentence(code, reason, path, line, scope.path)
+        if loop is not None and loop.is_slower:
+            yield "its compiled code was no faster than NumPy"
+        if loop is not None and loop.library:
+            yield _library(loop.library, scope)
+        prospect = next(
+            (
+                prospect
+                for prospect in prospects_of(scope.path)
+                if prospect.is_loop and prospect.line == scope.line
+            ),
+            None,
+        )
+        if prospect is not None and prospect.reason:
+            yield sentence(prospect.code, prospect.reason, scope.path, prospect.reason_line, scope.path)
+        yield _not_worth(seconds, 0.0 if loop is None else loop.cost)
+
+
+@lru_cache
+def prospects_of(path: str) -> tuple[Prospect, ...]:
+    """Return what would be compiled of a file."""
+    try:
+        return tuple(loop_prospects(Path(path).read_bytes(), path))
+    except OSError:
+        return ()
+
+
+def sentence(code: str, reason: str, path: str, line: int, here: str) -> str:
+    """Return a reason as a sentence: its words, the place, and the first sentence of the remedy."""
+    place = f"line {line}" if path == here else f"{path}:{line}"
+    entry = codes().get(code)
+    remedy = "" if entry is None else _help(entry.remedy)
+    reason = reason.removeprefix("it ")
+    return f"{reason} ({place}, {code})" + (f": {remedy}" if remedy else "")
+
+
+_NOTHING_TO_DO = re.compile(r"^You need not do anything[^.]*\. ?")
+
+
+def _help(remedy: str) -> str:
+    """Return the sentence of a remedy that says what to do."""
+    text = _NOTHING_TO_DO.sub("", remedy)
+    first = re.split(r"(?<=[.;])\s", text, maxsplit=1)[0].rstrip(".;")
+    return first[:1].lower() + first[1:]
+
+
+def _library(names: list[str], scope: Scope) -> str:
+    return f"the time is in {_listed(names, scope)}, which XLA computes no faster"
+
+
+def _listed(names: list[str], scope: Scope) -> str:
+    """Return the library's functions as the code spells them, with their lines."""
+    try:
+        tree = python_tree(Path(scope.path).read_bytes())
+    except OSError:
+        tree = None
+    spelled: dict[str, str] = {}
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names:
+            inside = scope.first <= node.lineno <= scope.last
+            if inside or node.func.attr not in spelled:
+                spelled[node.func.attr] = f"`{ast.unparse(node.func)}` (line {node.lineno})"
+    return ", ".join(spelled.get(name, f"`{name}`") for name in names)
+
+
+def _not_worth(seconds: float, cost: float) -> str:
+    text = f"the program ended before compiling could pay: {seconds:.1f} s of work"
+    return f"{text}, compiling was expected to cost {cost:.1f} s" if cost else text
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{1e6 * seconds:.0f} µs"
+    return f"{1e3 * seconds:.1f} ms"
