@@ -94,8 +94,8 @@ def _where(report: Report) -> Iterable[str]:
         "TensorFlow, eager": quantity(report.eager.calls, "operation"),
     }
     for name, seconds in share_of(report).items():
-        note = notes.get(name, "")
-        yield f"  {name:<36}{seconds:>9.2f} s {100 * seconds / max(report.seconds, 1e-9):>5.0f} %  {note}".rstrip()
+        share = 100 * seconds / max(report.seconds, 1e-9)
+        yield f"  {name:<36}{seconds:>9.2f} s {share:>5.0f} %  {notes.get(name, '')}".rstrip()
 
 
 def _ledger(report: Report) -> Iterable[str]:
@@ -105,7 +105,8 @@ def _ledger(report: Report) -> Iterable[str]:
     lost = sum(-account.saved for account in report.accounts if account.saved < 0.0)
     saved = sum(account.saved for account in report.accounts if account.saved > 0.0)
     total = sum(spent.values()) + lost
-    yield f"What np2tf spent: {total:.2f} s; saved, by estimation: {saved:.2f} s; together {saved - total:+.2f} s"
+    balance = f"saved, by estimation: {saved:.2f} s; together {saved - total:+.2f} s"
+    yield f"What np2tf spent: {total:.2f} s; {balance}"
     parts = [f"{_SPENT[name]} {seconds:.2f} s" for name, seconds in spent.items()]
     parts += [f"calls that were slower than on NumPy {lost:.2f} s"] if lost else []
     yield f"  spent: {', '.join(parts)}"

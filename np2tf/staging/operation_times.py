@@ -1,7 +1,7 @@
 """Times every entry into the op library, for reports on programs that work with tensors.
 
-The timing functions replace the functions that they time while a report is made. Functions on the host run as their translation then,
-because the source's code enters NumPy itself.
+The timing functions replace the functions that they time while a report is made. Functions on the host run as
+their translation then, because the source's code enters NumPy itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from np2tf.arrays.tensors.storage import current_scope
 from np2tf.core.counts import counts
 from np2tf.core.faults import note_fault
 from np2tf.staging.host.jit import JittedFunction
-
 from np2tf.staging.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 
 

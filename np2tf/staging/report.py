@@ -1,4 +1,4 @@
-"""The figures of a report on a run: where the program's time went, what was compiled, its costs and savings."""
+"""The figures of a report on a run: where the time went, what was compiled, what it cost and saved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from np2tf.core.counts import TakenOver
-from np2tf.staging.process.sampler import IMPORTING, TRACING, TRANSLATING, XLA, Stack
+from np2tf.staging.process.sampler import COMPILED, EAGER, IMPORTING, TRACING, TRANSLATING, XLA, Stack
 
 #: The number of rows in a list of the slowest places.
 SLOWEST = 10
@@ -85,9 +85,8 @@ class Loop:
         name: the name of the function that contains it.
         host: the seconds of its runs on the host that were measured.
         cost: the seconds that compiling it was expected to cost when the program ended.
-        failure: why it could not be compiled: code, reason, path and line; None if it could, or was not tried.
+        failure: why it could not be compiled: code, reason, path and line; None if nothing is known.
         is_slower: whether its compiled code was slower than NumPy.
-        exits: the lines that Python runs where compiled code leaves the loop.
         library: the functions of NumPy's libraries that take its time, which XLA computes no faster.
     """
 
@@ -98,7 +97,6 @@ class Loop:
     cost: float
     failure: tuple[str, str, str, int] | None
     is_slower: bool
-    exits: list[int]
     library: list[str]
 
 
@@ -180,15 +178,20 @@ class Report:
         times = self.times
         return {kind: times.get(kind, 0.0) for kind in (IMPORTING, TRANSLATING, TRACING, XLA)}
 
-
     def to_data(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        times = {name: asdict(getattr(self, name)) for name in ("compiled", "graph", "eager")}
+        calls = {
+            COMPILED: self.compiled.calls + self.graph.calls,
+            TRACING: self.compiling.calls,
+            EAGER: self.eager.calls,
+        }
+        where = {
+            kind: {"seconds": seconds, "calls": calls.get(kind, 0)} for kind, seconds in self.times.items()
+        }
         functions = sorted(self.functions, key=lambda function: -function.seconds)
         return {
             "seconds": self.seconds,
-            "where": self.times,
-            "calls": {**times, "traces": asdict(self.compiling)},
+            "where": where,
             "host_fallbacks": [asdict(place) for place in self.fallbacks],
             "host_calls": [asdict(place) for place in self.host_calls],
             "unjitted": [asdict(place) for place in self.unjitted],

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from np2tf.core.counts import counts
 from np2tf.staging.host.jit import JittedFunction, called
-from np2tf.staging.host.watched_loops import WatchedLoop, loops
+from np2tf.staging.host.watched_loops import OF_LOOP, WatchedLoop, loops
 from np2tf.staging.process.sampler import Sampler
 from np2tf.staging.report import Account, Function, Loop, Place, Report, Time
 from np2tf.staging.tiers import constants
@@ -56,7 +56,12 @@ class Watch:
         while self._undo:
             self._undo.pop()()
         report.loops = sorted(counts.loops.values(), key=lambda loop: (loop.path, loop.line))
-        report.functions = [_function(jitted_function) for jitted_function in self._functions]
+        of_loops = {id(translation) for loop in loops.values() for translation in loop.translations}
+        report.functions = [
+            _function(jitted_function)
+            for jitted_function in self._functions
+            if id(jitted_function) not in of_loops
+        ]
         report.unjitted = list(self._unjitted())
         for function in report.functions:
             for name in ("compiled", "graph", "compiling"):
@@ -76,7 +81,7 @@ class Watch:
         }
         for why in counts.fallbacks:
             calls = why.calls - self._calls.get(why.key, 0)
-            if calls:
+            if calls and not why.function.endswith(OF_LOOP):
                 mean = means.get((why.function, why.path), 0.0)
                 yield Place(calls, calls * mean, why.function, why.path, why.line, why.reason, why.code)
 
@@ -118,7 +123,6 @@ def _loop(loop: WatchedLoop) -> Loop:
         variant.expected_seconds + import_cost(),
         None if why is None or not variant.refused else (why.code, why.reason, why.path, why.line),
         variant.refused and variant.ratio >= constants.FASTER,
-        list(variant.function.exit_lines),
         sorted(library_calls(loop.code, names)),
     )
 
@@ -134,9 +138,9 @@ def accounts(report: Report) -> Iterable[Account]:
             spent = function.compiling.seconds
             yield Account(function.name, function.path, function.line, spent, function.saved)
     for loop in report.loops:
-        yield Account(f"{loop.name}: loop", loop.path, loop.line, loop.compiling, loop.saved)
+        yield Account(f"{loop.name}{OF_LOOP}", loop.path, loop.line, loop.compiling, loop.saved)
     for key, watched_loop in loops.items():
         spent = watched_loop.compiling_seconds
         if spent and key not in counts.loops:
             name, line = watched_loop.function.of, watched_loop.function.line
-            yield Account(f"{name}: loop", watched_loop.path, line, spent, 0.0)
+            yield Account(f"{name}{OF_LOOP}", watched_loop.path, line, spent, 0.0)

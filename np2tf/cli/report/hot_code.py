@@ -1,4 +1,4 @@
-"""The code that a run has left on NumPy and that took a part of its time, each with the sentence that helps."""
+"""The code that took a part of a run's time and stayed on NumPy, each with the sentence that helps."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from np2tf.core.diagnostics import codes
-from np2tf.loading.loops.prospects import Prospect, loop_prospects
-from np2tf.staging.process.sampler import COMPILED, EAGER, ELSEWHERE, IMPORTING, NUMPY, OWN, TRACING, TRANSLATING, XLA
-from np2tf.staging.report import Function, Loop, Report
+from np2tf.loading.loops.prospects import LoopProspect, loop_prospects
+from np2tf.staging.process.sampler import (
+    COMPILED,
+    EAGER,
+    ELSEWHERE,
+    IMPORTING,
+    NUMPY,
+    OWN,
+    TRACING,
+    TRANSLATING,
+    XLA,
+)
+from np2tf.staging.report import Function, Report
 from np2tf.translator.sources.python_trees import DEFINITIONS, first_line, own_statements, python_tree
 
 #: Code that takes a smaller share of the time is not listed.
@@ -60,7 +70,7 @@ class Hot:
 
 @lru_cache
 def scopes_of(path: str) -> tuple[list[Scope], list[Scope]]:
-    """Return the functions and the loops of a file, outer ones first; nothing for a file that is no Python."""
+    """Return the functions and the loops of a file, outer ones first; nothing for what is no Python."""
     try:
         tree = python_tree(Path(path).read_bytes())
     except OSError:
@@ -205,7 +215,10 @@ class Reasons:
 
     def _figures(self, scope: Scope) -> Function | None:
         lines = (scope.line, scope.first)
-        return next((self._functions[scope.path, line] for line in lines if (scope.path, line) in self._functions), None)
+        return next(
+            (self._functions[scope.path, line] for line in lines if (scope.path, line) in self._functions),
+            None,
+        )
 
     def _of_function(self, scope: Scope, seconds: float) -> str:
         return next(self._about_function(scope, seconds))
@@ -221,16 +234,12 @@ class Reasons:
             yield _library(function.library, scope)
         if function is not None and any("faster than compiled" in reason for reason in function.reasons):
             yield "its compiled code was slower than NumPy, so its calls stay there"
-        prospects = {prospect.name: prospect for prospect in prospects_of(scope.path) if not prospect.is_loop}
-        prospect = prospects.get(scope.name)
-        if prospect is not None and prospect.reason:
-            yield sentence(prospect.code, prospect.reason, scope.path, prospect.reason_line, scope.path)
         if function is None:
             yield "it shows no work on arrays that could be compiled"
         assert function is not None
         if function.is_short:
-            each = function.host.seconds / max(function.host.calls, 1)
-            yield f"its calls of {_duration(each)} are too short to be compiled by themselves{self._why_not_caller(scope)}"
+            each = _duration(function.host.seconds / max(function.host.calls, 1))
+            yield f"calls of {each} are too short to be compiled by themselves{self._why_not_caller(scope)}"
         if function.host.calls == 1:
             yield "it was called once: only a second call, or a loop in it, could run as compiled code"
         yield _not_worth(seconds, function.cost)
@@ -240,12 +249,11 @@ class Reasons:
         callers: dict[Scope, float] = {}
         for stack, seconds in self._report.stacks.items():
             functions = [_function_at(*line) for line in stack.lines]
-            if scope in functions:
-                at = functions.index(scope)
-                for path, line in stack.lines[at + 1 : at + 2]:
-                    loops = _loops_at(functions[at + 1], line)
-                    caller = loops[0] if loops else functions[at + 1]
-                    callers[caller] = callers.get(caller, 0.0) + seconds
+            if scope in functions[:-1]:
+                at = functions.index(scope) + 1
+                loops = _loops_at(functions[at], stack.lines[at][1])
+                caller = loops[0] if loops else functions[at]
+                callers[caller] = callers.get(caller, 0.0) + seconds
         if not callers:
             return ""
         caller = max(callers, key=lambda one: callers[one])
@@ -261,30 +269,24 @@ class Reasons:
 
     def _about_loop(self, scope: Scope, seconds: float) -> Iterator[str]:
         loop = self._watched.get((scope.path, scope.line))
+        prospect = next((p for p in prospects_of(scope.path) if p.line == scope.line), None)
         if (scope.path, scope.line) in self._compiled:
             yield "it continued as compiled code (below); this is its time on NumPy, before and between"
         if loop is not None and loop.failure is not None:
             code, reason, path, line = loop.failure
-            yield sentence(code, reason, path, line, scope.path)
+            if path == scope.path or prospect is None or prospect.is_compiled:
+                yield sentence(code, reason, path, line, scope.path)
         if loop is not None and loop.is_slower:
             yield "its compiled code was no faster than NumPy"
+        if prospect is not None and not prospect.is_compiled:
+            yield sentence(prospect.code, prospect.reason, scope.path, prospect.reason_line, scope.path)
         if loop is not None and loop.library:
             yield _library(loop.library, scope)
-        prospect = next(
-            (
-                prospect
-                for prospect in prospects_of(scope.path)
-                if prospect.is_loop and prospect.line == scope.line
-            ),
-            None,
-        )
-        if prospect is not None and prospect.reason:
-            yield sentence(prospect.code, prospect.reason, scope.path, prospect.reason_line, scope.path)
         yield _not_worth(seconds, 0.0 if loop is None else loop.cost)
 
 
 @lru_cache
-def prospects_of(path: str) -> tuple[Prospect, ...]:
+def prospects_of(path: str) -> tuple[LoopProspect, ...]:
     """Return what would be compiled of a file."""
     try:
         return tuple(loop_prospects(Path(path).read_bytes(), path))
@@ -293,18 +295,28 @@ def prospects_of(path: str) -> tuple[Prospect, ...]:
 
 
 def sentence(code: str, reason: str, path: str, line: int, here: str) -> str:
-    """Return a reason as a sentence: its words, the place, and the first sentence of the remedy."""
+    """Return a reason as a sentence: its words, the place, and what helps."""
     place = f"line {line}" if path == here else f"{path}:{line}"
     entry = codes().get(code)
-    remedy = "" if entry is None else _help(entry.remedy)
-    reason = reason.removeprefix("it ")
-    return f"{reason} ({place}, {code})" + (f": {remedy}" if remedy else "")
+    remedy = _HELP.get(code) or ("" if entry is None else _advice(entry.remedy))
+    remedy = next((help for words, help in _HELP_BY_WORDS.items() if words in reason), remedy)
+    text = f"{reason} ({place}{', ' if code else ''}{code})"
+    return f"{text}: {remedy}" if remedy else text
 
 
+#: What helps against a reason, in fewer words than the remedy of its code, or if the code has many reasons.
+_HELP = {"NP2TF539": "move the computation into a function of its own"}
+_HELP_BY_WORDS = {
+    "changes a list": "write into an array that is made before the loop, `out[i] = value`",
+    "random.seed": "seed outside of it",
+    "random number generator": "make and seed generators outside of it",
+    "no range and no array": "loop over a range or an array",
+    "move the loop": "",
+}
 _NOTHING_TO_DO = re.compile(r"^You need not do anything[^.]*\. ?")
 
 
-def _help(remedy: str) -> str:
+def _advice(remedy: str) -> str:
     """Return the sentence of a remedy that says what to do."""
     text = _NOTHING_TO_DO.sub("", remedy)
     first = re.split(r"(?<=[.;])\s", text, maxsplit=1)[0].rstrip(".;")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from np2tf.cli.output import quantity
 from np2tf.cli.report import tables
 from np2tf.cli.report.runs import Run, milliseconds
 from np2tf.cli.report.survey import Survey, percent
@@ -61,10 +62,15 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
 
 def _run(run: Run) -> Iterator[str]:
     yield ""
+    functions = quantity(len(run.functions), "jitted function")
     yield (
         f"{code(run.command)} took {run.seconds:.1f} s (status {run.status}); "
-        f"{len(run.compiled_functions)} of {len(run.functions)} jitted functions ran as compiled code."
+        f"{len(run.compiled_functions)} of {functions} ran as compiled code."
     )
+    yield ""
+    yield f"np2tf spent {run.spent:.1f} s on compiling, and saved {run.saved:.1f} s by estimation."
+    on_host = [(percent(share, 1), code(place), message(text)) for share, place, text in run.on_host]
+    yield from _table(("time", "stayed on NumPy", "why, and what helps"), on_host)
     rows = [
         (
             code(function.name),

@@ -218,7 +218,7 @@ class Compiler:
 
     @property
     def gain(self) -> float:
-        """The seconds that compiled calls have saved in comparison with the host; negative if it was faster."""
+        """The seconds that compiled calls have saved; negative if the host was faster."""
         return self._budget.gain
 
     @property

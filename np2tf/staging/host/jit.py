@@ -301,6 +301,7 @@ class JittedFunction:
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""
         self._plain = self._host.direct_function
+        self._host.granted_calls -= max(self._untimed_calls, 0)
         self._untimed_calls = self._host.grant_untimed_calls()
 
     # -- what decorators and `inspect` ask of a function -----------------------------------------------------

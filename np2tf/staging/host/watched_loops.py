@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 WATCH = "_np2tf_watch"
 #: What a loop's key, and its name, end with if its function has side exits.
 WITH_EXITS, EXITS_SUFFIX = " with side exits", "_with_exits"
+#: What the name of a loop's function ends with in messages.
+OF_LOOP = ": loop"
 
 
 class LoopFunction(NamedTuple):
@@ -306,7 +308,7 @@ class WatchedLoop(Followed):
         pair = self._functions.get(id(names))
         if pair is None:
             plain = types.FunctionType(self.code, names, self.function.of)
-            plain.__qualname__ = f"{self.function.of}: loop"
+            plain.__qualname__ = f"{self.function.of}{OF_LOOP}"
             plain.__module__ = names.get("__name__", "")
             why, translation = _translate(plain, self.function)
             self.failure = self.failure or why

@@ -1,8 +1,7 @@
 """Where a program's main thread spends its time, told by samples of its stack.
 
 A thread of np2tf's own looks at the stack every few milliseconds. The program runs as it does without the
-samples, about a hundredth slower, and no part of its time is left out: each sample stands for the seconds since the last
-one.
+samples, and no part of its time is left out: each sample stands for the seconds since the last one.
 """
 
 from __future__ import annotations
@@ -128,7 +127,8 @@ class Sampler:
         for frame in reversed(_frames_from(innermost)):
             role, what = self._role_of(frame)
             if role == _PROGRAM:
-                lines.append((frame.f_code.co_filename, frame.f_lineno))
+                code = frame.f_code
+                lines.append((code.co_filename, frame.f_lineno or code.co_firstlineno))
                 kind, library, outer_mark, is_below = NUMPY, "", "", False
             elif role == _MARK:
                 return Stack(what, "", _innermost(lines))
@@ -182,7 +182,9 @@ def _role_of(path: str, name: str, names: dict[str, Any]) -> tuple[int, str]:
         return _OWN, NUMPY if below.startswith(_OF_ARRAYS) else OWN
     module = str(names.get("__name__", ""))
     if path.startswith("<"):
-        return (_LIBRARY, "importing modules") if "importlib" in path else (_LIBRARY, module.partition(".")[0])
+        return (
+            (_LIBRARY, "importing modules") if "importlib" in path else (_LIBRARY, module.partition(".")[0])
+        )
     loader = getattr(names.get("__spec__"), "loader", None)
     if isinstance(loader, program.loaders):
         return _PROGRAM, ""

@@ -227,6 +227,9 @@ def test_a_run_is_shown() -> None:
     assert "pytest <x> took 3.00 s and ended with status 1." in shown
     assert "10.0×" in shown
     assert "NP2TF520: x <y>" in shown
+    assert "25 % a.py:7 f: loop: calls <g>" in shown
+    assert "np2tf spent 1.50 s on compiling, and saved 2.00 s by estimation" in shown
+    assert sum(part.seconds for part in run.parts) == pytest.approx(run.seconds)
 
 
 @pytest.mark.slow
