@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from np2tf.cli.report.verdicts import in_library
 from np2tf.core.diagnostics import codes
 from np2tf.loading.loops.prospects import LoopProspect, loop_prospects
 from np2tf.staging.process.sampler import (
@@ -324,22 +325,7 @@ def _advice(remedy: str) -> str:
 
 
 def _library(names: list[str], scope: Scope) -> str:
-    return f"the time is in {_listed(names, scope)}, which XLA computes no faster"
-
-
-def _listed(names: list[str], scope: Scope) -> str:
-    """Return the library's functions as the code spells them, with their lines."""
-    try:
-        tree = python_tree(Path(scope.path).read_bytes())
-    except OSError:
-        tree = None
-    spelled: dict[str, str] = {}
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names:
-            inside = scope.first <= node.lineno <= scope.last
-            if inside or node.func.attr not in spelled:
-                spelled[node.func.attr] = f"`{ast.unparse(node.func)}` (line {node.lineno})"
-    return ", ".join(spelled.get(name, f"`{name}`") for name in names)
+    return in_library(names, python_tree(Path(scope.path).read_bytes()), scope.first, scope.last)
 
 
 def _not_worth(seconds: float, cost: float) -> str:
