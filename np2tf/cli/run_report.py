@@ -79,6 +79,7 @@ def _lines(report: Report) -> Iterable[str]:
     yield from _section("What stayed on NumPy, and what helps", hot_code(report), _hot)
     yield from _ledger(report)
     yield from _section("Slowest code that need not run on NumPy", report.fallbacks, _place)
+    yield from _section("Slowest NumPy operations on NumPy arrays", report.host_calls, _place)
     functions = sorted(report.functions, key=lambda function: -function.seconds)
     yield from _section("Functions over arrays", functions, _function)
     yield from _section("Loops that continued as compiled code", report.loops, _loop)
@@ -89,13 +90,15 @@ def _lines(report: Report) -> Iterable[str]:
 
 def _where(report: Report) -> Iterable[str]:
     notes = {
-        "compiled code": quantity(report.compiled.calls + report.graph.calls, "call"),
-        "tracing": quantity(report.compiling.calls, "trace"),
-        "TensorFlow, eager": quantity(report.eager.calls, "operation"),
+        "compiled code": (report.compiled.calls + report.graph.calls, "call"),
+        "tracing": (report.compiling.calls, "trace"),
+        "TensorFlow, eager": (report.eager.calls, "operation"),
     }
     for name, seconds in share_of(report).items():
         share = 100 * seconds / max(report.seconds, 1e-9)
-        yield f"  {name:<36}{seconds:>9.2f} s {share:>5.0f} %  {notes.get(name, '')}".rstrip()
+        count, unit = notes.get(name, (0, ""))
+        note = quantity(count, unit) if count else ""
+        yield f"  {name:<36}{seconds:>9.2f} s {share:>5.0f} %  {note}".rstrip()
 
 
 def _ledger(report: Report) -> Iterable[str]:

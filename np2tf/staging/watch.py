@@ -39,6 +39,7 @@ class Watch:
             self._undo.append(time_operations(self.report))
             # What earlier processes have measured was without this timing.
             decisions.disable()
+        self._counts = counts.compiled, counts.graph, counts.traces
         self._calls = {fallback.key: fallback.calls for fallback in counts.fallbacks}
         counts.loops.clear()
         self._functions = called.functions = []
@@ -63,11 +64,10 @@ class Watch:
             if id(jitted_function) not in of_loops
         ]
         report.unjitted = list(self._unjitted())
-        for function in report.functions:
-            for name in ("compiled", "graph", "compiling"):
-                total, part = getattr(report, name), getattr(function, name)
-                total.calls += part.calls
-                total.seconds += part.seconds
+        now = counts.compiled, counts.graph, counts.traces
+        for name, count, before in zip(("compiled", "graph", "compiling"), now, self._counts, strict=True):
+            seconds = sum(getattr(function, name).seconds for function in report.functions)
+            setattr(report, name, Time(count - before, seconds))
         report.accounts = list(accounts(report))
         report.watched = [_loop(loop) for loop in loops.values() if loop.whole is loop]
         return report

@@ -351,7 +351,7 @@ def hot_report(tmp_path: Path, stacks: dict[tuple[str, ...], float]) -> list[str
             "        short(x)",
             r"`several`: loop: runs over something that is no range and no array \(line 32\): loop over a r",
         ),
-        ("linalg.svd", r"`library`: loop: the program ended before compiling could pay: 5\.0 s of work"),
+        ("linalg.svd", r"`library`: loop: the program ended before compiling could pay$"),
     ],
 )
 def test_the_sentence_for_a_loop(at: str, wanted: str, tmp_path: Path):

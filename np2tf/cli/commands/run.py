@@ -81,7 +81,7 @@ class _Run(click.Command):
 @click.option(
     "--tier",
     type=click.Choice(("auto", "compile")),
-    help="Compile a function when it pays off, or at its first call.",
+    help="Compile functions and loops when it pays off, or at once.",
 )
 @click.option(
     "--eager",
@@ -92,7 +92,7 @@ class _Run(click.Command):
     "--report",
     type=click.Choice(FORMATS),
     metavar="[text|json]",
-    help="At the end, report what ran compiled, eagerly and on NumPy, and how long it took.",
+    help="At the end, report where the time went, what stayed on NumPy and why, and what compiling cost.",
 )
 @click.option(
     "--report-file", type=click.Path(path_type=Path), help="Write the report to this file instead of stderr."

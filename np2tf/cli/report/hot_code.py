@@ -263,7 +263,7 @@ class Reasons:
             why = self._of_loop(caller, callers[caller])
         else:
             why = self._of_function(caller, callers[caller])
-        return f"; their caller, {place}, is not compiled: {why}"
+        return f"; their caller, {place}, is not compiled: {why.partition(': ')[0]}"
 
     def _of_loop(self, scope: Scope, seconds: float) -> str:
         return next(self._about_loop(scope, seconds))
@@ -271,14 +271,14 @@ class Reasons:
     def _about_loop(self, scope: Scope, seconds: float) -> Iterator[str]:
         loop = self._watched.get((scope.path, scope.line))
         prospect = next((p for p in prospects_of(scope.path) if p.line == scope.line), None)
+        if loop is not None and loop.is_slower:
+            yield "its compiled code was no faster than NumPy, which has run the rest"
         if (scope.path, scope.line) in self._compiled:
             yield "it continued as compiled code (below); this is its time on NumPy, before and between"
         if loop is not None and loop.failure is not None:
             code, reason, path, line = loop.failure
             if path == scope.path or prospect is None or prospect.is_compiled:
                 yield sentence(code, reason, path, line, scope.path)
-        if loop is not None and loop.is_slower:
-            yield "its compiled code was no faster than NumPy"
         if prospect is not None and not prospect.is_compiled:
             yield sentence(prospect.code, prospect.reason, scope.path, prospect.reason_line, scope.path)
         if loop is not None and loop.library:
@@ -329,8 +329,11 @@ def _library(names: list[str], scope: Scope) -> str:
 
 
 def _not_worth(seconds: float, cost: float) -> str:
-    text = f"the program ended before compiling could pay: {seconds:.1f} s of work"
-    return f"{text}, compiling was expected to cost {cost:.1f} s" if cost else text
+    if cost and seconds > cost:
+        costs = f"compiling was expected to cost {cost:.1f} s, and to wait for as long"
+        return f"too little of its {seconds:.1f} s of work was left to pay for compiling: {costs}"
+    text = "the program ended before compiling could pay"
+    return f"{text}: {seconds:.1f} s of work, compiling was expected to cost {cost:.1f} s" if cost else text
 
 
 def _duration(seconds: float) -> str:
