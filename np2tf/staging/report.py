@@ -72,6 +72,11 @@ class Function:
     reasons: list[str] = field(default_factory=list)
 
     @property
+    def calls(self) -> int:
+        """The number of its calls that were not inside another function's compiled code."""
+        return self.compiled.calls + self.graph.calls + self.host.calls
+
+    @property
     def seconds(self) -> float:
         """The seconds of all its calls and compilations."""
         return sum(part.seconds for part in (self.compiled, self.graph, self.host, self.compiling))

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ from np2tf.staging.process.sampler import (
     XLA,
 )
 from np2tf.staging.report import Function, Report
+from np2tf.translator.batch.project import Project
+from np2tf.translator.control.fates import HOST, PLAIN, Fate
 from np2tf.translator.sources.python_trees import DEFINITIONS, first_line, own_statements, python_tree
 
 #: Code that takes a smaller share of the time is not listed.
@@ -98,12 +100,14 @@ def scopes_of(path: str) -> tuple[list[Scope], list[Scope]]:
     return functions, loops
 
 
+@cache
 def _function_at(path: str, line: int) -> Scope:
     """Return the innermost function around a line; the module if there is none."""
     around = [scope for scope in scopes_of(path)[0] if scope.first <= line <= scope.last]
     return max(around, key=lambda scope: scope.first, default=Scope(path, MODULE, 1, 1, 1 << 30))
 
 
+@cache
 def _loops_at(function: Scope, line: int) -> list[Scope]:
     """Return the loops of a function around a line, the outermost first."""
     return [
@@ -211,8 +215,8 @@ class Reasons:
         """Return the sentence for a function or loop, given its seconds on the host."""
         if scope.is_loop:
             name = "module-level loop" if scope.name == MODULE else f"`{scope.name}`: loop"
-            return f"{name}: {self._of_loop(scope, seconds)}"
-        return f"`{scope.name}`: {self._of_function(scope, seconds)}"
+            return f"{name}: {next(self._about_loop(scope, seconds))}"
+        return f"`{scope.name}`: {next(self._about_function(scope, seconds))}"
 
     def _figures(self, scope: Scope) -> Function | None:
         lines = (scope.line, scope.first)
@@ -221,10 +225,8 @@ class Reasons:
             None,
         )
 
-    def _of_function(self, scope: Scope, seconds: float) -> str:
-        return next(self._about_function(scope, seconds))
-
-    def _about_function(self, scope: Scope, seconds: float) -> Iterator[str]:
+    def _about_function(self, scope: Scope, seconds: float, of_caller: bool = False) -> Iterator[str]:
+        """Yield what is known about a function, the best first; `of_caller`: not of its callers."""
         function = self._figures(scope)
         for why in self._report.unjitted:
             if (why.path, why.name) == (scope.path, scope.name) or (
@@ -235,12 +237,20 @@ class Reasons:
             yield _library(function.library, scope)
         if function is not None and any("faster than compiled" in reason for reason in function.reasons):
             yield "its compiled code was slower than NumPy, so its calls stay there"
-        if function is None:
+        if function is None or not function.calls:
+            fate = _fates_of(scope.path).get(scope.name)
+            if fate is not None and fate.fate == HOST:
+                reason = fate.reason.rpartition("is not jitted: ")[2]
+                yield sentence("NP2TF401", reason, scope.path, fate.at or scope.line, scope.path)
+            if fate is not None and fate.fate != PLAIN:
+                caller = "" if of_caller else self._why_not_caller(scope)
+                yield f"its text shows too little work to be compiled by itself{caller}"
             yield "it shows no work on arrays that could be compiled"
-        assert function is not None
+            return
         if function.is_short:
             each = _duration(function.host.seconds / max(function.host.calls, 1))
-            yield f"calls of {each} are too short to be compiled by themselves{self._why_not_caller(scope)}"
+            caller = "" if of_caller else self._why_not_caller(scope)
+            yield f"calls of {each} are too short to be compiled by themselves{caller}"
         if function.host.calls == 1:
             yield "it was called once: only a second call, or a loop in it, could run as compiled code"
         yield _not_worth(seconds, function.cost)
@@ -260,15 +270,13 @@ class Reasons:
         caller = max(callers, key=lambda one: callers[one])
         place = f"the loop at line {caller.line}" if caller.is_loop else f"`{caller.name}`"
         if caller.is_loop:
-            why = self._of_loop(caller, callers[caller])
+            why = next(self._about_loop(caller, callers[caller]))
         else:
-            why = self._of_function(caller, callers[caller])
+            why = next(self._about_function(caller, callers[caller], of_caller=True))
         return f"; their caller, {place}, is not compiled: {why.partition(': ')[0]}"
 
-    def _of_loop(self, scope: Scope, seconds: float) -> str:
-        return next(self._about_loop(scope, seconds))
-
     def _about_loop(self, scope: Scope, seconds: float) -> Iterator[str]:
+        """Yield what is known about a loop, the best first."""
         loop = self._watched.get((scope.path, scope.line))
         prospect = next((p for p in prospects_of(scope.path) if p.line == scope.line), None)
         if loop is not None and loop.is_slower:
@@ -277,7 +285,7 @@ class Reasons:
             yield "it continued as compiled code (below); this is its time on NumPy, before and between"
         if loop is not None and loop.failure is not None:
             code, reason, path, line = loop.failure
-            if path == scope.path or prospect is None or prospect.is_compiled:
+            if prospect is None or prospect.code != code:
                 yield sentence(code, reason, path, line, scope.path)
         if prospect is not None and not prospect.is_compiled:
             yield sentence(prospect.code, prospect.reason, scope.path, prospect.reason_line, scope.path)
@@ -293,6 +301,14 @@ def prospects_of(path: str) -> tuple[LoopProspect, ...]:
         return tuple(loop_prospects(Path(path).read_bytes(), path))
     except OSError:
         return ()
+
+
+@lru_cache
+def _fates_of(path: str) -> dict[str, Fate]:
+    """Return what the translator makes of the functions of a file, by their names."""
+    project = Project([(Path(path), Path(path).parent)], with_fates=True)
+    list(project.outcomes())
+    return {fate.name: fate for _, fate in project.fates()}
 
 
 def sentence(code: str, reason: str, path: str, line: int, here: str) -> str:

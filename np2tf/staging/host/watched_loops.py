@@ -12,6 +12,7 @@ from np2tf.core.errors import CalleeError, ValueNeededError
 from np2tf.core.faults import note_fault
 from np2tf.core.settings import config
 from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.call_context import tier
 from np2tf.staging.tiers.clock import Costs, import_cost
 from np2tf.staging.tiers.history import Followed, FunctionRecord
 from np2tf.staging.tiers.outlook import pays
@@ -318,7 +319,7 @@ class WatchedLoop(Followed):
 
 def compiles_at_once() -> bool:
     """Return whether loops are compiled at once, and not when that is expected to pay."""
-    return config.tier == "compile"
+    return not tier.is_auto and config.tier == "compile"  # the first is fast
 
 
 class _HotLoops:
