@@ -7,27 +7,32 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from np2tf import __version__
+from np2tf.cli.output import quantity
+from np2tf.cli.report.hot_code import Hot, hot_code, share_of
 from np2tf.core.counts import TakenOver
 from np2tf.core.faults import note_fault
 from np2tf.loading.import_hook import diagnostics_met
-from np2tf.staging.report import Function, Place, Report, Time, Watch
+from np2tf.staging.report import Account, Function, Place, Report, Time
+from np2tf.staging.watch import Watch
 
 #: The maximal number of functions and diagnostics in the text. JSON has all of them.
 ROWS = 10
 
 
-def report_at_exit(form: str, file: Path | None) -> None:
+def report_at_exit(form: str, file: Path | None, of_operations: bool = False) -> None:
     """Begin to record a report, and write it when the interpreter ends, after all exit functions.
 
     Args:
         form: "text" or "json".
         file: the file to write; None is standard error.
+        of_operations: whether to time single operations too, for programs that work with tensors.
     """
-    watch = Watch()
+    watch = Watch(of_operations)
     process = os.getpid()
 
     def write() -> None:
@@ -57,7 +62,9 @@ def as_json(report: Report) -> str:
         {"code": finding.code, "path": finding.path, "line": finding.line, "message": finding.message}
         for finding in diagnostics_met()
     ]
-    return json.dumps({"np2tf": __version__, **report.to_data(), "diagnostics": entries}, indent=2)
+    on_host = [asdict(row) for row in hot_code(report)]
+    data = {"np2tf": __version__, **report.to_data(), "on_host": on_host, "diagnostics": entries}
+    return json.dumps(data, indent=2)
 
 
 def as_text(report: Report) -> str:
@@ -69,27 +76,58 @@ def _lines(report: Report) -> Iterable[str]:
     yield ""
     yield f"np2tf: {report.seconds:.2f} s in total"
     yield from _where(report)
+    yield from _section("What stayed on NumPy, and what helps", hot_code(report), _hot)
+    yield from _ledger(report)
     yield from _section("Slowest code that need not run on NumPy", report.fallbacks, _place)
     yield from _section("Slowest NumPy operations on NumPy arrays", report.host_calls, _place)
-    functions = sorted(report.functions.values(), key=lambda function: -function.seconds)
-    yield from _section("Jitted functions", functions, _function)
+    functions = sorted(report.functions, key=lambda function: -function.seconds)
+    yield from _section("Functions over arrays", functions, _function)
     yield from _section("Loops that continued as compiled code", report.loops, _loop)
-    yield from _section("Not compiled, and why", list(report.unjitted.values()), _reason)
+    yield from _section("Not compiled, and why", report.unjitted, _reason)
     lines = [f"  {_relative(str(finding))}" for finding in diagnostics_met()]
     yield from _section("Left unchanged by the translation", lines, str)
 
 
 def _where(report: Report) -> Iterable[str]:
-    rows = (
-        ("compiled by XLA", report.compiled, "calls"),
-        ("TensorFlow graphs", report.graph, "calls"),
-        ("tracing, compiling", report.compiling, "traces"),
-        ("TensorFlow, eager", report.eager, "operations"),
-        ("NumPy", report.host, "operations"),
-    )
-    for name, time, unit in rows:
-        yield f"  {name:<20}{time.seconds:>9.3f} s{time.calls:>10} {unit}"
-    yield f"  {'everything else':<20}{report.other_seconds:>9.3f} s"
+    notes = {
+        "compiled code": (report.compiled.calls + report.graph.calls, "call"),
+        "tracing": (report.compiling.calls, "trace"),
+        "TensorFlow, eager": (report.eager.calls, "operation"),
+    }
+    for name, seconds in share_of(report).items():
+        share = 100 * seconds / max(report.seconds, 1e-9)
+        count, unit = notes.get(name, (0, ""))
+        note = quantity(count, unit) if count else ""
+        yield f"  {name:<36}{seconds:>9.2f} s {share:>5.0f} %  {note}".rstrip()
+
+
+def _ledger(report: Report) -> Iterable[str]:
+    spent = {name: seconds for name, seconds in report.spent.items() if seconds}
+    if not spent and not report.accounts:
+        return
+    lost = sum(-account.saved for account in report.accounts if account.saved < 0.0)
+    saved = sum(account.saved for account in report.accounts if account.saved > 0.0)
+    total = sum(spent.values()) + lost
+    balance = f"saved, by estimation: {saved:.2f} s; together {saved - total:+.2f} s"
+    yield f"What np2tf spent: {total:.2f} s; {balance}"
+    parts = [f"{_SPENT[name]} {seconds:.2f} s" for name, seconds in spent.items()]
+    parts += [f"calls that were slower than on NumPy {lost:.2f} s"] if lost else []
+    yield f"  spent: {', '.join(parts)}"
+    for account in sorted(report.accounts, key=lambda account: account.saved - account.spent):
+        yield _account(account)
+
+
+_SPENT = {
+    "importing": "importing TensorFlow",
+    "translating": "translating",
+    "tracing": "tracing",
+    "xla": "XLA",
+}
+
+
+def _account(account: Account) -> str:
+    place = f"{_relative(account.path)}:{account.line}  {account.name}"
+    return f"  {account.spent:>8.2f} s spent {account.saved:>8.2f} s saved  {place}"
 
 
 def _section(title: str, rows: list[Any], show: Callable[[Any], str]) -> Iterable[str]:
@@ -100,21 +138,30 @@ def _section(title: str, rows: list[Any], show: Callable[[Any], str]) -> Iterabl
             yield f"  … and {len(rows) - ROWS} more (--report json has all)"
 
 
+def _hot(row: Hot) -> str:
+    return f"{_seconds_and_share(row)}  {_relative(row.path)}:{row.line}  {row.text}"
+
+
+def _seconds_and_share(row: Hot) -> str:
+    return f"{row.seconds:>9.2f} s {100 * row.share:>4.0f} %"
+
+
 def _place(place: Place) -> str:
     return f"{_seconds(place)}  {_relative(place.path)}:{place.line}  {place.name}: {place.code or place.why}"
 
 
 def _reason(place: Place) -> str:
     where = f"{_relative(place.path)}:{place.line}"
-    return f"  {where}: {place.code} {place.name}: {place.why} ({place.calls} calls)"
+    return f"  {where}: {place.code} {place.name}: {place.why} ({quantity(place.calls, 'call')})"
 
 
 def _function(function: Function) -> str:
     parts = {"compiled": function.compiled, "graph": function.graph, "on NumPy": function.host}
-    ran = ", ".join(f"{time.calls} {name}" for name, time in parts.items() if time.calls)
-    traces = f"; {function.compiling.calls} traces, {function.compiling.seconds:.2f} s compiling"
+    texts = [f"{time.calls} {name}" for name, time in parts.items() if time.calls]
+    texts += [f"{function.inlined} inside compiled callers"] if function.inlined else []
+    traces = f"; {quantity(function.compiling.calls, 'trace')}, {function.compiling.seconds:.2f} s compiling"
     total = Time(sum(time.calls for time in parts.values()), function.seconds)
-    text = f"{ran}{traces if function.compiling.calls else ''}"
+    text = f"{', '.join(texts)}{traces if function.compiling.calls else ''}"
     return f"{_seconds(total)}  {_relative(function.path)}:{function.line}  {function.name}: {text}"
 
 

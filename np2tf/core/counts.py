@@ -60,6 +60,7 @@ class TakenOver:
         compiled: the seconds of these iterations.
         returned: how often the host ran the rest of the loop, because the host was faster or had to raise an
             error.
+        saved: the seconds that the host would have taken for the compiled iterations, minus their seconds.
     """
 
     name: str
@@ -72,6 +73,7 @@ class TakenOver:
     rounds: int = 0
     compiled: float = 0.0
     returned: int = 0
+    saved: float = 0.0
 
 
 @dataclass

@@ -66,7 +66,8 @@ class Config:
             "strict" raises where a function cannot be compiled; "off" never compiles. The initial value comes
             from ``NP2TF_JIT``.
         tier: "auto" runs a jitted function on NumPy until compiling it pays off;
-            "compile" compiles at the first call. The initial value comes from ``NP2TF_TIER``.
+            "compile" compiles at the first call, and loops at once. The initial value comes from
+            ``NP2TF_TIER``.
         floats: the dtype of new floating-point arrays for which neither an operand nor the caller gives a
             dtype: "float64" as in NumPy, or "float32", which puts new arrays on TensorFlow. Set it before the
             first call of a jitted function. The initial value comes from ``NP2TF_FLOATS``.

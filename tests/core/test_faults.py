@@ -19,9 +19,9 @@ from np2tf.arrays.front import tensorflow_loading
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.core import cache, faults
 from np2tf.loading import translations
-from np2tf.staging.report import Watch
 from np2tf.staging.tiers import budget, constants
 from np2tf.staging.tiers import history as decisions_module
+from np2tf.staging.watch import Watch
 from np2tf.translator.sources.options import Options
 from tests.helpers.replacing import cut as cut
 from tests.helpers.replacing import taken as taken
@@ -184,12 +184,10 @@ STEPS: dict[str, tuple[str, ...]] = {
     ),
     # a program with a report
     "report": (
+        "np2tf.staging.process.sampler:Sampler._stack_of",
         "np2tf.staging.report:Report.add_place",
-        "np2tf.staging.report:Report.add_unjitted",
         "np2tf.staging.report:Time.add",
-        "np2tf.staging.report:Watch._function",
-        "np2tf.staging.report:Watch._current",
-        "np2tf.staging.report:user_location",
+        "np2tf.staging.operation_times:user_location",
     ),
 }
 ERRORS: tuple[Callable[[], Exception], ...] = (
@@ -384,7 +382,7 @@ def test_a_step_that_fails(
     tier = "auto" if kind in ("auto", "loop", "regions", "import") else "compile"
     with np2tf.config.using(tier=tier):
         main = None if kind == "import" else _translated(source, tmp_path)
-        watch = Watch() if kind == "report" else None
+        watch = Watch(of_operations=True) if kind == "report" else None
         try:
             with _failing(step, ERRORS[error], monkeypatch) as hits:
                 main = main or _translated(source, tmp_path)

@@ -30,10 +30,13 @@ _TIME = {"calls": 2, "seconds": 0.5}
 RAN = {
     "seconds": 3.0,
     "where": {
-        **dict.fromkeys(("compiled", "graph", "eager", "host"), _TIME),
-        "compiling": {"traces": 1, "seconds": 0.25},
-        "other": {"seconds": 0.75},
+        **dict.fromkeys(("compiled", "numpy", "eager", "tracing", "np2tf"), _TIME),
+        "xla": {"calls": 0, "seconds": 0.25},
+        "importing": {"calls": 0, "seconds": 0.25},
     },
+    "on_host": [{"path": "/here/a.py", "line": 7, "share": 0.25, "text": "`f`: loop: calls `<g>`"}],
+    "spent": {"importing": 0.25, "translating": 0.0, "tracing": 0.5, "xla": 0.25},
+    "accounts": [{"saved": 2.0}, {"saved": -0.5}],
     "functions": [
         {
             "name": "<f>",

@@ -20,7 +20,13 @@ from np2tf.core.settings import config
 from np2tf.core.settings import program as settings_of_program
 from np2tf.loading.findings import warn_in_one_line
 from np2tf.loading.programs.execute import execute, on_device, show
-from np2tf.loading.programs.program import CannotRun, Program, modules_in_the_way, prepare
+from np2tf.loading.programs.program import (
+    CannotRun,
+    Program,
+    may_have_tensors,
+    modules_in_the_way,
+    prepare,
+)
 from np2tf.loading.programs.startup_log import keep_quiet
 from np2tf.loading.programs.workers import run_workers, worker_index
 from np2tf.staging.process.ending import run_to_the_end
@@ -78,7 +84,7 @@ class _Run(click.Command):
 @click.option(
     "--tier",
     type=click.Choice(("auto", "compile")),
-    help="Compile a function when it pays off, or at its first call.",
+    help="Compile functions and loops when it pays off, or at once.",
 )
 @click.option(
     "--eager",
@@ -89,7 +95,7 @@ class _Run(click.Command):
     "--report",
     type=click.Choice(FORMATS),
     metavar="[text|json]",
-    help="At the end, report what ran compiled, eagerly and on NumPy, and how long it took.",
+    help="At the end, report where the time went, what stayed on NumPy and why, and what compiling cost.",
 )
 @click.option(
     "--report-file", type=click.Path(path_type=Path), help="Write the report to this file instead of stderr."
@@ -170,10 +176,10 @@ def run(
     device_name = _device(device) if device else None
     if report is not None or report_file is not None:
         try:
-            with installation.needed():
-                from np2tf.cli.run_report import report_at_exit
+            from np2tf.cli.run_report import report_at_exit
 
-                report_at_exit(report or "text", report_file)
+            with installation.needed():
+                report_at_exit(report or "text", report_file, may_have_tensors(main_program))
         except Exception as error:  # the program runs without a report
             note_fault(error)
     configuration = {**choices, **({"device": device_name} if device_name else {})}

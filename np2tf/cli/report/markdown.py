@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from np2tf.cli.output import quantity
 from np2tf.cli.report import tables
 from np2tf.cli.report.runs import Run, milliseconds
 from np2tf.cli.report.survey import Survey, percent
+from np2tf.cli.report.verdicts import told
 
 #: The maximal number of rows of a table.
 ROWS = 10
@@ -26,17 +28,25 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
     yield f"## np2tf: {escape(title)}"
     yield ""
     yield (
-        f"**{percent(staged_count, functions)}** of {functions} functions that compute with arrays are "
-        f"compiled: {fates['staged']} on their own, {fates['called']} only as part of a compiled caller; "
-        f"{fates['host']} are interpreted."
+        f"**{percent(staged_count, functions)}** of {quantity(functions, 'function')} over arrays "
+        f"become compiled code if they take long enough: {fates['staged']} by themselves, "
+        f"{fates['called']} only inside something compiled, {fates['looped']} only in their loops. "
+        f"The other {fates['host']} stay on NumPy."
     )
     yield ""
     native, uses = tables.share_native(tables.names(survey))
     changes = sum(file.changes for file in survey.files)
     yield (
-        f"{len(survey.files)} files, {changes} would change. {native} of {uses} uses of NumPy "
-        f"({percent(native, uses)}) run on TensorFlow. {len(survey.findings)} findings."
+        f"{quantity(len(survey.files), 'file')}, {changes} would change. {native} of "
+        f"{quantity(uses, 'use')} of NumPy ({percent(native, uses)}) run on TensorFlow. "
+        f"{quantity(len(survey.findings), 'finding')}."
     )
+    becomes = [
+        (code(f"{file.name}:{fate.line}"), code(fate.name), message(told(fate)))
+        for file in sorted(survey.files, key=lambda file: file.name)
+        for fate in file.about_arrays
+    ]
+    yield from _table(("place", "function", "becomes"), becomes)
     rows = tables.packages(survey)
     if len(rows) > 1:
         yield from _table(
@@ -52,7 +62,7 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
             ],
         )
     reasons = [(str(count), message(reason)) for reason, count in tables.why_on_host(survey)]
-    yield from _table(("functions", "why they are interpreted"), reasons)
+    yield from _table(("functions", "why they stay on NumPy"), reasons)
     entries = [(row.code, str(row.count), message(row.example)) for row in tables.code_rows(survey)]
     yield from _table(("code", "findings", "for example"), entries)
     if run is not None:
@@ -61,10 +71,15 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
 
 def _run(run: Run) -> Iterator[str]:
     yield ""
+    functions = quantity(len(run.functions), "jitted function")
     yield (
         f"{code(run.command)} took {run.seconds:.1f} s (status {run.status}); "
-        f"{len(run.compiled_functions)} of {len(run.functions)} jitted functions ran as compiled code."
+        f"{len(run.compiled_functions)} of {functions} ran as compiled code."
     )
+    yield ""
+    yield f"np2tf spent {run.spent:.1f} s on compiling, and saved {run.saved:.1f} s by estimation."
+    on_host = [(percent(share, 1), code(place), message(text)) for share, place, text in run.on_host]
+    yield from _table(("time", "stayed on NumPy", "why, and what helps"), on_host)
     rows = [
         (
             code(function.name),

@@ -178,7 +178,7 @@ def _file(file: FileSurvey) -> dict[str, Any]:
             "name": fate.name,
             "fate": fate.fate,
             "kind": tables.FATES[fate.fate],
-            "reason": fate.reason,
+            "reason": f"{fate.reason} (line {fate.at})" if fate.at else fate.reason,
         }
         for fate in file.fates
     ]

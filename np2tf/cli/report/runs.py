@@ -48,7 +48,7 @@ class RanFunction:
     @property
     def each_compiled(self) -> float | None:
         """The seconds of a call as compiled code."""
-        # A first call counts with zero seconds, because XLA compiles in it.
+        # A first call counts with the seconds that are known to be no part of XLA's compilation.
         return self.compiled_seconds / self.compiled if self.compiled_seconds else None
 
     @property
@@ -71,6 +71,8 @@ class Run:
         command: the command as the user gave it.
         functions: the jitted functions, the slowest first.
         reasons: functions that could not be compiled: name, place, code, reason, calls.
+        on_host: the code that stayed on NumPy and took a part of the time: its share, place and sentence.
+        spent, saved: the seconds that np2tf has spent on compiling, and saved by estimation.
     """
 
     command: str
@@ -79,6 +81,9 @@ class Run:
     parts: list[Part] = field(default_factory=list)
     functions: list[RanFunction] = field(default_factory=list)
     reasons: list[tuple[str, str, str, str, int]] = field(default_factory=list)
+    on_host: list[tuple[float, str, str]] = field(default_factory=list)
+    spent: float = 0.0
+    saved: float = 0.0
 
     @property
     def compiled_functions(self) -> list[RanFunction]:
@@ -100,29 +105,34 @@ class Run:
         return [function for function in self.functions if function.compiled or function.host]
 
 
+#: The class of a part's colour, its description, the kinds of times in it, and what is counted in it.
 _PARTS = (
-    ("staged", "compiled by XLA", "compiled", "calls"),
-    ("called", "TensorFlow graphs", "graph", "calls"),
-    ("compiling", "tracing and compiling", "compiling", "traces"),
-    ("eager", "TensorFlow, one operation at a time", "eager", "operations"),
-    ("host", "NumPy operations", "host", "operations"),
-    ("plain", "everything else: Python, imports, other libraries", "other", ""),
+    ("staged", "compiled code", ("compiled",), "calls"),
+    ("compiling", "translating, tracing, compiling", ("translating", "tracing", "xla"), "traces"),
+    ("called", "importing TensorFlow", ("importing",), ""),
+    ("eager", "TensorFlow, one operation at a time", ("eager",), "operations"),
+    ("host", "NumPy and Python", ("numpy",), ""),
+    ("plain", "other libraries, and np2tf itself", ("elsewhere", "np2tf"), ""),
 )
 
 
 def run_of(command: str, status: int, report: Mapping[str, Any], folder: str) -> Run:
     """Return the run that a report describes, with paths relative to `folder`."""
-    where = report["where"]
-    parts = [
-        Part(kind, name, where[key]["seconds"], where[key].get("calls", where[key].get("traces", 0)), unit)
-        for kind, name, key, unit in _PARTS
-    ]
+    parts = []
+    for kind, name, keys, unit in _PARTS:
+        times = [report["where"][key] for key in keys if key in report["where"]]
+        seconds, calls = (sum(time[what] for time in times) for what in ("seconds", "calls"))
+        parts.append(Part(kind, name, seconds, calls, unit))
     functions = [_function(row, folder) for row in report["functions"]]
     reasons = [
         (row["name"], _place(row, folder), row["code"], row["why"], row["calls"])
         for row in report["unjitted"]
     ]
-    return Run(command, status, report["seconds"], parts, functions, reasons)
+    on_host = [(row["share"], _place(row, folder), row["text"]) for row in report["on_host"]]
+    gains = [account["saved"] for account in report["accounts"]]
+    spent = sum(report["spent"].values()) - sum(gain for gain in gains if gain < 0)
+    saved = sum(gain for gain in gains if gain > 0)
+    return Run(command, status, report["seconds"], parts, functions, reasons, on_host, spent, saved)
 
 
 def _function(row: Mapping[str, Any], folder: str) -> RanFunction:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from np2tf.cli.check.findings import order
+from np2tf.cli.report.verdicts import LOOPS, verdicts
 from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.batch.outcome import Outcome
 from np2tf.translator.batch.project import Project
@@ -152,6 +153,10 @@ def survey(
         surveys[Path(diagnostic.path)].findings.append(diagnostic)
     for path, fate in project.fates():
         surveys[path].fates.append(replace(fate, reason=_with_short_places(fate.reason, folder)))
+    sources = {path: file for path, file in surveys.items() if not file.failed and not file.headings}
+    judged = verdicts({path: (file.before, file.fates) for path, file in sources.items()})
+    for path, fates in judged.items():
+        surveys[path].fates = fates
     for path, file in surveys.items():
         selection = sorted(
             (finding for finding in file.findings if is_selected(finding.code, path)), key=order
@@ -191,11 +196,11 @@ def display_path(path: Path, folder: Path) -> str:
 
 
 def count_staged(fates: Sequence[Fate]) -> int:
-    """Return how many functions are compiled: by themselves, or where something compiled calls them."""
-    return sum(fate.fate in (STAGED, CALLED) for fate in fates)
+    """Return how many functions are compiled: by themselves, inside a compiled caller, or by their loops."""
+    return sum(fate.fate in (STAGED, CALLED, LOOPS) for fate in fates)
 
 
-def percent(part: int, whole: int) -> str:
+def percent(part: float, whole: float) -> str:
     """Return a share in percent as text; a dash if the whole is zero."""
     return f"{100 * part / whole:.0f} %" if whole else "–"
 

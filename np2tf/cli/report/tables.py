@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from np2tf.cli.report.survey import FileSurvey, Survey, count_staged
+from np2tf.cli.report.verdicts import LOOPS
 from np2tf.core import rules
 from np2tf.core.diagnostics import codes
 from np2tf.translator.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons
 
 #: The fate of a function -> the class of its colour.
-FATES = {STAGED: "staged", CALLED: "called", HOST: "host", PLAIN: "plain"}
+FATES = {STAGED: "staged", CALLED: "called", LOOPS: "looped", HOST: "host", PLAIN: "plain"}
 #: How np2tf provides a name -> the words of a report for it.
 SUPPORT = {
     "native": "TensorFlow",
@@ -44,7 +45,7 @@ class PackageRow:
     @property
     def staged_functions(self) -> int:
         """Return how many of them are compiled."""
-        return self.fates["staged"] + self.fates["called"]
+        return self.fates["staged"] + self.fates["called"] + self.fates["looped"]
 
 
 @dataclass(frozen=True)

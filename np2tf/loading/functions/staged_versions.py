@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.core.counts import Fallback
 from np2tf.core.errors import CalleeError
 from np2tf.loading.findings import UntranslatableError
 from np2tf.loading.functions.blocks import Block, block_of, block_of_loop, definition_of
@@ -94,14 +95,22 @@ def _is_np2tf(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "np2tf"
 
 
-def staged_loop(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
-    """Return the staged version of `plain`, a loop's function as in the source; None if there is none."""
+def staged_loop(
+    plain: types.FunctionType, loop_function: LoopFunction
+) -> tuple[Fallback | None, JittedFunction | None]:
+    """Return the staged version of `plain`, a loop's function as in the source; or None, and the reason."""
+    path, line = plain.__code__.co_filename, loop_function.line
     try:
-        translations, _ = translate_block(block_of_loop(plain, loop_function), [plain], _OPTIONS)
-    except UntranslatableError:
-        return None
+        translations, findings = translate_block(block_of_loop(plain, loop_function), [plain], _OPTIONS)
+    except UntranslatableError as error:
+        return Fallback(plain.__qualname__, str(error), path=path, line=line), None
     translation = translations.get(plain)
-    return translation if isinstance(translation, JittedFunction) else None
+    if isinstance(translation, JittedFunction):
+        return None, translation
+    for finding in findings:
+        reason = dict(finding.args).get("reason", finding.message)
+        return Fallback(plain.__qualname__, reason, finding.code, path, finding.line), None
+    return None, None
 
 
 def _of_lambda(function: types.FunctionType) -> Block:

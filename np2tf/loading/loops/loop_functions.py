@@ -460,20 +460,37 @@ Loops = dict[tuple[int, int], LoopFunction]
 def loops_of(source: ast.Module, text: str, path: str, work: ArrayWork) -> Loops:
     """Return the loops of a module that can become functions."""
     loops: Loops = {}
+    for finder in _finders(source, text, path, work):
+        loops |= finder.loops(len(loops))
+    return loops
+
+
+def obstacles_of(
+    source: ast.Module, text: str, path: str, work: ArrayWork
+) -> dict[tuple[int, int], tuple[str, int]]:
+    """Return why the other loops of a module cannot become functions, by their places: the reason, as the
+    rest of "it …", and its line.
+    """
+    obstacles: dict[tuple[int, int], tuple[str, int]] = {}
+    for finder in _finders(source, text, path, work):
+        obstacles |= finder.obstacles()
+    return obstacles
+
+
+def _finders(source: ast.Module, text: str, path: str, work: ArrayWork) -> Iterator[_LoopFinder]:
     if any(end in text for end in OTHER_ENDS):
-        return loops
+        return
     lines = [f"{line}\n" for line in text.split("\n")]
     kinds = Statements(source, path, work)
     for function, in_class in functions_of(source.body):
         if isinstance(function, ast.FunctionDef):
-            loops |= _FunctionLoopFinder(function, in_class, lines, path, len(loops), kinds).loops()
+            yield _FunctionLoopFinder(function, in_class, lines, path, kinds)
     if not _names_in(source) & OF_THE_MODULE:
-        loops |= _ModuleLoopFinder(source, text, lines, path, len(loops), kinds).loops()
-    return loops
+        yield _ModuleLoopFinder(source, text, lines, path, kinds)
 
 
 class _LoopFinder:
-    """Finds the loops of a body that can become functions."""
+    """Finds the loops of a body, and which of them can become functions."""
 
     #: The variables of the body.
     _variables: set[str]
@@ -484,19 +501,32 @@ class _LoopFinder:
         of: str,
         lines: list[str],
         path: str,
-        number: int,
         kinds: Statements,
     ) -> None:
-        self._body, self._of, self._lines, self._path, self._number = body, of, lines, path, number
+        self._body, self._of, self._lines, self._path = body, of, lines, path
         self._kinds, self._work = kinds, kinds.work
         self._loads = count_loads(body)
 
-    def loops(self) -> Loops:
-        """Return the loops' functions, by the places of the loops."""
-        loop_functions: Loops = {}
+    def _every_loop(self) -> Iterator[tuple[_Loop, str]]:
+        """Yield the loops, and why each cannot become a function; an empty text if it can."""
         for loop in own_statements(self._body):
-            if isinstance(loop, (ast.For, ast.While)) and _is_plain(loop) and self._may_be_taken_out(loop):
-                number = self._number + len(loop_functions)
+            if isinstance(loop, (ast.For, ast.While)):
+                yield loop, _obstacle_in(loop) or self._obstacle_around(loop)
+
+    def obstacles(self) -> dict[tuple[int, int], tuple[str, int]]:
+        """Return why loops cannot become functions, by their places, each with the line of the reason."""
+        return {
+            (loop.lineno, loop.col_offset): (why, _line_of_obstacle(loop))
+            for loop, why in self._every_loop()
+            if why
+        }
+
+    def loops(self, first: int) -> Loops:
+        """Return the loops' functions, by the places of the loops; their numbers begin at `first`."""
+        loop_functions: Loops = {}
+        for loop, obstacle in self._every_loop():
+            if not obstacle:
+                number = first + len(loop_functions)
                 loop_function = self._make_function(loop, number)
                 if exits := exits_of(loop, self._work):
                     variant = self._make_function(loop, number, exits)
@@ -508,8 +538,8 @@ class _LoopFinder:
                 loop_functions[loop.lineno, loop.col_offset] = loop_function
         return loop_functions
 
-    def _may_be_taken_out(self, loop: _Loop) -> bool:
-        """Return whether the loop keeps its meaning as a function."""
+    def _obstacle_around(self, loop: _Loop) -> str:
+        """Return why the loop does not keep its meaning as a function; an empty text if it does."""
         raise NotImplementedError
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
@@ -622,10 +652,9 @@ class _FunctionLoopFinder(_LoopFinder):
         in_class: bool,
         lines: list[str],
         path: str,
-        number: int,
         kinds: Statements,
     ) -> None:
-        super().__init__(function.body, function.name, lines, path, number, kinds)
+        super().__init__(function.body, function.name, lines, path, kinds)
         self._in_class = in_class
         self._variables = stored_names(function.body).union(parameters_of(function.args))
         self._shared_names = {
@@ -639,12 +668,19 @@ class _FunctionLoopFinder(_LoopFinder):
         self._outer_names = {name for node in declarations for name in node.names}
         self._asks = not OF_THE_FRAME.isdisjoint(_names_in(function))
 
-    def _may_be_taken_out(self, loop: _Loop) -> bool:
-        if self._asks or "range" in self._variables:
-            return False
+    def _obstacle_around(self, loop: _Loop) -> str:
+        if self._asks:
+            return "is in a function that asks for its variables or its frame"
+        if "range" in self._variables:
+            return "is in a function that binds `range`"
         if self._in_class and any(map(is_private, _names_in(loop))):
-            return False
-        return not stored_names([loop]) & (self._shared_names | self._outer_names)
+            return "uses a private name (`__name`) of its class"
+        bound_names = stored_names([loop])
+        if shared_names := bound_names & self._shared_names:
+            return f"binds `{min(shared_names)}`, which an inner function, lambda or generator shares"
+        if outer_names := bound_names & self._outer_names:
+            return f"binds `{min(outer_names)}`, which is declared `global` or `nonlocal`"
+        return ""
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         inside = count_loads([loop], returned=False)
@@ -669,21 +705,26 @@ class _ModuleLoopFinder(_LoopFinder):
         text: str,
         lines: list[str],
         path: str,
-        number: int,
         kinds: Statements,
     ) -> None:
-        super().__init__(source.body, MODULE, lines, path, number, kinds)
+        super().__init__(source.body, MODULE, lines, path, kinds)
         self._of_functions = globals_of_functions(text, path)
         self._variables = stored_names(
             [statement for statement in source.body if not isinstance(statement, _NO_VARIABLES)]
         )
 
-    def _may_be_taken_out(self, loop: _Loop) -> bool:
-        if "range" in self._variables or not can_be_moved(loop):
-            return False
+    def _obstacle_around(self, loop: _Loop) -> str:
+        if "range" in self._variables:
+            return "is in a module that binds `range`"
+        if not can_be_moved(loop):
+            return "contains a text over several lines"
         if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
-            return False
-        return not stored_names([loop]) & self._of_functions
+            return "annotates variables"
+        if read_names := stored_names([loop]) & self._of_functions:
+            return (
+                f"binds `{min(read_names)}`, which functions of the module use: move the loop into a function"
+            )
+        return ""
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
         # Later code may read every name that the loop binds. The loop may also change the objects that it
@@ -691,26 +732,61 @@ class _ModuleLoopFinder(_LoopFinder):
         return set(count_loads([loop])) & self._variables, stored_names([loop])
 
 
-def _is_plain(loop: _Loop) -> bool:
-    """Return whether a loop is of a kind that is watched, and holds no refused statement."""
+_WORDS: dict[type[ast.AST], str] = {
+    ast.Yield: "yields",
+    ast.YieldFrom: "yields",
+    ast.Await: "awaits",
+    ast.AsyncFor: "awaits",
+    ast.AsyncWith: "awaits",
+    ast.Global: "declares a name `global`",
+    ast.Nonlocal: "declares a name `nonlocal`",
+    ast.Delete: "deletes something",
+    ast.FunctionDef: "defines a function",
+    ast.AsyncFunctionDef: "defines a function",
+    ast.ClassDef: "defines a class",
+    ast.Import: "imports a module",
+    ast.ImportFrom: "imports from a module",
+    ast.Match: "contains a `match`",
+}
+
+
+def _refused_node(loop: _Loop) -> ast.AST | None:
+    """Return a node of the loop that a function made of it must not hold."""
+    return next((node for node in ast.walk(loop) if isinstance(node, REFUSED_NODES)), None)
+
+
+def _line_of_obstacle(loop: _Loop) -> int:
+    return getattr(_refused_node(loop), "lineno", loop.lineno)
+
+
+def _obstacle_in(loop: _Loop) -> str:
+    """Return why a loop is of no kind that is watched; an empty text if it is of such a kind."""
+    refused_node = _refused_node(loop)
+    if refused_node is not None:
+        return _WORDS[type(refused_node)]
     nodes = list(ast.walk(loop))
-    if any(isinstance(node, REFUSED_NODES) for node in nodes):
-        return False
     if any(isinstance(node, ast.ExceptHandler) and node.name for node in nodes):
-        return False
+        return "names an exception that it handles"
     returns = any(isinstance(node, ast.Return) for node in nodes)
     if returns and any(isinstance(node, (ast.Try, ast.With)) for node in nodes):
-        return False
+        return "returns, and contains a `try` or `with`"
     if isinstance(loop, ast.While):
-        in_a_line = loop.test.end_lineno == loop.test.lineno
-        return (
-            not loop.orelse
-            and loop.body[0].lineno > (loop.test.end_lineno or 0)
-            and (in_a_line or not binds(loop.test))
-        )
-    if _is_over_range(loop):
-        return isinstance(loop.target, ast.Name) and not _is_tiny(loop.iter)
-    return items_of(loop) is not None
+        return _obstacle_in_while(loop)
+    if not _is_over_range(loop):
+        return "" if items_of(loop) is not None else "runs over something that is no range and no array"
+    if not isinstance(loop.target, ast.Name):
+        return "counts in something that is no variable"
+    return f"has fewer than {constants.SHORT_LOOP} iterations" if _is_tiny(loop.iter) else ""
+
+
+def _obstacle_in_while(loop: ast.While) -> str:
+    if loop.orelse:
+        return "has an `else`"
+    if loop.body[0].lineno <= (loop.test.end_lineno or 0):
+        return "is on one line"
+    if loop.test.end_lineno != loop.test.lineno and binds(loop.test):
+        return "binds a name in a test over several lines"
+    return ""
 
 
 def _is_over_range(loop: ast.For) -> bool:

@@ -173,17 +173,22 @@ _IMPORTS = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*(\w+)", re.MULTILINE)
 
 def _starts_as_source(program: Program) -> bool:
     """Return whether the program's modules start as their source: none of them is for tensors."""
-    if "tensorflow" in sys.modules or not fast_flags.host:
-        return False
     if any(getattr(settings.config, name) != value for name, value in _PLAIN_SETTINGS.items()):
         return False
+    return not may_have_tensors(program)
+
+
+def may_have_tensors(program: Program) -> bool:
+    """Return whether the program may work with tensors: settings, imports and names in its files tell."""
+    if "tensorflow" in sys.modules or not fast_flags.host:
+        return True
     for count, path in enumerate(_files_of(program)):
         try:
             if count >= _MOST_FILES or any(word in path.read_bytes() for word in OF_TENSORS):
-                return False
+                return True
         except OSError:  # `python` says what is wrong
-            return False
-    return True
+            return True
+    return False
 
 
 def _files_of(program: Program) -> Iterator[Path]:

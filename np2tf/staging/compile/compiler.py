@@ -48,7 +48,6 @@ from np2tf.staging.compile.specializations import LengthsAreNeeded, Specializati
 from np2tf.staging.compile.stored_traces import StoredTraces
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
 from np2tf.staging.host.jit import JittedFunction, Run
-from np2tf.staging.host.loop_context import replace_loops
 from np2tf.staging.host.watched_loops import leave_on_host
 from np2tf.staging.objects.user_code import code_of, first_line, place_of
 from np2tf.staging.random.streams import OutOfWords
@@ -208,6 +207,21 @@ class Compiler:
     def caches(self) -> dict[Any, SpecializationCache]:
         """The specialization caches, by the key of the calls' signature."""
         return self._caches.caches
+
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds of traces, and of XLA's compilations in first calls."""
+        return self._budget.seconds
+
+    @property
+    def expected_seconds(self) -> float:
+        """The expected seconds of compiling the function once more."""
+        return self._budget.expected_seconds
+
+    @property
+    def gain(self) -> float:
+        """The seconds that compiled calls have saved; negative if the host was faster."""
+        return self._budget.gain
 
     @property
     def _tier(self) -> str:
@@ -621,8 +635,7 @@ class Compiler:
             return result
         cache, call = compilation.cache, compilation.call
         if isinstance(failure, LongCallError):
-            with replace_loops():
-                return self.run_unjitted(failure, call.args, call.kwargs)
+            return self.run_unjitted(failure, call.args, call.kwargs)
         # Nothing has been written back: the same call on the host raises NumPy's own error …
         if not isinstance(failure, (DiscardedCall, tf.errors.OpError)):
             return self.run_unjitted(failure, call.args, call.kwargs, cache)
@@ -700,7 +713,8 @@ class Compiler:
     def _note_compiled_call(
         self, concrete_function: ConcreteFunction, is_new: bool, timing: Comparison, seconds: float
     ) -> None:
-        note_compiled_call(timing, self._budget, seconds, concrete_function.is_warm, is_new)
+        compiling = concrete_function.compile_seconds
+        note_compiled_call(timing, self._budget, seconds, compiling, concrete_function.is_warm, is_new)
         concrete_function.is_warm = True
         if concrete_function.how == "xla":
             self._jitted.compiled_count += 1

@@ -284,6 +284,11 @@ class Program:
         inputs += [as_tensor(numbers[k]) for k in self._task.inputs]
         return Compiling(self._supervision.call, inputs)
 
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds in which XLA has compiled the code apart from a call."""
+        return self._supervision.compile_seconds
+
     def hlo(self, stage: str) -> str:
         """Return XLA's code of a stage."""
         return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
@@ -457,6 +462,11 @@ class ConcreteFunction:
     def loops(self) -> list[str]:
         """For each staged loop "xla" or "graph"."""
         return self.program.loops.how
+
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds in which XLA has compiled the code apart from a call; 0.0 if it compiled in a call."""
+        return self.program.compile_seconds
 
     @property
     def has_assumed(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Collection
 from typing import Any, NamedTuple
@@ -48,11 +49,13 @@ class LoopCompiler(Compiler):
         return compiler
 
     def compile_ahead(
-        self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float
+        self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float | None
     ) -> Fallback | None:
-        """Make code for a call in `seconds` without running it; return the reason if that is impossible."""
+        """Make code for a call in `seconds`, or in any time (None), without running it; return the reason if
+        that is impossible.
+        """
         try:
-            with self._giving(seconds):
+            with contextlib.nullcontext() if seconds is None else self._giving(seconds):
                 self._code_for(args, {}, changing_places)
         except Exception as error:
             pass_on(error)

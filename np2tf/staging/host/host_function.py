@@ -33,6 +33,8 @@ class HostFunction:
         callees_cost: the seconds that compiling the most expensive of its callees has cost.
         average: the average seconds of the latest calls.
         latest, latest_own: the seconds of the last call, and without long calls of other jitted functions.
+        seconds: the seconds of all timed calls.
+        granted_calls: the number of calls that need not be timed, of which the last may still be to come.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -40,7 +42,8 @@ class HostFunction:
         self._function = function
         self.timed_calls, self.since = 0, process_time()
         self.own_seconds = self.average = self.callees_cost = 0.0
-        self.latest = self.latest_own = 0.0
+        self.latest = self.latest_own = self.seconds = 0.0
+        self.granted_calls = 0
         # True if loops were hot when the function last ran with watched loops during a report.
         self._may_be_hot = watched_original_of(function) is not None
 
@@ -86,11 +89,12 @@ class HostFunction:
         """True if calls take so little time that no check pays."""
         return self.timed_calls >= constants.CALLS_TO_AVERAGE and self.average < constants.TOO_SHORT
 
-    @property
-    def untimed_calls(self) -> int:
-        """The number of calls that need not be timed, for a function whose calls are short."""
+    def grant_untimed_calls(self) -> int:
+        """Return the number of calls that need not be timed, for a function whose calls are short."""
         calls = constants.TIMING_SECONDS / (0.01 * max(self.average, 1e-9))
-        return int(min(max(calls, constants.UNTIMED_CALLS), constants.MOST_UNTIMED))
+        count = int(min(max(calls, constants.UNTIMED_CALLS), constants.MOST_UNTIMED))
+        self.granted_calls += count
+        return count
 
     @functools.cached_property
     def run_inside(self) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
@@ -168,6 +172,7 @@ class HostFunction:
     def note(self, seconds: float, own_seconds: float) -> None:
         """Count a call with its seconds, and its seconds without long calls of other jitted functions."""
         self.latest, self.latest_own = seconds, own_seconds
+        self.seconds += seconds
         self.timed_calls += 1
         self.own_seconds += own_seconds
         self.average += (seconds - self.average) / min(self.timed_calls, constants.CALLS_TO_AVERAGE)

@@ -111,6 +111,24 @@ TIERS = (None, "auto", "compile", "host")
 _modules = sys.modules
 
 
+class _Called:
+    """The jitted functions that have been called, while a report is made.
+
+    Attributes:
+        functions: these functions; None if no report is made.
+    """
+
+    functions: list[JittedFunction] | None = None
+
+    def add(self, jitted_function: JittedFunction) -> None:
+        """Record the first call of a function."""
+        if self.functions is not None:
+            self.functions.append(jitted_function)
+
+
+called = _Called()
+
+
 @without_tensors
 class JittedFunction:
     """A function wrapped by `jit`; call it like the original.
@@ -151,6 +169,7 @@ class JittedFunction:
 
     @functools.cached_property
     def _host(self) -> HostFunction:
+        called.add(self)
         return HostFunction(self.__wrapped__)
 
     @functools.cached_property
@@ -195,12 +214,13 @@ class JittedFunction:
         if self._untimed_calls:
             self._untimed_calls -= 1
             return self._plain(*args, **kwargs)
-        self._untimed_calls = self._host.untimed_calls
+        self._untimed_calls = self._host.grant_untimed_calls()
         return self._host.time(self._plain, args, kwargs, self._note_length)
 
     def _note_length(self) -> None:
         """Time all calls again if the latest calls were not short."""
         if not self._host.is_short:
+            self._host.granted_calls -= self._untimed_calls
             self._untimed_calls = -1
 
     def _decide(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -281,7 +301,8 @@ class JittedFunction:
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""
         self._plain = self._host.direct_function
-        self._untimed_calls = self._host.untimed_calls
+        self._host.granted_calls -= max(self._untimed_calls, 0)
+        self._untimed_calls = self._host.grant_untimed_calls()
 
     # -- what decorators and `inspect` ask of a function -----------------------------------------------------
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from np2tf.arrays.front.flags import fast_flags, uses_numpy_rules
@@ -19,25 +16,6 @@ if TYPE_CHECKING:
     from np2tf.staging.host.jit import JittedFunction
 
 
-class _LongCalls(threading.local):
-    """The calls that this thread runs on the host because compiled code takes long for them."""
-
-    depth = 0
-
-
-_long_calls = _LongCalls()
-
-
-@contextmanager
-def replace_loops() -> Iterator[None]:
-    """Replace hot loops in the block in every tier, because whole functions are not compiled."""
-    _long_calls.depth += 1
-    try:
-        yield
-    finally:
-        _long_calls.depth -= 1
-
-
 def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
     """Return the compiler of a loop's function."""
     load()
@@ -46,7 +24,7 @@ def loop_compiler(jitted_function: JittedFunction) -> LoopCompiler:
 
 def is_possible() -> bool:
     """Return whether loops on the host may be compiled in the present context."""
-    if installation.problem or config.jit == "off" or (config.tier != "auto" and not _long_calls.depth):
+    if installation.problem or config.jit == "off":
         return False
     if not fast_flags.numpy or not uses_numpy_rules():
         return False

@@ -19,7 +19,16 @@ from np2tf.core.errors import TracingTimeError
 from np2tf.core.faults import note_fault
 from np2tf.staging.host.loop_context import is_possible, loop_compiler
 from np2tf.staging.host.regions import Regions
-from np2tf.staging.host.watched_loops import REGIONS, WATCH, LoopFunction, WatchedLoop, hot, loop_costs, loops
+from np2tf.staging.host.watched_loops import (
+    REGIONS,
+    WATCH,
+    LoopFunction,
+    WatchedLoop,
+    compiles_at_once,
+    hot,
+    loop_costs,
+    loops,
+)
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, load
 from np2tf.staging.tiers.choice import loop_pays
@@ -326,7 +335,7 @@ class LoopRun:
         """Return whether compiled code continues after Python has run some iterations, or the rest of one."""
         if self._loop.refused or self._policy is None or not len(self._rounds_left):
             return False
-        if self._balance.is_lost_at_exits(self._per_round):
+        if self._balance.is_lost_at_exits(self._per_round) and not compiles_at_once():
             self._give_up()
             return False
         self._frame = _Frame.of(frame, self._frame.first)
@@ -396,20 +405,21 @@ class LoopRun:
     def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
         before, seconds = timing.seconds, timing.read()
         self._note_progress(position, frame)
+        acts = 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
         if position <= constants.LOADING_ROUNDS:
-            timing.first = timing.timer.own_seconds
+            timing.first, timing.acts = timing.timer.own_seconds, acts
         else:
-            acts = self._acts_in(frame)
             if acts == timing.acts:
                 self._per_round = min(self._per_round, (seconds - before) / size)
             timing.acts = acts
-            if seconds >= constants.HOT_LOOP and position < len(self._numbers):
-                self._loop.short = 0
-                hot.count += 1
-                waits = self._is_traced or not self._runs_in_regions(position, timing, frame)
-                if waits and self._continues(position, timing, frame):
-                    self.regions.clear()
-                    return None
+        is_hot = seconds >= constants.HOT_LOOP and position > constants.LOADING_ROUNDS
+        if (is_hot or compiles_at_once()) and position < len(self._numbers):
+            self._loop.short = 0
+            hot.count += 1
+            waits = self._is_traced or not self._runs_in_regions(position, timing, frame)
+            if waits and self._continues(position, timing, frame):
+                self.regions.clear()
+                return None
         return max(1, min(2 * size, int(position * constants.CLOCK_PERIOD / seconds) if seconds else size))
 
     def _note_progress(self, position: int, frame: types.FrameType) -> None:
@@ -450,7 +460,9 @@ class LoopRun:
         return True
 
     def _compile_beside(self, frame: types.FrameType) -> None:
-        """Let XLA compile the traced loop in a thread, if it may."""
+        """Let XLA compile the traced loop in a thread, if it may, and nobody wants the code at once."""
+        if compiles_at_once():
+            return
         _, jitted_function = self._loop.functions(frame.f_globals)
         assert jitted_function is not None
         compiler = loop_compiler(jitted_function)
@@ -481,26 +493,37 @@ class LoopRun:
         A loop that may have side exits is compiled with them if Python seldom acts there: as a whole it would
         be a graph, because of what it prints, or could not be compiled.
         """
-        whole, rounds = self._loop.whole, position - constants.LOADING_ROUNDS
+        whole, at_once = self._loop.whole, compiles_at_once()
         variants = [whole] if whole.with_exits is None else [whole, whole.with_exits]
         if timing.acts * constants.LEAST_ROUNDS_AN_ACT <= position:
             variants.reverse()
+        elif at_once and position < constants.LEAST_ROUNDS_AN_ACT:
+            return False  # whether Python acts in most iterations is not known yet
         for loop in variants:
             if loop.refused:
                 continue
             self._loop = loop
-            passed = timing.timer.own_seconds - timing.first
-            if self._acts is not None:
-                # What Python does at side exits does not count. If it always acts, nothing is known.
-                passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
-            left = passed * self._progress.multiple_left(rounds)
-            if not self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals)):
+            left = None if at_once else self._seconds_left(position, timing)
+            if not (
+                is_possible()
+                if left is None
+                else self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals))
+            ):
                 return False
             if self._take_over(frame, left):
                 return True
             if not loop.refused:
                 return False
         return False
+
+    def _seconds_left(self, position: int, timing: _Timing) -> float:
+        """Return the seconds that the host would still take for the loop, without long calls."""
+        rounds = position - constants.LOADING_ROUNDS
+        passed = timing.timer.own_seconds - timing.first
+        if self._acts is not None:
+            # What Python does at side exits does not count. If it always acts, nothing is known.
+            passed = min(passed, self._per_round * rounds) if self._per_round < float("inf") else 0.0
+        return passed * self._progress.multiple_left(rounds)
 
     def _note_end(self, rounds: int, timing: _Timing) -> None:
         try:
@@ -530,7 +553,7 @@ class LoopRun:
         if isinstance(entry, bool):
             return entry
         compiler, arguments = entry
-        start, loop = perf_counter(), self._loop
+        start, loop, compile_seconds = perf_counter(), self._loop, compiler.compile_seconds
         result, timing = compiler.enter(arguments, loop.changing_places)
         if result is not None:
             self._taken_over = True
@@ -544,8 +567,13 @@ class LoopRun:
                 self._note = partial(compiler.note_host_run, timing)
             else:
                 entry_of_report = loop.note_replacement(rounds_left.start - self._numbers.start, 0.0)
+                compiling = compiler.compile_seconds - compile_seconds
+                compiled = perf_counter() - start - compiling
                 entry_of_report.rounds += len(rounds_left)
-                entry_of_report.compiled += perf_counter() - start
+                entry_of_report.compiling += compiling
+                entry_of_report.compiled += compiled
+                if loop.per_round:
+                    entry_of_report.saved += loop.per_round * len(rounds_left) - compiled
         except Exception as error:
             self._refuse_after(error)
         return False
@@ -606,8 +634,10 @@ class LoopRun:
             and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
         )
 
-    def _take_over(self, frame: types.FrameType, seconds_left: float) -> bool:
-        """Return whether the loop was traced; `seconds_left` is the time that the host would still take."""
+    def _take_over(self, frame: types.FrameType, seconds_left: float | None) -> bool:
+        """Return whether the loop was traced; `seconds_left` is the time that the host would still take, or
+        None if the trace may take any time.
+        """
         loop, self._frame = self._loop, _Frame.of(frame)
         if any(name not in self._frame.variables for name in loop.function.parameters):
             return False
@@ -617,12 +647,14 @@ class LoopRun:
         if jitted_function is None:
             return False
         load()
-        limit = constants.PATIENCE_OF_LOOPS * seconds_left * machine.slowdown
-        if loop.record is not None:
-            limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
+        limit = None
+        if seconds_left is not None:
+            limit = constants.PATIENCE_OF_LOOPS * seconds_left * machine.slowdown
+            if loop.record is not None:
+                limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
         loop.note_compilation(perf_counter() - start, clock.compile_seconds - compile_seconds)
-        if why is not None and why.kind is TracingTimeError:
+        if why is not None and why.kind is TracingTimeError and limit is not None:
             loop.least = constants.GIVEN_UP_FACTOR * limit
             return False
         if why is not None and not why.kind.is_momentary:
@@ -693,6 +725,8 @@ class LoopRun:
         code is faster, and else 0.
         """
         size, trace_count = max(1, int(constants.WARM_TRIAL / self._per_round)), jitted_function.trace_count
+        if compiles_at_once():
+            return size
         for _ in range(constants.WARM_TRIALS):
             duration = yield size
             if duration is None:
@@ -759,9 +793,10 @@ class LoopRun:
         entry.compiled += running
         if not compiling:
             self._balance.note(rounds, seconds, self.exit > 0)
-            if not is_discarded:
+            if not is_discarded and self._per_round < float("inf"):
+                entry.saved += rounds * self._per_round - seconds
                 ledger.note_gain(rounds * self._per_round, seconds)
-            if not (is_discarded or self.is_over or self.exit):
+            if not (is_discarded or self.is_over or self.exit or compiles_at_once()):
                 self._compared = self._rounds_left[: self._balance.rounds_to_compare(self._per_round)]
         if is_discarded:
             self._loop.note_discarded_call()

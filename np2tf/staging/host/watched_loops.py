@@ -10,7 +10,9 @@ from np2tf.core import late
 from np2tf.core.counts import Fallback, TakenOver, counts
 from np2tf.core.errors import CalleeError, ValueNeededError
 from np2tf.core.faults import note_fault
+from np2tf.core.settings import config
 from np2tf.staging.tiers import constants
+from np2tf.staging.tiers.call_context import tier
 from np2tf.staging.tiers.clock import Costs, import_cost
 from np2tf.staging.tiers.history import Followed, FunctionRecord
 from np2tf.staging.tiers.ledger import TRANSLATE, ledger
@@ -33,6 +35,8 @@ WITH_EXITS, EXITS_SUFFIX = " with side exits", "_with_exits"
 MODULE = "<module>"
 #: What stands before the number of a region in its key.
 REGION = " region "
+#: What the name of a loop's function ends with in messages.
+OF_LOOP = ": loop"
 
 
 class LoopFunction(NamedTuple):
@@ -122,7 +126,6 @@ class WatchedLoop(Followed):
         ratio: the seconds of its iterations as compiled code divided by the seconds on the host; -1.0 if not
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
-        changing_places: the places of the arguments that are different numbers every time.
         host_seconds: the seconds of all its runs on the host.
         outer: the loops around it.
     """
@@ -137,14 +140,12 @@ class WatchedLoop(Followed):
         self.unwatched_runs = self.short = 0
         self._discarded_calls = 0
         self._was_due = False
-        count = len(loop_function.parameters) + loop_function.items
+        #: Why it cannot be compiled, if that is known.
+        self.failure: Fallback | None = None
         #: The same loop with side exits, for a loop that cannot be compiled as a whole; None if it has none.
         self.with_exits: WatchedLoop | None = None
         #: The same loop without side exits.
         self.whole: WatchedLoop = self
-        changing = {*loop_function.results, *loop_function.changing}
-        places = {k for k, name in enumerate(loop_function.parameters) if name in changing}
-        self.changing_places = frozenset({*places, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
@@ -153,7 +154,7 @@ class WatchedLoop(Followed):
 
     def note_failure(self, why: Fallback) -> None:
         """Refuse the loop, and its other variant if a line has failed that is in both."""
-        self.refused = True
+        self.refused, self.failure = True, why
         if why.kind not in (ValueNeededError, CalleeError):
             return
         inside = why.path == self.path and why.line in self.function.lines
@@ -161,6 +162,15 @@ class WatchedLoop(Followed):
             self.whole.refused = self.whole.refused or inside
         elif self.with_exits is not None and inside and why.line not in self.with_exits.function.exit_lines:
             self.with_exits.refused = True
+
+    @functools.cached_property
+    def changing_places(self) -> frozenset[int]:
+        """The places of the arguments that are different numbers every time."""
+        function = self.function
+        count = len(function.parameters) + function.items
+        changing = {*function.results, *function.changing}
+        places = {k for k, name in enumerate(function.parameters) if name in changing}
+        return frozenset({*places, count, count + 1})
 
     @functools.cached_property
     def regions(self) -> list[WatchedLoop]:
@@ -197,6 +207,10 @@ class WatchedLoop(Followed):
         """
         if self.is_hopeless:
             return False
+        if compiles_at_once():
+            # The loop around it goes first: its compiled code contains this loop.
+            self._was_due = not any(loop._is_undecided for loop in self.outer)
+            return self._was_due
         # Most runs of an inner loop end here, so that whether it is due is not asked each time.
         was_short = self.short > constants.SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
         unwatched = constants.UNWATCHED_RUNS << min(self.short, constants.MOST_DOUBLINGS_OF_UNWATCHED)
@@ -213,6 +227,8 @@ class WatchedLoop(Followed):
     @property
     def is_due(self) -> bool:
         """True if the loop is to be entered as compiled code, although its runs are short."""
+        if compiles_at_once():
+            return self._is_entered and not self.refused and self.cost > 0.0
         if self._is_faster_compiled:
             return True
         if not self._may_be_entered:
@@ -223,6 +239,11 @@ class WatchedLoop(Followed):
         if not pays(self.host_seconds, 0.0, cost):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
+
+    @property
+    def _is_undecided(self) -> bool:
+        """True if the loop is watched, and may still be compiled at once."""
+        return self._was_due and not self.refused
 
     @property
     def _is_entered(self) -> bool:
@@ -282,7 +303,7 @@ class WatchedLoop(Followed):
         way = self.call_record(arguments, {})
         if way is None or way.refusal is None:
             return False
-        counts.fell_back(way.refusal.fallback)
+        self.failure = counts.fell_back(way.refusal.fallback)
         return True
 
     @property
@@ -333,10 +354,17 @@ class WatchedLoop(Followed):
         pair = self._functions.get(id(names))
         if pair is None:
             plain = types.FunctionType(self.code, names, self.function.of)
-            plain.__qualname__ = f"{self.function.of}: loop"
+            plain.__qualname__ = f"{self.function.of}{OF_LOOP}"
             plain.__module__ = names.get("__name__", "")
-            pair = self._functions[id(names)] = plain, _translate(plain, self.function)
+            why, translation = _translate(plain, self.function)
+            self.failure = self.failure or why
+            pair = self._functions[id(names)] = plain, translation
         return pair
+
+
+def compiles_at_once() -> bool:
+    """Return whether loops are compiled at once, and not when that is expected to pay."""
+    return not tier.is_auto and config.tier == "compile"  # the first is fast
 
 
 class _HotLoops:
@@ -387,9 +415,11 @@ def add_loops(functions: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> 
                 inner_loop.outer.append(loop)
 
 
-def _translate(plain: types.FunctionType, loop_function: LoopFunction) -> JittedFunction | None:
+def _translate(
+    plain: types.FunctionType, loop_function: LoopFunction
+) -> tuple[Fallback | None, JittedFunction | None]:
     try:
         return late.translator.staged_loop(plain, loop_function)  # type: ignore[no-any-return]
     except Exception as error:  # a fault of np2tf must not break a loop that works without it
         note_fault(error, plain.__code__, loop_function.of)
-        return None
+        return None, None

@@ -83,6 +83,11 @@ class Budget:
         return self._costs.seconds
 
     @property
+    def gain(self) -> float:
+        """The seconds that compiled calls have saved in comparison with calls on the host."""
+        return self._costs.gain
+
+    @property
     def own_seconds(self) -> float:
         """The seconds of the function on the host."""
         return self._host.own_seconds

@@ -54,11 +54,12 @@ def note_host_call(timing: Comparison, seconds: float, own_seconds: float) -> No
 
 
 def note_compiled_call(
-    timing: Comparison, budget: Budget, seconds: float, is_warm: bool, is_new: bool
+    timing: Comparison, budget: Budget, seconds: float, compiling: float, is_warm: bool, is_new: bool
 ) -> None:
     """Record a call of compiled code.
 
     Args:
+        compiling: those of the seconds of a first call in which XLA compiled; 0.0 if that is not known.
         is_warm: whether the code has run before; XLA compiles in its first call.
         is_new: whether the code was traced for this call.
     """
@@ -66,13 +67,18 @@ def note_compiled_call(
         # As long as this call, the first call ran.
         ledger.note(XLA, -min(seconds, timing.cold))
         timing.cold = 0.0
-        budget.note_gain(seconds, timing.usual_host)
-        if not timing.is_settled and not is_new:
-            timing.add_compiled_time(seconds)
     else:
-        budget.note_first_call(seconds)
-        timing.cold = seconds
-    timing.count_compiled_call(seconds, is_warm)
+        known = min(compiling, seconds)
+        budget.note_first_call(known or seconds)
+        if not known:
+            timing.cold = seconds
+            timing.count_compiled_call(seconds, is_warm=False)
+            return
+        seconds -= known
+    budget.note_gain(seconds, timing.usual_host)
+    if is_warm and not timing.is_settled and not is_new:
+        timing.add_compiled_time(seconds)
+    timing.count_compiled_call(seconds, is_warm=True)
 
 
 def lose(timing: Comparison, budget: Budget) -> bool:

@@ -34,8 +34,10 @@ _DRAWS = {
 _DEPTH = 4
 
 
-#: The share that compiling code is expected to save.
-_savings: dict[types.CodeType, float] = {}
+#: The names of the libraries' functions that code calls.
+_calls: dict[types.CodeType, frozenset[str]] = {}
+#: Whether code draws single numbers in loops.
+_draws: dict[types.CodeType, bool] = {}
 
 
 def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
@@ -44,26 +46,36 @@ def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
     Args:
         names: the globals of the code.
     """
-    if code not in _savings:
-        saving = constants.EXPECTED_SAVING
-        if _calls_library(code, names, _DEPTH):
-            saving = constants.LIBRARY_SAVING
-        if _draws_in_loops(code, names, _DEPTH):
-            saving = constants.DRAWS_SAVING
-        _savings[code] = saving
-    return _savings[code]
+    if code not in _draws:
+        _draws[code] = _draws_in_loops(code, names, _DEPTH)
+    if _draws[code]:
+        return constants.DRAWS_SAVING
+    return constants.LIBRARY_SAVING if library_calls(code, names) else constants.EXPECTED_SAVING
 
 
-def _calls_library(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
+def library_calls(code: types.CodeType, names: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of the libraries' functions that the code calls, by itself or in its callees.
+
+    Args:
+        names: the globals of the code.
+    """
+    if code not in _calls:
+        _calls[code] = _calls_in(code, names, _DEPTH)
+    return _calls[code]
+
+
+def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> frozenset[str]:
     words = set(code.co_names)
-    found = words & _LIBRARY
+    found = frozenset(words & _LIBRARY)
     if found and not (found == {"fft"} and words & _OF_FREQUENCIES):
-        return True
-    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    callees = list(_functions(words, names)) if depth else []
-    return any(_calls_library(part, names, depth) for part in inner) or any(
-        _calls_library(callee.__code__, callee.__globals__, depth - 1) for callee in callees
-    )
+        return found
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType) and (found := _calls_in(part, names, depth)):
+            return found
+    for callee in _functions(words, names) if depth else ():
+        if found := _calls_in(callee.__code__, callee.__globals__, depth - 1):
+            return found
+    return frozenset()
 
 
 def _draws_in_loops(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:

@@ -157,6 +157,7 @@ class Supervision:
     Attributes:
         call: calls the function without supervision.
         is_long: whether a call has been stopped because it took long.
+        compile_seconds: the seconds in which XLA has compiled it apart from a call; 0.0 if it has not.
 
     Args:
         call: calls the function.
@@ -167,6 +168,7 @@ class Supervision:
     def __init__(self, call: ConcreteCall, runs_ahead: bool) -> None:
         self.call, self._runs_ahead = call, runs_ahead
         self.is_long = self._is_compiled = False
+        self.compile_seconds = 0.0
 
     def run(self, inputs: list[tf.Tensor], arrays: Sequence[Any], has_alternative: bool) -> _Outputs:
         """Return the outputs of the function; raise LongCallError if the host should run the call.
@@ -197,16 +199,21 @@ class Supervision:
         if self.is_long:
             return self._in_a_thread(inputs)
         if not self._is_compiled and self._runs_ahead:
-            # XLA compiles, which nothing can stop; no loop begins.
-            sign = StopSign()
-            sign.set()
-            self.call(inputs, sign.tensor)
+            self._compile_ahead(inputs)
         self._is_compiled = True
         outputs = self._in_time(inputs)
         if outputs is not None:
             return outputs
         self.is_long = True
         return self._run(inputs, arrays, has_alternative, is_main)
+
+    def _compile_ahead(self, inputs: list[tf.Tensor]) -> None:
+        """Let XLA compile, which nothing can stop; no loop begins."""
+        start = time.perf_counter()
+        sign = StopSign()
+        sign.set()
+        self.call(inputs, sign.tensor)
+        self.compile_seconds = time.perf_counter() - start
 
     def _in_time(self, inputs: list[tf.Tensor]) -> _Outputs | None:
         """Return the outputs; None if the call would take long."""

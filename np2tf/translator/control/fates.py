@@ -34,6 +34,7 @@ class Fate:
         fate: "compiled" with `@np2tf.jit`, "compiled only as part of a compiled caller",
             "interpreted", or "plain Python" for a function with loops that shows neither arrays nor
             arithmetic.
+        at: the line of the reason, if it is known.
         asks: the number of calls and context managers that np2tf checks while tracing.
     """
 
@@ -43,6 +44,7 @@ class Fate:
     fate: str
     asks: int = 0
     reason: str = ""
+    at: int = 0
 
     def __str__(self) -> str:
         calls = "1 call is" if self.asks == 1 else f"{self.asks} calls are"
@@ -69,7 +71,9 @@ def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterato
         elif not about_arrays:
             yield Fate(name, line, True, PLAIN)
         elif decision is None:
-            yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts))
+            why = fitness.every_unfit.get(function)
+            at = 0 if why is None else facts.position(why.node)[0]
+            yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts), at=at)
         else:
             fate = STAGED if function in fitness.staged_functions and is_translated else CALLED
             asks = len(decision.callees) + len(decision.contexts)
@@ -85,7 +89,8 @@ def share(fates: Sequence[Fate], fate: str) -> tuple[int, str]:
 def reasons(fates: Sequence[Fate], limit: int) -> list[tuple[str, int]]:
     """Return the most frequent reasons why functions stay on the host, without the names in them."""
     plain = (_PLACE.sub(", which cannot be compiled", entry.reason) for entry in fates if entry.fate == HOST)
-    texts = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
+    places = (re.sub(r"at line \d+", "at line …", reason) for reason in plain)
+    texts = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in places)
     return Counter(texts).most_common(limit)
 
 

@@ -360,21 +360,18 @@ def test_the_report_tells_what_ran_where(numeric: Path):
     report = json.loads((numeric / "report.json").read_text())
     script = str(numeric / "script.py")
     where = report["where"]
-    assert where["compiled"]["calls"] + where["graph"]["calls"] == 2
-    assert where["compiling"]["traces"] >= 1
-    assert 0 < where["compiling"]["seconds"] < report["seconds"]
-    assert where["host"]["calls"] > 8
+    assert where["tracing"]["calls"] >= 1
+    assert 0 < where["importing"]["seconds"] < report["seconds"]
+    assert sum(time["seconds"] for time in where.values()) == pytest.approx(report["seconds"], rel=0.01)
+    assert 0 < report["spent"]["tracing"] < report["seconds"]
     functions = {function["name"]: function for function in report["functions"]}
     assert functions["compiled"]["line"] == 6
     assert functions["fallen"]["host"]["calls"] == 2
+    assert functions["compiled"]["compiled"]["calls"] + functions["compiled"]["graph"]["calls"] == 2
     (unjitted,) = report["unjitted"]
     assert (unjitted["path"], unjitted["line"], unjitted["calls"]) == (script, 16, 2)
     assert unjitted["code"] == "NP2TF542"
-    slow = {(fallback["name"], fallback["line"]): fallback for fallback in report["host_fallbacks"]}
-    assert slow["roots", 24]["calls"] == 3
-    assert slow["roots", 24]["path"] == script
-    assert "fallen" in {name for name, _ in slow}
-    assert {call["path"] for call in report["host_calls"]} == {script}
+    assert "fallen" in {fallback["name"] for fallback in report["host_fallbacks"]}
 
 
 def test_the_report_as_text_comes_last_also_after_an_error(numeric: Path):
@@ -383,8 +380,7 @@ def test_the_report_as_text_comes_last_also_after_an_error(numeric: Path):
     assert done.returncode == 1
     error, _, report = done.stderr.partition("ZeroDivisionError: division by zero\n")
     assert "Traceback" in error
-    assert "compiled by XLA" in report
-    assert re.search(r"3×  script.py:24  roots: there is no TensorFlow version", report)
+    assert "importing TensorFlow" in report
     assert re.search(r"script.py:16: NP2TF542 fallen: .*\(2 calls\)", report)
 
 

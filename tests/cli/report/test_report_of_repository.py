@@ -146,7 +146,7 @@ def test_markdown(repository: Path) -> None:
     assert done.exit_code == 0
     lines = done.output.splitlines()
     assert lines[0] == "## np2tf: a\\|b \\<c\\>"
-    assert "**100 %** of 1 functions" in done.output
+    assert "**100 %** of 1 function over arrays" in done.output
     assert "| NP2TF002 | 2 | NumPy has no public name `np.wrong`" in done.output
     for block in re.findall(r"(?:^\|.*\n)+", done.output, re.MULTILINE):
         columns = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
@@ -227,6 +227,9 @@ def test_a_run_is_shown() -> None:
     assert "pytest <x> took 3.00 s and ended with status 1." in shown
     assert "10.0×" in shown
     assert "NP2TF520: x <y>" in shown
+    assert "25 % a.py:7 f: loop: calls <g>" in shown
+    assert "np2tf spent 1.50 s on compiling, and saved 2.00 s by estimation" in shown
+    assert sum(part.seconds for part in run.parts) == pytest.approx(run.seconds)
 
 
 @pytest.mark.slow
@@ -241,4 +244,4 @@ def test_a_program_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("NP2TF_TIER", "compile")
     done = report("pkg", "--run", "pytest -q -p no:cacheprovider")
     assert done.exit_code == 0, done.output
-    assert "(status 0); 1 of 1 jitted functions ran as compiled code." in done.output
+    assert "(status 0); 1 of 1 jitted function ran as compiled code." in done.output

@@ -124,7 +124,7 @@ from np2tf.staging.tiers import constants
 
 take_over = replacement.LoopRun._take_over
 replacement.LoopRun._take_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
-replacement.LoopRun._pays = lambda *_: replacement._is_possible()
+replacement.LoopRun._pays = lambda *_: replacement.is_possible()
 WatchedLoop._is_faster_compiled = False
 for name, value in (("HOT_LOOP", 0.0), ("LOADING_ROUNDS", 0), ("FASTER", float("inf")), ("SHORT_LOOP", 2)):
     setattr(constants, name, value)

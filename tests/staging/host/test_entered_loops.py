@@ -11,8 +11,8 @@ import pytest
 
 import np2tf
 from np2tf.staging.host import watched_loops
-from np2tf.staging.report import Watch
 from np2tf.staging.tiers import constants
+from np2tf.staging.watch import Watch
 from tests.fuzz.test_random_programs import _difference
 from tests.helpers.differential import arguments_of, load, observe
 from tests.helpers.random_programs import program

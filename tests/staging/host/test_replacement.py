@@ -17,9 +17,9 @@ from np2tf.staging.host import replacement, watched_loops
 from np2tf.staging.host import replacement as watching
 from np2tf.staging.host.replacement import Balance
 from np2tf.staging.host.watched_loops import LoopFunction
-from np2tf.staging.report import Watch
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.clock import Stopwatch, clock
+from np2tf.staging.watch import Watch
 from tests.fuzz.test_random_programs import _difference
 from tests.helpers.differential import arguments_of, load, observe
 from tests.helpers.random_programs import program
@@ -676,15 +676,17 @@ def test_a_report_tells_of_loops(taken: Taken) -> None:
     assert all(loop["compiled"] > 0.0 and loop["compiling"] > 0.0 for loop in data)
     assert "Loops that continued as compiled code:" in as_text(report)
     assert f"{data[0]['path']}:5  f: from iteration 1 on" in as_text(report)
-    (function,) = (function for function in report.functions.values() if function.name == "f")
+    (function,) = (function for function in report.functions if function.name == "f")
     assert function.host.calls == 2
-    assert function.compiled.calls > 0
+    accounts = {account.line: account for account in report.accounts if account.path == data[0]["path"]}
+    assert accounts.keys() == {5, 12}
+    assert all(account.spent > 0.0 for account in accounts.values())
 
 
 def test_a_function_without_hot_loops_tells_a_report_of_its_operations() -> None:
     """Nothing is known of operations in code with watched loops, so that runs only where it may be of use."""
     f = imported(f"{HEAD}def f(x):\n    for i in range(40):\n        x = np.sqrt(x)\n    return x\n")["f"]
-    watch = Watch()
+    watch = Watch(of_operations=True)
     try:
         for _ in range(3):
             f(np.ones(3))

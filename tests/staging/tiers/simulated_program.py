@@ -160,7 +160,7 @@ class Function:
             world.spend(self.xla)
         world.slowest = max(world.slowest, self.compiled(size) - self.host(size))
         world.pass_time(self.compiled(size), self.host(size))
-        note_compiled_call(timing, self._budget, world.now - start, has_code, not has_code)
+        note_compiled_call(timing, self._budget, world.now - start, 0.0, has_code, not has_code)
         return None
 
     def _compile(self, size: int) -> bool:
