@@ -63,13 +63,18 @@ class LoopCompiler(Compiler):
         return None
 
     def compile_beside(
-        self, args: tuple[Any, ...], changing_places: Collection[int]
+        self, args: tuple[Any, ...], changing_places: Collection[int], in_thread: bool
     ) -> ConcreteFunction | None:
-        """Let XLA make the code for a call in a thread, if it may, and return the code, or None."""
+        """Return the code for a call, or None if there is none.
+
+        Args:
+            in_thread: whether XLA may compile it in a thread, which begins now.
+        """
         try:
             compilation = self._code_for(args, {}, changing_places)
             signature = compilation.call.signature
-            compilation.function.compile_beside(signature.arrays, signature.numbers)
+            if in_thread:
+                compilation.function.compile_beside(signature.arrays, signature.numbers)
         except Exception as error:
             pass_on(error)
             self._note_fallback(error)

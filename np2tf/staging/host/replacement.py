@@ -224,6 +224,30 @@ class _Frame(NamedTuple):
         return [first[name] if name in first else self.variables[name] for name in function.parameters]
 
 
+class _Items:
+    """The iterable of a loop, if its elements come from arrays.
+
+    Args:
+        arrays: the arrays; none for a loop over numbers.
+        iterable: the iterable.
+    """
+
+    __slots__ = ("_iterator", "arrays")
+
+    def __init__(self, arrays: tuple[np.ndarray, ...], iterable: Any) -> None:
+        self.arrays = arrays
+        self._iterator = iter(iterable) if arrays else None
+
+    def part(self, numbers: range) -> Iterable[Any]:
+        """Return the elements with some numbers; the elements before have been passed on."""
+        return numbers if self._iterator is None else islice(self._iterator, len(numbers))
+
+    def skip(self, count: int) -> None:
+        """Skip elements that compiled code has used."""
+        if self._iterator is not None and count:
+            next(islice(self._iterator, count, count), None)
+
+
 class LoopRun:
     """The iterations of a watched loop, in parts; None stands for a part that runs as compiled code.
 
@@ -235,23 +259,20 @@ class LoopRun:
     """
 
     __slots__ = (
-        "_arrays",
         "_balance",
         "_code",
-        "_compared",
         "_frame",
-        "_is_traced",
-        "_iterator",
+        "_items",
         "_loop",
         "_note",
         "_numbers",
+        "_on_host",
         "_pending",
         "_per_round",
         "_policy",
         "_progress",
         "_report_entry",
         "_results",
-        "_resumed",
         "_rounds_left",
         "_seconds_of_part",
         "_taken_over",
@@ -270,7 +291,7 @@ class LoopRun:
         arrays: tuple[np.ndarray, ...] = (),
         iterable: Any = None,
     ) -> None:
-        self._numbers, self._loop, self._arrays = numbers, loop, arrays
+        self._numbers, self._loop, self._items = numbers, loop, _Items(arrays, iterable)
         self.exit = 0
         self.regions = Regions()
         self._progress = Progress(None if loop.is_while else len(numbers), loop.may_end_early)
@@ -278,14 +299,13 @@ class LoopRun:
         self._per_round = float("inf")
         self._policy: Generator[int, float | None, None] | None = None
         self._seconds_of_part: float | None = None
-        self._iterator = iter(iterable) if arrays else None
-        self.is_over = self._taken_over = self._is_traced = False
+        self.is_over = self._taken_over = False
         self._results: tuple[Any, ...] | None = None
         self._balance = Balance()
-        # The code that XLA compiles in a thread.
+        # The loop's code once it is traced, which XLA may be compiling in a thread.
         self._code: ConcreteFunction | None = None
-        # The iterations that the host runs next for comparison.
-        self._compared = range(0)
+        # What Python runs next: the rest of an iteration at a side exit, or iterations for comparison.
+        self._on_host = range(0)
         # The exception of a signal's handler, which is raised once the loop's variables have their values.
         self._pending: BaseException | None = None
         # Receives the host's seconds, and the seconds without long calls of jitted functions.
@@ -302,11 +322,11 @@ class LoopRun:
                     raise self._pending
                 goes_on = False
                 if self.exit:
-                    yield self._part(self._resumed)
-                    self.exit = 0
+                    yield self._part(self._on_host)
+                    self.exit, self._on_host = 0, range(0)
                     goes_on = self._goes_on(sys._getframe(1))
-                elif self._compared:
-                    part, self._compared = self._compared, range(0)
+                elif self._on_host:
+                    part, self._on_host = self._on_host, range(0)
                     self._rounds_left = self._rounds_left[len(part) :]
                     start, acts = perf_counter(), self._acts_in(sys._getframe(1))
                     yield self._part(part)
@@ -346,9 +366,7 @@ class LoopRun:
         """Return the loop's iterable for some numbers; the numbers before have been passed on."""
         if self._loop.is_while:
             return repeat(None, len(numbers))
-        if self._iterator is None:
-            return numbers
-        return islice(self._iterator, len(numbers))
+        return self._items.part(numbers)
 
     def _parts(self) -> Iterator[Iterable[Any]]:
         """Yield the numbers, piece by piece; the clock is read between the pieces."""
@@ -416,7 +434,7 @@ class LoopRun:
         if (is_hot or compiles_at_once()) and position < len(self._numbers):
             self._loop.short = 0
             hot.count += 1
-            waits = self._is_traced or not self._runs_in_regions(position, timing, frame)
+            waits = self._code is not None or not self._runs_in_regions(position, timing, frame)
             if waits and self._continues(position, timing, frame):
                 self.regions.clear()
                 return None
@@ -444,12 +462,9 @@ class LoopRun:
         """Return whether compiled code takes over after some iterations: the loop is worth compiling, was
         traced, and XLA, which compiles in a thread while the host goes on, has ended.
         """
-        if not self._is_traced:
-            if not self._continue_compiled(position, timing, frame):
-                return False
-            self._is_traced = True
-            self._compile_beside(frame)
-        if self._code is not None and self._code.is_compiling:
+        if self._code is None and self._continue_compiled(position, timing, frame):
+            self._code = self._compile_beside(frame)
+        if self._code is None or self._code.is_compiling:
             return False
         loop, self._frame = self._loop, _Frame.of(frame, self._frame.first)
         self._rounds_left = self._numbers[position:]
@@ -459,14 +474,12 @@ class LoopRun:
         self._taken_over = True
         return True
 
-    def _compile_beside(self, frame: types.FrameType) -> None:
-        """Let XLA compile the traced loop in a thread, if it may, and nobody wants the code at once."""
-        if compiles_at_once():
-            return
+    def _compile_beside(self, frame: types.FrameType) -> ConcreteFunction | None:
+        """Return the code of the traced loop, which XLA compiles in a thread if nobody wants it at once."""
         _, jitted_function = self._loop.functions(frame.f_globals)
         assert jitted_function is not None
-        compiler = loop_compiler(jitted_function)
-        self._code = compiler.compile_beside(self._arguments(self._numbers), self._loop.changing_places)
+        arguments, places = self._arguments(self._numbers), self._loop.changing_places
+        return loop_compiler(jitted_function).compile_beside(arguments, places, not compiles_at_once())
 
     def _runs_in_regions(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether parts of the loop's body are compiled, or may soon be, and not the whole loop."""
@@ -558,7 +571,7 @@ class LoopRun:
         if result is not None:
             self._taken_over = True
             self._rounds_left = rounds_left[len(rounds_left) :]
-            self._skip(len(rounds_left))
+            self._items.skip(len(rounds_left))
             self.is_over = loop.function.tells and bool(result[-1])
             self._results = result[: len(loop.function.results)]
         try:
@@ -606,11 +619,6 @@ class LoopRun:
             loop.refused = True
             return None
         return jitted_function
-
-    def _skip(self, count: int) -> None:
-        """Skip `count` elements of the loop's iterable, which compiled code has used."""
-        if self._iterator is not None and count:
-            next(islice(self._iterator, count, count), None)
 
     def _pays(
         self,
@@ -668,7 +676,7 @@ class LoopRun:
         values = self._frame.arguments(function)
         if function.kind == "while":
             return (*values, len(numbers))
-        values += [*self._arrays, numbers.start, numbers.stop]
+        values += [*self._items.arrays, numbers.start, numbers.stop]
         return (*values, numbers.step) if function.kind == "steps" else tuple(values)
 
     def finish(self) -> tuple[Any, ...]:
@@ -686,7 +694,7 @@ class LoopRun:
                 self._seconds_of_part = self._run(size)
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False
-        self._skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
+        self._items.skip(self._rounds_left.start - start if len(self._rounds_left) else 0)
         return tuple(variables[name] for name in self._loop.function.results)
 
     @property
@@ -746,7 +754,7 @@ class LoopRun:
 
     @property
     def _is_done(self) -> bool:
-        return self.is_over or self.exit > 0 or bool(self._compared) or not len(self._rounds_left)
+        return self.is_over or self.exit > 0 or bool(self._on_host) or not len(self._rounds_left)
 
     def _run(self, size: int) -> float | None:
         """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
@@ -784,7 +792,7 @@ class LoopRun:
         if not self.exit:
             return len(part)
         done = len(part) - int(place) if self._loop.is_while else part.index(int(place)) + 1
-        self._resumed = part[done - 1 : done]
+        self._on_host = part[done - 1 : done]
         return done
 
     def _note_part(self, rounds: int, seconds: float, compiling: float, is_discarded: bool) -> None:
@@ -797,7 +805,7 @@ class LoopRun:
                 entry.saved += rounds * self._per_round - seconds
                 ledger.note_gain(rounds * self._per_round, seconds)
             if not (is_discarded or self.is_over or self.exit or compiles_at_once()):
-                self._compared = self._rounds_left[: self._balance.rounds_to_compare(self._per_round)]
+                self._on_host = self._rounds_left[: self._balance.rounds_to_compare(self._per_round)]
         if is_discarded:
             self._loop.note_discarded_call()
         else:
