@@ -28,7 +28,6 @@ from np2tf.loading.loops.names import Function, count_loads, functions_of, jumps
 from np2tf.translator.sources.python_trees import imports_in
 
 _Loop = ast.For | ast.While
-_INDENTATION = "    "
 #: A region has at least so many operations on what may be arrays, or a loop, or a call of a function of the
 #: program: how long it takes is measured while the program runs.
 _LEAST_OPERATIONS = 3
