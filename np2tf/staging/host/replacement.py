@@ -557,13 +557,15 @@ class LoopRun:
         jitted_function = self._stageable_function(frame, arguments)
         if jitted_function is None:
             return False
+        loading = perf_counter()
         load()
+        loading = perf_counter() - loading
         limit = None if seconds_left is None else seconds_left / constants.REST_FACTOR
         if limit is not None and loop.record is not None:
             limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
         seconds = perf_counter() - start
-        loop.compiling_seconds += seconds
+        loop.compiling_seconds += seconds - loading
         # Translating the loop is a part of compiling, too.
         clock.compile_seconds = compile_seconds + seconds
         loop_costs.seconds += seconds
