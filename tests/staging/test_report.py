@@ -6,6 +6,8 @@ import ast
 import importlib
 import json
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,14 @@ def test_without_a_report_nothing_is_in_the_way():
     assert len(during) == len(before) + 1
     assert sum(a is not b for a, b in zip(before, during, strict=False)) > 100
     assert [a for a, b in zip(before, entered(), strict=True) if a is not b] == []
+
+
+def test_a_report_loads_nothing() -> None:
+    program = (
+        "import sys; from np2tf.cli import run_report; from np2tf.staging.watch import Watch\n"
+        "run_report.as_json(Watch().stop())\nassert 'tensorflow' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def places(report: Report, why: str) -> dict[str, int]:

@@ -25,8 +25,9 @@ from np2tf.staging.process.sampler import (
     XLA,
 )
 from np2tf.staging.report import Function, Report
-from np2tf.translator.batch.project import Project
+from np2tf.translator.batch.one_file import fates_of, translate_bytes
 from np2tf.translator.control.fates import HOST, PLAIN, Fate
+from np2tf.translator.sources.options import Options
 from np2tf.translator.sources.python_trees import DEFINITIONS, first_line, own_statements, python_tree
 
 #: Code that takes a smaller share of the time is not listed.
@@ -306,9 +307,12 @@ def prospects_of(path: str) -> tuple[LoopProspect, ...]:
 @lru_cache
 def _fates_of(path: str) -> dict[str, Fate]:
     """Return what the translator makes of the functions of a file, by their names."""
-    project = Project([(Path(path), Path(path).parent)], with_fates=True)
-    list(project.outcomes())
-    return {fate.name: fate for _, fate in project.fates()}
+    file, options = Path(path), Options()
+    try:
+        outcome = translate_bytes(file.read_bytes(), file, file.parent, options)
+    except OSError:
+        return {}
+    return {fate.name: fate for fate in fates_of(outcome, options)}
 
 
 def sentence(code: str, reason: str, path: str, line: int, here: str) -> str:

@@ -654,14 +654,17 @@ class LoopRun:
         jitted_function = self._stageable_function(frame, arguments)
         if jitted_function is None:
             return False
+        loading = perf_counter()
         load()
+        loading = perf_counter() - loading
         limit = None
         if seconds_left is not None:
             limit = constants.PATIENCE_OF_LOOPS * seconds_left * machine.slowdown
             if loop.record is not None:
                 limit = max(limit, constants.FIRST_CALL_GAIN * loop.record.cost)
         why = loop_compiler(jitted_function).compile_ahead(arguments, loop.changing_places, limit)
-        loop.note_compilation(perf_counter() - start, clock.compile_seconds - compile_seconds)
+        seconds, noted = perf_counter() - start, clock.compile_seconds - compile_seconds
+        loop.note_compilation(seconds - loading, noted - loading)
         if why is not None and why.kind is TracingTimeError and limit is not None:
             loop.least = constants.GIVEN_UP_FACTOR * limit
             return False

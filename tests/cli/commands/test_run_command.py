@@ -384,6 +384,40 @@ def test_the_report_as_text_comes_last_also_after_an_error(numeric: Path):
     assert re.search(r"script.py:16: NP2TF542 fallen: .*\(2 calls\)", report)
 
 
+HOT = """
+    import textwrap
+    import numpy as np
+
+
+    def step(x, k):
+        for j in range(3):
+            x = np.sin(x) + j
+        return x + k
+
+
+    def main():
+        x = np.ones(20_000)
+        for k in range(600):
+            x = step(x, k)
+            textwrap.wrap("a text", 3)
+
+
+    main()
+    """
+
+
+@pytest.mark.parametrize("tier", ["auto", "compile"])
+def test_the_report_says_what_stayed_on_numpy(tier: str, numeric: Path):
+    (numeric / "script.py").write_text(dedent(HOT))
+    done = np2tf_run(numeric, "--tier", tier, "--report", "script.py")
+    assert done.returncode == 0, done.stderr
+    assert "FaultWarning" not in done.stderr
+    if tier == "auto":
+        text = "script.py:14  `main`: loop: calls `textwrap.wrap`, which compiled code cannot run (line 16"
+        assert text in done.stderr
+    assert re.search(r"np2tf: \d+\.\d+ s in total\n", done.stderr)
+
+
 def test_strict_fails_where_a_function_cannot_be_compiled(numeric: Path):
     (numeric / "script.py").write_text(dedent(REPORTED))
     done = np2tf_run(numeric, "--jit", "strict", "--tier", "compile", "script.py")
