@@ -66,12 +66,13 @@ class Ledger:
         run = min(perf_counter() - self._start, process_time() - self._processor)
         return constants.ALLOWED_SHARE * run + constants.ALLOWED_SECONDS
 
-    def allows(self, saving: float, cost: float, factor: float = constants.FIRST_CALL_GAIN) -> bool:
+    def allows(self, saving: float, cost: float, factor: float | None = None) -> bool:
         """Return whether to spend `cost` seconds, given the seconds that are expected to be saved.
 
         Args:
-            factor: how many times its cost the wager must be expected to save.
+            factor: how many times its cost the wager must be expected to save; FIRST_CALL_GAIN by default.
         """
+        factor = constants.FIRST_CALL_GAIN if factor is None else factor
         unpaid = max(self.debt - self.allowance, 0.0)
         repayments = constants.DEBT_FACTOR * 2.0 ** min(self.lost, constants.MOST_IN_VAIN)
         return saving >= factor * cost + repayments * unpaid
