@@ -172,7 +172,7 @@ def test_other_kinds_of_calls_wait_for_their_share(time: _Time) -> None:
     """The first code needs some seconds on the host; later code also a part of its expected cost."""
     clock.clock.host_seconds = 1000.0
     assert not _budget(0.9 * HOST_SECONDS_FIRST).is_due(None)
-    function = _budget(100.0)
+    function = _budget(200.0)
     assert function.is_due(None)
     assert not function.is_due(Comparison(own_seconds=0.9 * HOST_SECONDS_FIRST))
     assert function.is_due(Comparison(own_seconds=COMPILE_SECONDS / SHARED_BY))

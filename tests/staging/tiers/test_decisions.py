@@ -535,6 +535,9 @@ def test_numbers_that_have_varied_are_inputs_of_the_first_code(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load()
+    from np2tf.staging.compile.compiler import Compiler
+
+    monkeypatch.setattr(Compiler, "_stored_traces", lambda *_: None)
 
     def scaled(x: Any, k: float) -> Any:
         return x * k
@@ -703,7 +706,7 @@ def test_the_second_process_decides_at_once(tmp_path: Path) -> None:
     assert host_calls > 1
     first, traces, host_calls, _ = run(200)
     assert first == 1, "the first call is compiled"
-    assert traces == 1
+    assert traces == 0, "from the trace of the first process"
     made: Callable[[int], list[int]] = run
     short = made(1)
     assert short[0] == 1, "the process is shorter than any before, which nobody can know"
