@@ -49,7 +49,7 @@ def library_calls(code: types.CodeType, names: Mapping[str, Any]) -> frozenset[s
 
 def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> frozenset[str]:
     words = set(code.co_names)
-    found = frozenset(words & _LIBRARY)
+    found = frozenset(word for word in words & _LIBRARY if not _is_of_program(names.get(word), names))
     if found and not (found == {"fft"} and words & _OF_FREQUENCIES):
         return found
     for part in code.co_consts:
@@ -59,6 +59,12 @@ def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> fro
         if found := _calls_in(callee.__code__, callee.__globals__, depth - 1):
             return found
     return frozenset()
+
+
+def _is_of_program(value: Any, names: Mapping[str, Any]) -> bool:
+    """Return whether a value is a function that the program itself defines in these globals."""
+    function = getattr(value, "__wrapped__", value)
+    return isinstance(function, types.FunctionType) and function.__module__ == names.get("__name__")
 
 
 def _functions(words: set[str], names: Mapping[str, Any]) -> Iterator[types.FunctionType]:
