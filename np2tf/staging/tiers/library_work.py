@@ -5,6 +5,7 @@ The names in the code, and in the program's functions that it calls, tell before
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -49,7 +50,8 @@ def library_calls(code: types.CodeType, names: Mapping[str, Any]) -> frozenset[s
 
 def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> frozenset[str]:
     words = set(code.co_names)
-    found = frozenset(word for word in words & _LIBRARY if not _is_of_program(names.get(word), names))
+    own_words = {word for word in words & _LIBRARY if _is_of_program(names.get(word), names)}
+    found = frozenset(words & _LIBRARY - (own_words - _attributes(code) if own_words else own_words))
     if found and not (found == {"fft"} and words & _OF_FREQUENCIES):
         return found
     for part in code.co_consts:
@@ -59,6 +61,11 @@ def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> fro
         if found := _calls_in(callee.__code__, callee.__globals__, depth - 1):
             return found
     return frozenset()
+
+
+def _attributes(code: types.CodeType) -> set[str]:
+    """Return the attributes and methods that code reads."""
+    return {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD")}
 
 
 def _is_of_program(value: Any, names: Mapping[str, Any]) -> bool:

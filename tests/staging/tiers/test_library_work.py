@@ -56,6 +56,10 @@ def cholesky(x):
     return x
 
 
+def solve(a, b):
+    return np.linalg.solve(a, b)
+
+
 def factor(x):
     return cholesky(x) * 2
 
@@ -86,7 +90,7 @@ def names() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["transform", "alone", "imported", "through", "deep", "Solver.step", "Solver.run"]
+    "name", ["transform", "alone", "imported", "through", "deep", "solve", "Solver.step", "Solver.run"]
 )
 def test_libraries_take_the_time(names: dict[str, Any], name: str) -> None:
     """By the code itself, or by the program's functions and methods that it calls."""
