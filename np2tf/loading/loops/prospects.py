@@ -8,6 +8,7 @@ text alone. A call whose callee the text does not show is decided at run time.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -111,18 +112,21 @@ class _Judge:
             self._lines[loop_function.name] = (count + 1, *loop_function.lines)
             parts.append(loop_function.text)
             count += loop_function.text.count("\n")
-        self._facts, self._unfit = self._judged("".join(parts), path)
+        self._text, self._path = "".join(parts), path
 
-    @staticmethod
-    def _judged(text: str, path: str) -> tuple[Facts | None, dict[str, Unfit]]:
+    @functools.cached_property
+    def _facts(self) -> Facts | None:
+        """The facts of the file with the loops' functions; None if it cannot be translated."""
         try:
-            facts = translate(Source.of(text, path), _OPTIONS).facts
+            return translate(Source.of(self._text, self._path), _OPTIONS).facts
         except (SourceError, RecursionError):
-            return None, {}
-        if facts is None:
-            return None, {}
-        unfit = facts.get(Fitness, _OPTIONS).every_unfit
-        return facts, {function.name.value: why for function, why in unfit.items()}
+            return None
+
+    @functools.cached_property
+    def _unfit(self) -> dict[str, Unfit]:
+        """The functions that cannot be compiled, by their names."""
+        unfit = {} if self._facts is None else self._facts.get(Fitness, _OPTIONS).every_unfit
+        return {function.name.value: why for function, why in unfit.items()}
 
     def judge(self, prospect: LoopProspect, loop_function: LoopFunction, lists: set[str]) -> LoopProspect:
         """Return the prospect of a loop: compiled as a whole, with side exits, or not at all.

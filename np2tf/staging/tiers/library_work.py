@@ -66,7 +66,8 @@ def library_calls(code: types.CodeType, names: Mapping[str, Any]) -> frozenset[s
 
 def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> frozenset[str]:
     words = set(code.co_names)
-    found = frozenset(words & _LIBRARY)
+    own_words = {word for word in words & _LIBRARY if _is_of_program(names.get(word), names)}
+    found = frozenset(words & _LIBRARY - (own_words - _attributes(code) if own_words else own_words))
     if found and not (found == {"fft"} and words & _OF_FREQUENCIES):
         return found
     for part in code.co_consts:
@@ -106,6 +107,17 @@ def _draws_in_a_loop(code: types.CodeType) -> bool:
                 return True
             arguments = -1
     return False
+
+
+def _attributes(code: types.CodeType) -> set[str]:
+    """Return the attributes and methods that code reads."""
+    return {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD")}
+
+
+def _is_of_program(value: Any, names: Mapping[str, Any]) -> bool:
+    """Return whether a value is a function that the program itself defines in these globals."""
+    function = getattr(value, "__wrapped__", value)
+    return isinstance(function, types.FunctionType) and function.__module__ == names.get("__name__")
 
 
 def _functions(words: set[str], names: Mapping[str, Any]) -> Iterator[types.FunctionType]:

@@ -50,6 +50,20 @@ def again(x):
     return endless(x)
 
 
+def cholesky(x):
+    for k in range(len(x)):
+        x[k] /= 2
+    return x
+
+
+def solve(a, b):
+    return np.linalg.solve(a, b)
+
+
+def factor(x):
+    return cholesky(x) * 2
+
+
 def stencil(x):
     return np.roll(x, 1) + np.sqrt(x) @ x
 
@@ -76,14 +90,14 @@ def names() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["transform", "alone", "imported", "through", "deep", "Solver.step", "Solver.run"]
+    "name", ["transform", "alone", "imported", "through", "deep", "solve", "Solver.step", "Solver.run"]
 )
 def test_libraries_take_the_time(names: dict[str, Any], name: str) -> None:
     """By the code itself, or by the program's functions and methods that it calls."""
     assert expected_saving(_code(names, name), names) == constants.LIBRARY_SAVING
 
 
-@pytest.mark.parametrize("name", ["frequencies", "endless", "stencil", "Solver.plain"])
+@pytest.mark.parametrize("name", ["frequencies", "endless", "stencil", "factor", "Solver.plain"])
 def test_compiled_code_saves_time(names: dict[str, Any], name: str) -> None:
     assert expected_saving(_code(names, name), names) == constants.EXPECTED_SAVING
 
