@@ -95,4 +95,8 @@ def main(args: list[str] | None = None) -> Any:
         click.echo(f"np2tf: NP2TF905 internal error: {type(error).__name__}: {error}", err=True)
         click.echo("Please report this, with the command and the file.", err=True)
         sys.exit(INTERNAL)
-    return action()
+    if args is not None:
+        return action()
+    from np2tf.staging.process.ending import run_to_the_end
+
+    return run_to_the_end(action)

@@ -6,7 +6,6 @@ import importlib.util
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,7 +28,6 @@ from np2tf.loading.programs.program import (
 )
 from np2tf.loading.programs.startup_log import keep_quiet
 from np2tf.loading.programs.workers import run_workers, worker_index
-from np2tf.staging.process.ending import run_to_the_end
 
 FORMATS = ("text", "json")
 
@@ -183,8 +181,7 @@ def run(
         except Exception as error:  # the program runs without a report
             note_fault(error)
     configuration = {**choices, **({"device": device_name} if device_name else {})}
-    start = partial(_start, main_program, configuration, full_traceback)
-    raise DeferredAction(lambda: run_to_the_end(start))
+    raise DeferredAction(lambda: _start(main_program, configuration, full_traceback))
 
 
 def _is_installed(name: str) -> bool:
