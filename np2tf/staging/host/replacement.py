@@ -483,13 +483,15 @@ class LoopRun:
 
     def _runs_in_regions(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether parts of the loop's body are compiled, or may soon be, and not the whole loop."""
-        whole = self._loop.whole
-        is_cut = whole.function.acts_always or timing.acts * constants.LEAST_ROUNDS_AN_ACT > position
+        whole, at_once = self._loop.whole, compiles_at_once()
+        acts_often = timing.acts * constants.LEAST_ROUNDS_AN_ACT > position
+        is_cut = (whole.function.acts_always or acts_often) and not at_once
         if not whole.regions or not (is_cut or self._is_refused):
             return False
 
         def pays(region: WatchedLoop, left: float) -> bool:
-            return self._pays(timing.seconds, left, expected_saving(region.code, frame.f_globals), region)
+            saving = expected_saving(region.code, frame.f_globals)
+            return is_possible() if at_once else self._pays(timing.seconds, left, saving, region)
 
         left = self._progress.multiple_left(position - constants.LOADING_ROUNDS)
         return self.regions.decide(whole.regions, position, left, pays)
