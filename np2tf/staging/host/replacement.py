@@ -702,7 +702,7 @@ class LoopRun:
         entry = self._report_entry
         if entry.rounds:
             entry.compiled += seconds
-            if self._per_round < float("inf"):
+            if self._per_round < float("inf") and not compiles_at_once():  # one iteration tells too little
                 entry.saved += rounds * self._per_round - seconds
             self._balance.note(rounds, seconds, self.exit > 0)
         else:  # XLA compiles at the first call
