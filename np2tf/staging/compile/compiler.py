@@ -759,7 +759,12 @@ class Compiler:
         strict = config.jit == "strict" or self._keeps_rules
         if isinstance(error, PromotionError) or (strict and isinstance(error, StagingError)):
             raise error
-        result = self._host.run_timed(args, kwargs)
+        try:
+            result = self._host.run_timed(args, kwargs)
+        except BaseException:
+            if isinstance(error, LongCallError):  # such a call often ends so, and the reason is still of use
+                self._note_fallback(error)
+            raise
         if strict:
             raise NotStagedError(f"{self.name} cannot be compiled: {first_line(error)}") from error
         try:

@@ -806,7 +806,10 @@ class LoopRun:
         entry.compiled += running
         if not compiling:
             self._balance.note(rounds, seconds, self.exit > 0)
-            if not is_discarded and self._per_round < float("inf"):
+            is_known = (
+                self._per_round < float("inf") and not compiles_at_once()
+            )  # one iteration tells too little
+            if is_known and not is_discarded:
                 entry.saved += rounds * self._per_round - seconds
                 ledger.note_gain(rounds * self._per_round, seconds)
             if not (is_discarded or self.is_over or self.exit or compiles_at_once()):

@@ -12,6 +12,7 @@ import pytest
 import np2tf
 from np2tf.core.counts import UnjittedWarning
 from np2tf.staging.host import replacement
+from np2tf.staging.host.watched_loops import loop_costs
 from np2tf.staging.tiers import constants
 from tests.helpers.differential import arguments_of, load, observe
 from tests.helpers.replacing import Taken, imported
@@ -36,6 +37,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
 
     monkeypatch.setattr(replacement.LoopRun, "_take_over", counted)
     monkeypatch.setattr(constants, "SHORT_LOOP", 2)
+    monkeypatch.setattr(loop_costs, "seconds", loop_costs.seconds)
     with np2tf.config.using(tier="compile"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnjittedWarning)
         yield found
