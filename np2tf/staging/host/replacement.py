@@ -806,9 +806,8 @@ class LoopRun:
         entry.compiled += running
         if not compiling:
             self._balance.note(rounds, seconds, self.exit > 0)
-            is_known = (
-                self._per_round < float("inf") and not compiles_at_once()
-            )  # one iteration tells too little
+            # Under tier compile, one iteration was timed, which tells too little.
+            is_known = self._per_round < float("inf") and not compiles_at_once()
             if is_known and not is_discarded:
                 entry.saved += rounds * self._per_round - seconds
                 ledger.note_gain(rounds * self._per_round, seconds)
