@@ -32,7 +32,8 @@ SHARE_OF_LONG_CALLS = 0.25
 EXPECTED_SAVING = 0.6
 #: The same if NumPy's libraries take the time: transforms, solvers, sorting.
 LIBRARY_SAVING = 0.1
-#: The same if it draws single random numbers in a loop, which took up to 18 times as long as compiled code.
+#: The same if a loop draws single numbers from NumPy's old generator (MT19937), which took up to 18 times as
+#: long as compiled code. Numbers of PCG64 are 2 to 29 times faster.
 DRAWS_SAVING = 0.0
 #: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
 #: run: its steps may grow, and it may converge.

@@ -1,6 +1,6 @@
 """Code that compiling makes hardly faster, or slower: the time is that of NumPy's libraries, which transform,
-solve and sort as fast as compiled code, or of draws of single random numbers in loops, which compiled code
-makes more slowly.
+solve and sort as fast as compiled code, or of single numbers that loops draw from NumPy's old generator,
+which compiled code draws more slowly.
 
 The code, and the program's functions that it calls, tell before anything is spent.
 """
@@ -24,11 +24,13 @@ _LIBRARY = frozenset(
 _JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 #: Functions of the module `np.fft` that compute little; its name alone is no transform then.
 _OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
-#: Functions that draw one number if they get no more arguments than that.
+#: Functions of NumPy's old generator, which draw one number if they get no more arguments than that. The
+#: names of the first group are only its own, the others are its if they are read from `np.random`.
+_OLD_DRAWS = {"rand": 0, "randn": 0, "random_sample": 0, "randint": 2}
 _DRAWS = {
-    **dict.fromkeys(("random", "rand", "randn", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("random", "standard_normal"), 0),
     **dict.fromkeys(("choice", "exponential", "poisson"), 1),
-    **dict.fromkeys(("randint", "integers", "uniform", "normal"), 2),
+    **dict.fromkeys(("uniform", "normal"), 2),
 }
 #: Calls of calls are followed so deep.
 _DEPTH = 4
@@ -80,7 +82,9 @@ def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> fro
 
 
 def _draws_in_loops(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
-    """Return whether code draws single numbers in a loop, by itself or in the functions that it calls."""
+    """Return whether code draws single numbers from NumPy's old generator in a loop, by itself or in the
+    functions that it calls.
+    """
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     if _draws_in_a_loop(code) or any(_draws_in_loops(part, names, depth) for part in inner):
         return True
@@ -89,20 +93,24 @@ def _draws_in_loops(code: types.CodeType, names: Mapping[str, Any], depth: int) 
 
 
 def _draws_in_a_loop(code: types.CodeType) -> bool:
-    if _DRAWS.keys().isdisjoint(code.co_names):
+    draws = _OLD_DRAWS | (_DRAWS if "random" in code.co_names else {})
+    if draws.keys().isdisjoint(code.co_names):
         return False
     instructions = list(dis.get_instructions(code))
     ends = {
         one.argval: one.offset for one in instructions if one.opcode in _JUMPS and one.argval < one.offset
     }
-    arguments, loop_end = -1, -1
+    arguments, loop_end, of = -1, -1, ""
     for one in instructions:
         loop_end = max(loop_end, ends.get(one.offset, -1))
         if one.offset >= loop_end:
             continue
-        if one.opname.startswith("LOAD_") and isinstance(one.argval, str):
-            arguments = _DRAWS.get(one.argval, arguments if one.argval not in code.co_names else -1)
-        elif one.opname.startswith("CALL") and arguments >= 0:
+        if one.opname.startswith("LOAD_") and one.argval in code.co_names:
+            arguments = _OLD_DRAWS.get(one.argval, _DRAWS.get(one.argval, -1) if of == "random" else -1)
+            of = one.argval
+            continue
+        of = ""
+        if one.opname.startswith("CALL") and arguments >= 0:
             if (one.arg or 0) <= arguments:
                 return True
             arguments = -1

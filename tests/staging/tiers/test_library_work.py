@@ -139,6 +139,12 @@ def through_a_function(n):
     return flip() + n
 
 
+def of_a_generator(n):
+    rng = np.random.default_rng(n)
+    while n > 0:
+        n -= rng.random() * rng.normal(0.0, 1.0) + rng.integers(0, 9)
+
+
 def before_the_loop(n):
     start = np.random.rand()
     for k in range(n):
@@ -166,7 +172,7 @@ def test_draws_of_single_numbers_in_loops(name: str) -> None:
     assert expected_saving(names[name].__code__, names) == constants.DRAWS_SAVING
 
 
-@pytest.mark.parametrize("name", ["before_the_loop", "arrays", "of_another_module"])
+@pytest.mark.parametrize("name", ["of_a_generator", "before_the_loop", "arrays", "of_another_module"])
 def test_other_draws(name: str) -> None:
     names: dict[str, Any] = {}
     exec(DRAWS, names)
