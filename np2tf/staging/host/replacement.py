@@ -572,7 +572,7 @@ class LoopRun:
         loop_costs.tries += 1
         loop.note(seconds)
         if why is not None and why.kind is TracingTimeError and limit is not None:
-            loop.least = constants.GIVEN_UP_FACTOR * limit
+            loop.least, loop.failure = constants.GIVEN_UP_FACTOR * limit, why
             return False
         if why is not None and not why.kind.is_momentary:
             loop.refuse(arguments, {}, why)
