@@ -13,6 +13,7 @@ from time import perf_counter
 from types import ModuleType
 
 from np2tf.core.counts import counts
+from np2tf.core.errors import TracingTimeError
 from np2tf.staging.host.jit import JittedFunction, called
 from np2tf.staging.host.watched_loops import OF_LOOP, WatchedLoop, loops
 from np2tf.staging.process.sampler import Sampler
@@ -114,6 +115,7 @@ def _loop(loop: WatchedLoop) -> Loop:
     """Return the figures of a loop; those of its variant with side exits count if that was tried last."""
     variant = loop.with_exits if loop.refused and loop.with_exits is not None else loop
     why = variant.failure or loop.failure
+    is_over = variant.refused or (why is not None and why.kind is TracingTimeError)
     names = next((vars(module) for module in _modules_of(loop.path)), {})
     return Loop(
         loop.function.of,
@@ -121,7 +123,7 @@ def _loop(loop: WatchedLoop) -> Loop:
         loop.function.line,
         loop.host_seconds + variant.host_seconds * (variant is not loop),
         variant.expected_seconds + import_cost(),
-        None if why is None or not variant.refused else (why.code, why.reason, why.path, why.line),
+        (why.code, why.reason, why.path, why.line) if why is not None and is_over else None,
         variant.refused and variant.ratio >= constants.FASTER,
         sorted(library_calls(loop.code, names)),
     )

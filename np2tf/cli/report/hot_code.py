@@ -238,6 +238,8 @@ class Reasons:
             yield _library(function.library, scope)
         if function is not None and any("faster than compiled" in reason for reason in function.reasons):
             yield "its compiled code was slower than NumPy, so its calls stay there"
+        if function is not None and (compiled := function.compiled.calls + function.graph.calls):
+            yield f"{compiled} of its {function.calls} calls were compiled; this is the time of the others"
         if function is None or not function.calls:
             fate = _fates_of(scope.path).get(scope.name)
             if fate is not None and fate.fate == HOST:
@@ -318,6 +320,7 @@ def _fates_of(path: str) -> dict[str, Fate]:
 def sentence(code: str, reason: str, path: str, line: int, here: str) -> str:
     """Return a reason as a sentence: its words, the place, and what helps."""
     place = f"line {line}" if path == here else f"{path}:{line}"
+    reason = reason.removeprefix("it ")
     entry = codes().get(code)
     remedy = _HELP.get(code) or ("" if entry is None else _advice(entry.remedy))
     remedy = next((help for words, help in _HELP_BY_WORDS.items() if words in reason), remedy)

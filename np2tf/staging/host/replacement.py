@@ -668,7 +668,7 @@ class LoopRun:
         seconds, noted = perf_counter() - start, clock.compile_seconds - compile_seconds
         loop.note_compilation(seconds - loading, noted - loading)
         if why is not None and why.kind is TracingTimeError and limit is not None:
-            loop.least = constants.GIVEN_UP_FACTOR * limit
+            loop.least, loop.failure = constants.GIVEN_UP_FACTOR * limit, why
             return False
         if why is not None and not why.kind.is_momentary:
             loop.refuse(arguments, {}, why)
