@@ -63,6 +63,7 @@ def test_a_function_is_translated_when_it_is_due(tmp_path: Path) -> None:
     import importlib
     constants = importlib.import_module("np" "2tf.staging.tiers.constants")
     constants.FIRST_CALL_GAIN = constants.COMPILE_SECONDS = constants.HOST_SECONDS_FIRST = 0.0
+    constants.DEBT_FACTOR = 0.0
     constants.LEAST_SHARE = constants.TOO_SHORT = 0.0
     constants.SHARE_OF_ALL = 1e9
     """

@@ -73,7 +73,9 @@ class Ledger:
             factor: how many times its cost the wager must be expected to save; FIRST_CALL_GAIN by default.
         """
         factor = constants.FIRST_CALL_GAIN if factor is None else factor
-        unpaid = max(self.debt - self.allowance, 0.0)
+        # Importing TensorFlow is a part of the first wagers, until one of them is lost.
+        pending = 0.0 if self.lost else self.spent[IMPORT]
+        unpaid = max(self.debt - self.allowance - pending, 0.0)
         repayments = constants.DEBT_FACTOR * 2.0 ** min(self.lost, constants.MOST_IN_VAIN)
         return saving >= factor * cost + repayments * unpaid
 

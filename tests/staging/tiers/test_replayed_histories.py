@@ -2,7 +2,8 @@
 bounded, and what a program promises is won.
 
 The bound: at any moment, the program is behind by at most 5 % of its time, 0.3 seconds, and the cost of one
-wrong prediction: the import of TensorFlow, one compilation, and the calls that show that it is slower.
+wrong prediction: the import of TensorFlow, two compilations, because the second may begin before the first is
+known to be lost, and the calls that show that they are slower.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def test_the_regret_is_bounded(history: History, is_busy: bool, monkeypatch: pyt
     trials = constants.WARM_CALLS * (2 if history is _two_kinds_of_calls else 1)
     for seed in range(150):
         world = _replay(monkeypatch, history, seed, is_busy)
-        one_wager = IMPORT_SECONDS + world.largest + trials * world.slowest
+        one_wager = IMPORT_SECONDS + 2 * world.largest + trials * world.slowest
         worst = (MOST_LOAD if is_busy else 1.0) * one_wager
         assert world.worst <= worst + 1e-6, f"seed {seed}: {world.worst:.2f} s of {world.host:.1f}"
 
