@@ -17,6 +17,7 @@ class Comparison:
         own_seconds: the seconds on the host, without long calls of other jitted functions.
         since: the processor's seconds of this process before the first of the calls.
         is_settled: whether the tiers have been compared well enough.
+        seen_host: the seconds of the fastest call on the host in earlier comparisons.
         trial_seconds: the seconds of the warm compiled calls of the latest comparison, some of which may take
             far longer than the best.
         discarded_calls: the number of compiled calls that the host has repeated, for functions that handle
@@ -40,6 +41,7 @@ class Comparison:
     since: float = field(default_factory=process_time)
     host_calls: int = 0
     best_host: float = float("inf")
+    seen_host: float = float("inf")
     best_compiled: float = float("inf")
     warm_calls: int = 0
     trial_seconds: float = 0.0
@@ -86,6 +88,7 @@ class Comparison:
         self.reviews += 1
         self.is_settled = self.on_host = False
         self.host_calls = self.warm_calls = self.discarded_calls = 0
+        self.seen_host = min(self.seen_host, self.best_host)
         self.best_host = self.best_compiled = float("inf")
         self.trial_seconds = 0.0
 
@@ -102,8 +105,9 @@ class Comparison:
             return self.seconds < constants.REVIEW_FACTOR * self.known_host
         if self.best_compiled >= constants.CLEARLY_SLOWER * self.best_host:
             return self.host_calls > 0
-        # Of calls that differ by much, one on the host may be of the slow sort.
+        # Of calls that differ by much, those on the host may be of the slow sort.
         is_even = self.trial_seconds <= constants.UNUSUAL * self.warm_calls * self.best_compiled
+        is_even = is_even and self.best_host <= constants.UNUSUAL * self.seen_host
         is_clear = self.best_host >= constants.CLEARLY_FASTER * self.best_compiled
         return self.host_calls > 1 and is_clear and is_even
 
