@@ -95,8 +95,19 @@ def _show_markdown(text: str, is_source: bool) -> None:
     if is_source or not console.is_terminal:
         output.write_text(text, is_for_people=True)
         return
-    from rich.markdown import Markdown
+    from rich.markdown import Markdown, TableElement
+    from rich.table import Table
 
+    class Folded(TableElement):
+        """A table whose cells are folded, and not cut, where a path is wider than its column."""
+
+        def __rich_console__(self, *of: Any) -> Any:
+            for part in super().__rich_console__(*of):
+                for column in part.columns if isinstance(part, Table) else ():
+                    column.overflow = "fold"
+                yield part
+
+    Markdown.elements = {**Markdown.elements, "table_open": Folded}
     console.print(Markdown(text))
 
 
