@@ -6,7 +6,7 @@ import os
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, TYPE_CHECKING
 
 import click
 
@@ -107,8 +107,10 @@ def _show_markdown(text: str, is_source: bool) -> None:
                     column.overflow = "fold"
                 yield part
 
-    Markdown.elements = {**Markdown.elements, "table_open": Folded}
-    console.print(Markdown(text))
+    class Page(Markdown):
+        elements: ClassVar = {**Markdown.elements, "table_open": Folded}
+
+    console.print(Page(text))
 
 
 def survey_files(paths: tuple[Path, ...], folder: Path, options: dict[str, Any]) -> Survey:
