@@ -423,7 +423,7 @@ class LoopRun:
     def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
         before, seconds = timing.seconds, timing.read()
         self._note_progress(position, frame)
-        acts = 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
+        acts = self._acts_in(frame)
         if position <= constants.LOADING_ROUNDS:
             timing.first, timing.acts = timing.timer.own_seconds, acts
         else:
