@@ -728,7 +728,7 @@ class StagedLoop:
             return self._trial(forms)
         self.plan, self._companions = assumed, Companions(self.leaves, assumed)
         self._results, self._read_storages = None, set()
-        attempt = _Attempt(guess)
+        attempt = _Attempt(guess, self._is_stoppable())
         mark, loop_count, graphs = trace.effects.mark(), len(loops.how), dict(loops.graphs)
         guard = guard_closures(self.test, self.step)
         self._attempt = attempt
@@ -785,8 +785,9 @@ class StagedLoop:
         self._judge(iteration)
         graph = variables[0].graph
         plan.graphs = graphs_within(graph)
-        note_entries(graph, zip(inputs, variables, strict=True) if assumed.storages else ())
-        if not self._is_as_guessed(attempt.guess, iteration, assumed, inputs):
+        written = len(inputs) - len(assumed.storages)
+        note_entries(graph, zip(inputs[written:], variables[written:], strict=True))
+        if not self._is_as_guessed(attempt, iteration, assumed, inputs):
             raise attempt.wrong
         plan.storages = assumed.storages
         for storage, value in ends:
@@ -796,13 +797,13 @@ class StagedLoop:
 
     def _is_as_guessed(
         self,
-        guess: Sequence[Carried | None],
+        attempt: _Attempt,
         iteration: _Iteration,
         assumed: LoopAnalysis,
         inputs: Sequence[tf.Tensor],
     ) -> bool:
         plan, outs = iteration.plan, iteration.outs
-        if outs is None or self._left(guess, outs):
+        if outs is None or self._left(attempt.guess, outs):
             return False
         try:
             forms = [self._form(k, *pair) for k, pair in enumerate(zip(plan.forms, outs, strict=True))]
@@ -819,10 +820,8 @@ class StagedLoop:
         )
         if not is_simple or set(plan.storages) != set(assumed.storages):
             return False
-        if self._is_stoppable() and all(map(calls.is_light, plan.graphs)):
+        if attempt.is_stoppable and all(map(calls.is_light, plan.graphs)):
             return False
-        if not self.trace.xla:
-            return True
         rounds = self.rounds.maximum if self.rounds.exact else None
         others = self._read_storages - set(plan.storages)
         return not grows(plan) and not PlaneOrder(plan.graphs, inputs, others, rounds)
@@ -914,14 +913,16 @@ class _Attempt:
 
     Attributes:
         guess: the variables that an iteration must change, if it is to be right.
+        is_stoppable: whether the loop ends at the call's stop sign.
         wrong: what ends the attempt if the guess is wrong.
         reads: the storages that the test reads.
         iteration: the iteration, once it has been traced.
         is_cut_short: whether it has ended at a violation.
     """
 
-    def __init__(self, guess: Sequence[Carried | None]) -> None:
+    def __init__(self, guess: Sequence[Carried | None], is_stoppable: bool) -> None:
         self.guess = guess
+        self.is_stoppable = is_stoppable
         self.wrong = _WrongGuess()
         self.reads: set[Storage] = set()
         self.iteration: _Iteration | None = None
