@@ -1,11 +1,12 @@
-"""A Python loop over mutable arrays as one tf.while_loop: guess, trial traces, hazards, building, and the
-state afterwards.
+"""A Python loop over mutable arrays as one tf.while_loop: guess, building at once, trial traces, hazards, and
+the state afterwards.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -14,7 +15,7 @@ import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 
 from np2tf.arrays.array.ndarray import is_array, scalar, storage_of
-from np2tf.arrays.operands.widened_storage import read_widened
+from np2tf.arrays.operands.widened_storage import WidenedStorage, read_widened
 from np2tf.arrays.tensors.graph_queries import graphs_within, note_block, note_entries
 from np2tf.arrays.tensors.graphs import default_graph, new_placeholder
 from np2tf.arrays.tensors.storage import (
@@ -50,9 +51,10 @@ from np2tf.staging.control.loop_analysis import (
 from np2tf.staging.control.variables import Label, Variables, describe, structure
 from np2tf.staging.objects.code_names import all_names, kept_and_new_names
 from np2tf.staging.trace.provenance import note_loop_result, possible_aliases
-from np2tf.staging.trace.trace import Trace
+from np2tf.staging.trace.trace import Trace, Violations
 from np2tf.staging.values.carried_values import (
     Carried,
+    GuardedStorage,
     Undefined,
     are_same,
     flatten,
@@ -84,17 +86,17 @@ from np2tf.staging.xla.plane_order import PlaneOrder
 
 
 class _Changes(NamedTuple):
-    """What a loop has changed when it was staged, for each of its variables, and whether it may be discarded.
+    """What a loop changes.
 
     Attributes:
-        carried: whether a variable was carried.
-        written: whether the elements of its array were written.
-        violations: whether the loop recorded violations.
+        carried: for each variable, whether it is carried.
+        written: for each variable, whether an iteration writes to its array.
+        records_violations: whether an iteration records violations; None if that is unknown.
     """
 
     carried: list[bool]
     written: list[bool]
-    violations: bool
+    records_violations: bool | None = None
 
 
 #: The code of an iteration -> its changes.
@@ -133,9 +135,14 @@ class Likely:
             for is_written, leaf in zip(changes.written, leaves, strict=True)
             if is_written and is_array(leaf) and _may_be_carried(storage_of(leaf))
         ]
-        # Where some code has recorded violations, other code usually does so, too.
-        is_checked = changes.violations or trace.violations.value.op.type != "Const"
-        return list(dict.fromkeys([*written, *[trace.violations] * is_checked]))
+        records = changes.records_violations
+        if records is None:  # where some code has recorded violations, other code usually does so, too
+            records = trace.violations._value.op.type != "Const"
+        return list(dict.fromkeys([*written, *[trace.violations] * records]))
+
+    def is_sure(self, leaves: Sequence[Any]) -> bool:
+        """Return whether the guess is likely to be right: the text does not show all that sets attributes."""
+        return self.code in _changes_of_code or len(leaves) <= self._rebound_count
 
     def _changes(self, leaves: Sequence[Any], names: Callable[[int], str]) -> _Changes:
         changes = None if self.code is None else _changes_of_code.get(self.code)
@@ -146,17 +153,18 @@ class Likely:
     def _at_first(self, leaves: Sequence[Any], names: Callable[[int], str]) -> _Changes:
         none = [False] * len(leaves)
         if self.code is None:
-            return _Changes(none, none, violations=False)
+            return _Changes(none, none)
         kept, new = kept_and_new_names(self.code)
         writes = "at" in all_names(self.code)
         carried, written = [*none], [*none]
-        for k, leaf in enumerate(leaves[: self._rebound_count]):
+        for k, leaf in enumerate(leaves):
             name, is_one_array = names(k), is_array(leaf) and type(leaf) is not scalar
             written[k] = is_one_array and name in kept and name not in new
             # If elements are written, arrays that other code gets usually stay the same objects.
             stays = is_one_array and name not in new and writes
-            carried[k] = not (written[k] or stays)
-        return _Changes(carried, written, violations=False)
+            is_bound = k < self._rebound_count or name in kept | new  # else an attribute
+            carried[k] = is_bound and not (written[k] or stays)
+        return _Changes(carried, written)
 
     def remember(self, plan: LoopAnalysis, leaves: Sequence[Any], trace: Trace) -> None:
         """Record what has turned out to change."""
@@ -167,20 +175,20 @@ class Likely:
 
 
 def _may_be_carried(storage: Storage | None) -> bool:
-    return type(storage) is Storage and not storage.is_poisoned
+    return storage is not None and type(storage) in (Storage, Violations) and not storage.is_poisoned
 
 
 # -- staged loop ---------------------------------------------------------------------------------------------
 # A Python loop over mutable arrays becomes one `tf.while_loop`.
 #
-# First the loop is analysed: its body is traced into throw-away graphs, as often as needed. Three things are
-# learnt: which state leaves change (and how they are carried), which storages born outside are written to
-# (they become loop state as well), and whether two names may stand for the same memory in a way that value
-# semantics would get wrong (then staging is refused).
+# Three things must be known of an iteration: which state leaves it changes (and how they are carried), which
+# storages born outside it writes to (they become loop state as well), and whether two names may stand for the
+# same memory in a way that value semantics would get wrong (then staging is refused).
 #
-# Only then is the real loop built. For a loop inside a throw-away graph, of a loop or a branch, the results
-# are only predicted, as placeholders. Otherwise each loop would be traced twice or more for each construct
-# around it.
+# Where these can be guessed, the loop is built at once, and its body tells whether the guess is right. If it
+# is not, or if nothing can be guessed, the loop is analysed first: its body is traced into throw-away graphs,
+# as often as needed. For a loop inside a throw-away graph, of a loop or a branch, the results are only
+# predicted, as placeholders. Otherwise each loop would be traced twice or more for each construct around it.
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
@@ -267,20 +275,22 @@ class StagedLoop:
         return None
 
     def _discover(self, likely: Likely) -> LoopAnalysis:
-        guess = likely.forms(self.leaves, self._word)
+        guess, is_sure = likely.forms(self.leaves, self._word), likely.is_sure(self.leaves)
         if any(guess):
             try:
-                return self._analyse(guess)
+                return self._analyse(guess, is_sure)
             except StagingError as error:
                 if isinstance(error, _NOT_OF_THE_GUESS):
                     raise
-        return self._analyse([None] * len(self.leaves))
+                is_sure = False
+        return self._analyse([None] * len(self.leaves), is_sure)
 
-    def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
-        """Return the analysis in which the forms are right, starting from a guess."""
+    def _analyse(self, guess: list[Carried | None], is_sure: bool) -> LoopAnalysis:
+        """Return the analysis in which the forms are right, starting from a guess that may be sure."""
         before = forms = guess
         for _ in range(_MAX_TRIALS):
-            plan, outs = self._first_trace(forms, guess)
+            plan, outs = self._first_trace(forms, guess, is_sure)
+            is_sure = True
             if outs is None:
                 forms = guess = [None] * len(self.leaves)
                 continue
@@ -301,14 +311,17 @@ class StagedLoop:
         raise LoopTypeError(f"{text}, and its type changes again after each further one")
 
     def _first_trace(
-        self, forms: list[Carried | None], guess: Sequence[Carried | None]
+        self, forms: list[Carried | None], guess: Sequence[Carried | None], is_sure: bool
     ) -> tuple[LoopAnalysis, list[_Out] | None]:
-        # The form of a name that the first iteration binds is not known yet.
+        # The form of a name that the first iteration binds is not known yet. Reading an array whose dtype, or
+        # whose name's binding, only the running program knows may discard the call.
         is_open = any(
-            isinstance(leaf, Undefined) and form is None
+            isinstance(leaf, Undefined)
+            if form is None
+            else is_array(leaf) and isinstance(storage_of(leaf), (GuardedStorage, WidenedStorage))
             for leaf, form in zip(self.leaves, forms, strict=True)
         )
-        if self._expected is not None and not is_open:
+        if self._expected is not None and is_sure and not is_open:
             return self._try_at_once(forms, guess)
         plan, outs = self._trial(forms)
         if self._expected is not None:
@@ -566,13 +579,14 @@ class StagedLoop:
 
     def _inputs(self, plan: LoopAnalysis, companions: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Return the tensors that the loop is entered with."""
-        before = [storage.value for storage in plan.storages]
+        # Reading a variable may be a violation, which the loop's own violations must not replace.
         carried_in = [
             tensor
             for leaf, form in zip(self.leaves, plan.forms, strict=True)
             if form is not None
             for tensor in form.tensors(leaf)
         ]
+        before = [storage.value for storage in plan.storages]
         return [tf.constant(0, tf.int64), *carried_in, *companions, *before]
 
     def _other_shape(self) -> str:
@@ -712,14 +726,19 @@ class StagedLoop:
             return self._trial(forms)
         self.plan, self._companions = assumed, Companions(self.leaves, assumed)
         self._results, self._read_storages = None, set()
-        attempt = _Attempt(guess)
+        attempt = _Attempt(guess, self._is_stoppable())
         mark, loop_count, graphs = trace.effects.mark(), len(loops.how), dict(loops.graphs)
         guard = guard_closures(self.test, self.step)
         self._attempt = attempt
         try:
-            with rebased_inside(expected, inputs[len(inputs) - len(expected) :]):
+            with (
+                rebased_inside(expected, inputs[len(inputs) - len(expected) :]),
+                attempt.watch(trace, expected),
+            ):
                 self._results = self._make_results(inputs)
-        except _WrongGuess:
+        except _WrongGuess as wrong:
+            if wrong is not attempt.wrong:
+                raise
             del loops.how[loop_count:]
             loops.graphs = graphs
         finally:
@@ -727,6 +746,9 @@ class StagedLoop:
             guard.check()
             if self._results is None:
                 trace.effects.forget(mark)
+        if attempt.is_cut_short:
+            self._expected = [*expected, trace.violations]
+            return self._try_at_once(forms, guess)
         iteration = attempt.iteration
         assert iteration is not None
         if self._results is None and iteration.outs is not None:
@@ -761,9 +783,10 @@ class StagedLoop:
         self._judge(iteration)
         graph = variables[0].graph
         plan.graphs = graphs_within(graph)
-        note_entries(graph, zip(inputs, variables, strict=True) if assumed.storages else ())
-        if not self._is_as_guessed(attempt.guess, iteration, assumed, inputs):
-            raise _WrongGuess
+        written = len(inputs) - len(assumed.storages)
+        note_entries(graph, zip(inputs[written:], variables[written:], strict=True))
+        if not self._is_as_guessed(attempt, iteration, assumed, inputs):
+            raise attempt.wrong
         plan.storages = assumed.storages
         for storage, value in ends:
             storage.rebase(value)
@@ -772,13 +795,13 @@ class StagedLoop:
 
     def _is_as_guessed(
         self,
-        guess: Sequence[Carried | None],
+        attempt: _Attempt,
         iteration: _Iteration,
         assumed: LoopAnalysis,
         inputs: Sequence[tf.Tensor],
     ) -> bool:
         plan, outs = iteration.plan, iteration.outs
-        if outs is None or self._left(guess, outs):
+        if outs is None or self._left(attempt.guess, outs):
             return False
         try:
             forms = [self._form(k, *pair) for k, pair in enumerate(zip(plan.forms, outs, strict=True))]
@@ -795,10 +818,8 @@ class StagedLoop:
         )
         if not is_simple or set(plan.storages) != set(assumed.storages):
             return False
-        if self._is_stoppable() and all(map(calls.is_light, plan.graphs)):
+        if attempt.is_stoppable and all(map(calls.is_light, plan.graphs)):
             return False
-        if not self.trace.xla:
-            return True
         rounds = self.rounds.maximum if self.rounds.exact else None
         others = self._read_storages - set(plan.storages)
         return not grows(plan) and not PlaneOrder(plan.graphs, inputs, others, rounds)
@@ -878,8 +899,11 @@ class StagedLoop:
                 link_aliases(storage_of(leaves[k]), [storage_of(leaves[first])])
 
 
-class _WrongGuess(Exception):
-    """Raised in the body of a loop that changes something else than what was guessed."""
+class _WrongGuess(BaseException):
+    """Raised in the body of a loop that changes something else than what was guessed.
+
+    No handler of exceptions may take it for an error of the code.
+    """
 
 
 class _Attempt:
@@ -887,14 +911,40 @@ class _Attempt:
 
     Attributes:
         guess: the variables that an iteration must change, if it is to be right.
+        is_stoppable: whether the loop ends at the call's stop sign.
+        wrong: what ends the attempt if the guess is wrong.
         reads: the storages that the test reads.
         iteration: the iteration, once it has been traced.
+        is_cut_short: whether it has ended at a violation.
     """
 
-    def __init__(self, guess: Sequence[Carried | None]) -> None:
+    def __init__(self, guess: Sequence[Carried | None], is_stoppable: bool) -> None:
         self.guess = guess
+        self.is_stoppable = is_stoppable
+        self.wrong = _WrongGuess()
         self.reads: set[Storage] = set()
         self.iteration: _Iteration | None = None
+        self.is_cut_short = False
+
+    @contextmanager
+    def watch(self, trace: Trace, expected: Sequence[Storage]) -> Iterator[None]:
+        """End the attempt at the first violation in the with block if none is expected.
+
+        The rest of the trace would tell nothing else in most cases.
+        """
+        violations = trace.violations
+        assert isinstance(violations, Violations)
+        is_outermost = violations.refusal is None and violations not in expected and not trace.handles
+        if is_outermost:
+            violations.refusal = self.wrong
+        try:
+            yield
+        except _WrongGuess:
+            self.is_cut_short = is_outermost and violations.is_refused
+            raise
+        finally:
+            if is_outermost:
+                violations.refusal, violations.is_refused = None, False
 
 
 class _Iteration:

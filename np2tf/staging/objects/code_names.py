@@ -246,47 +246,66 @@ def _stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
 
 #: The operators of np2tf whose helpers, which are code inside, bind the names that they return.
 _OPERATORS = frozenset({"cond", "for_loop", "while_loop"})
+_NAMED_STORES = ("STORE_FAST", "STORE_DEREF", "STORE_ATTR")
+_LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _ARITHMETIC = ("BINARY_OP", "INPLACE_")
-_VARIABLE_STORES = ("STORE_FAST", "STORE_DEREF")
+_ENDS = ("POP_TOP", "RETURN_", "STORE_")
 
 
 @functools.lru_cache(4096)
 def kept_and_new_names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names whose arrays the code, or code inside it, seems to write to, and those that it seems
-    to bind to new values. A call that takes the array of a name may do either.
+    """Return the names and attributes whose arrays the code, or code inside it, seems to write to, and those
+    that it seems to bind to new values. A call that takes the array of a name may do either.
     """
     kept: set[str] = set()
     new: set[str] = set()
     for part in codes_within(code):
         value: list[dis.Instruction] = []
-        is_stored = False
+        is_bound = False
         for instruction in dis.get_instructions(part):
             kind = instruction.opname
-            if kind.startswith(_VARIABLE_STORES):
+            if kind.startswith(_NAMED_STORES):
                 for name in _stored_names(instruction):
-                    names = _names_of(value, name, kept, new)
-                    names.add(name)
-                is_stored = True
-            elif is_stored or kind.startswith(("POP_TOP", "RETURN_", "STORE_")):
-                value, is_stored = [instruction], False
-            elif kind != "CACHE":
+                    _set_for(value, name, kept, new).add(name)
+                is_bound = True
+                continue
+            if is_bound or kind.startswith(_ENDS):
+                kept |= _written_names(value, kind)
+                value, is_bound = [], False
+            if kind.startswith(("LOAD_", "BINARY_", "INPLACE_", "CALL", "UNPACK_")):
                 value.append(instruction)
     return frozenset(kept), frozenset(new)
 
 
-def _names_of(value: Sequence[dis.Instruction], name: str, kept: set[str], new: set[str]) -> set[str]:
+def _written_names(value: Sequence[dis.Instruction], end: str) -> set[str]:
+    """Return the names whose elements a statement writes that ends with an instruction of a kind."""
+    names = {name for k, _ in enumerate(value) for name in _names_at(value, k)}
+    if end == "STORE_SUBSCR":
+        loads = [instruction.argval for instruction in value if instruction.opname in _LOADS]
+        names.update(loads[:1])
+    return names
+
+
+def _names_at(value: Sequence[dis.Instruction], k: int) -> list[str]:
+    """Return the name, or the object and its attribute, that `tnp.at` gets if an instruction loads it."""
+    if value[k].argval != "at" or value[k].opname not in _READS:
+        return []
+    operands = [step for step in value[k + 1 : k + 4] if step.opname in _LOADS + _READS]
+    names = [step.argval for step in operands[:1]]
+    return names + [step.argval for step in operands[1:2] if step.opname in _READS]
+
+
+def _set_for(value: Sequence[dis.Instruction], name: str, kept: set[str], new: set[str]) -> set[str]:
     """Return the set for a name that is bound to a value: one of the two, or a set that does not count."""
     words = [instruction.argval for instruction in value]
     texts = {word for word in words if isinstance(word, str)}
     if not value or texts & _OPERATORS or (len(value) == 1 and words[0] == f"{name}_now"):
         return set()
     last = value[-1]
-    if "map_loop" in texts or (last.opname.startswith(_ARITHMETIC) and last.argrepr.endswith("=")):
+    is_in_place = last.opname.startswith(_ARITHMETIC) and last.argrepr.endswith("=")
+    if is_in_place or "map_loop" in texts or name in _written_names(value, ""):
         return kept
-    writes = [k for k, word in enumerate(words) if word == "at" and value[k].opname in _READS]
-    if any(name in words[k + 1 : k + 3] for k in writes):
-        return kept
-    is_call = last.opname.startswith(("CALL", "PRECALL"))
+    is_call = last.opname.startswith(("CALL", "UNPACK_"))
     return set() if is_call and name in texts and "tnp" not in texts else new
 
 

@@ -55,6 +55,29 @@ class _ConstantStorage(Storage):
         raise HiddenInputError("the code writes to an array that it neither received nor made")
 
 
+class Violations(Storage):
+    """The storage of a trace's violations.
+
+    Attributes:
+        refusal: what is raised at a violation where none is expected; None if violations are expected.
+        is_refused: whether it has been raised.
+    """
+
+    __slots__ = ("is_refused", "refusal")
+
+    def __init__(self, value: tf.Tensor) -> None:
+        super().__init__(value)
+        self.refusal: BaseException | None = None
+        self.is_refused = False
+
+    def write(self, value: tf.Tensor) -> None:
+        """Note that the call may be discarded."""
+        if self.refusal is not None:
+            self.is_refused = True
+            raise self.refusal
+        super().write(value)
+
+
 @dataclass
 class StagedLoops:
     """What a trace does with loops.
@@ -152,7 +175,7 @@ class Trace:
         self.throw_aways: list[ThrowAway] = []
         self.is_foreign = self.is_compiled_later = is_foreign
         self.calls = TracedCalls()
-        self.violations = Storage(tf.constant(False))
+        self.violations: Storage = Violations(tf.constant(False))
         self.effects = Effects()
         self.draws: Draws | None = None
         self.shown_text = ShownText()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import np2tf
+from np2tf.staging.objects.code_names import kept_and_new_names
 from tests.helpers.differential import load, translation
 
 SOURCE = """
@@ -32,3 +33,37 @@ def test_a_list_that_grows_after_a_loop_without_it(sizes: tuple[int, ...]) -> No
         for k in sizes:
             np.testing.assert_array_equal(np2tfs(x, k), numpys(x, k))
             assert np2tfs.lower(x, k).how == "xla"
+
+
+STEPS = """
+def step(i, a, b, c, d, e, f, g, h, self):
+    a = tnp.at(a)[i, 1:].set(tnp.sqrt(b))
+    b += a
+    c = c * 2
+    d = change(d, i)
+    self.x = tnp.at(self.x)[i].add(1)
+    self.y = a + c
+
+    def then(e):
+        return tnp.at(e)[i].set(1)
+
+    def inner(j, f, g_now):
+        nonlocal g
+        g = g_now
+        f = tnp.sum(f)
+        return f, g
+
+    e = np2tf.cond(i < 2, then, lambda e: e, e)
+    f, g = np2tf.for_loop(range(9), inner, (f, g))
+    h[0], h[1] = 1, 2
+    return a, b, c, d, e, f, g
+"""
+
+
+def test_what_code_does_with_names() -> None:
+    """Names are written in place, or bound to new values; neither is said where a call may do either."""
+    kept, new = kept_and_new_names(load(STEPS)["step"].__code__)
+    assert set("abehx") <= kept
+    assert set("cfy") <= new
+    assert not set("dg") & (kept | new)
+    assert not set("abehx") & new
