@@ -186,7 +186,9 @@ def test_several_packages_and_the_summary(project: pytest.Pytester):
     result = project.runpytest_subprocess("--np2tf", "first_pkg", "--np2tf=second_pkg", "-p", "no:xdist")
     result.assert_outcomes(passed=5)
     compiled, graph, on_host, unjitted, traces = numbers(result)
-    assert (compiled + graph, on_host, unjitted) == (1, 3, 3)
+    # The loop of `fallen` runs as compiled code, in one part or more.
+    assert (on_host, unjitted) == (3, 3)
+    assert compiled + graph >= 4
     assert traces >= 1
     result.stdout.fnmatch_lines(
         [
@@ -206,7 +208,9 @@ def test_counts_of_workers_are_summed(project: pytest.Pytester):
     result = project.runpytest_subprocess("--np2tf", "first_pkg", "-n2")
     result.assert_outcomes(passed=4)
     compiled, graph, on_host, unjitted, _ = numbers(result)
-    assert (compiled + graph, on_host, unjitted) == (1, 3, 3)
+    # The loop of `fallen` runs as compiled code, in one part or more.
+    assert (on_host, unjitted) == (3, 3)
+    assert compiled + graph >= 4
     result.stdout.fnmatch_lines(["  first_pkg/__init__.py:14: NP2TF542 fallen: *×3"])
     # A finding in a file is one finding, though each process has met it.
     result.stdout.fnmatch_lines(["  first_pkg/__init__.py:18: NP2TF401 *read* ×1"])
