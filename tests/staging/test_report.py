@@ -149,7 +149,8 @@ def test_jitted_functions(watch: Watch):
     assert line < unjitted.line <= line + 2
     # Tracing is no operation.
     assert places(report, ON_HOST).get("sin", 0) <= 1
-    assert sum(report.times.values()) == pytest.approx(report.seconds, rel=1e-3)
+    # The clock is read more than once; other processes may run in between.
+    assert sum(report.times.values()) == pytest.approx(report.seconds, rel=1e-3, abs=0.02)
     assert sum(report.spent.values()) <= report.seconds
 
 
