@@ -182,7 +182,7 @@ ROUNDS_OF_REGION, MISSES_OF_REGION = 3, 3
 EXITS_TO_COUNT = 8
 #: The length of the trials of compiled code, in seconds of the host: a cold trial, in which XLA compiles, and
 #: a warm trial.
-FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
+FIRST_TRIAL, WARM_TRIAL = 0.005, 0.06
 #: Compiled code that is no faster gets so many warm trials: the first still makes memory that others use.
 WARM_TRIALS = 3
 #: Compiled code must take less than this share of the host's time.
