@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from np2tf.cli.report.verdicts import in_library
 from np2tf.core.diagnostics import codes
+from np2tf.core.errors import CalleeError
 from np2tf.loading.loops.prospects import LoopProspect, loop_prospects
 from np2tf.staging.process.sampler import (
     COMPILED,
@@ -329,7 +330,7 @@ def sentence(code: str, reason: str, path: str, line: int, here: str) -> str:
 
 
 #: What helps against a reason, in fewer words than the remedy of its code, or if the code has many reasons.
-_HELP = {"NP2TF539": "move the computation into a function of its own"}
+_HELP = {CalleeError.code: "move the computation into a function of its own"}
 _HELP_BY_WORDS = {
     "changes a list": "write into an array that is made before the loop, `out[i] = value`",
     "random.seed": "seed outside of it",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from np2tf.core.errors import CalleeError
 from np2tf.loading.loops.array_work import ArrayWork
 from np2tf.loading.loops.loop_functions import Loops, loops_of, obstacles_of, with_variants
 from np2tf.loading.loops.names import functions_of
@@ -156,7 +157,7 @@ class _Judge:
             return prospect._replace(code="NP2TF307", reason=reason, reason_line=line)
         for line, callee in _calls_of(loop_function, self._libraries):
             reason = f"calls `{callee}`, which compiled code cannot run"
-            return prospect._replace(code="NP2TF539", reason=reason, reason_line=line)
+            return prospect._replace(code=CalleeError.code, reason=reason, reason_line=line)
         return prospect
 
     def _line_of(self, node: cst.CSTNode, name: str) -> int:
