@@ -133,7 +133,7 @@ def watched_codes(
     """
     if not loops:
         return {}, ()
-    watch_functions(source, loops, jitted_lines)
+    watch_functions(source, path, loops, jitted_lines)
     module = compile(ast.fix_missing_locations(source), path, "exec", dont_inherit=True)
     functions = list(functions_in(module))
     alone = {name: code for name, code, _ in functions}

@@ -58,7 +58,7 @@ def source_code(data: bytes, path: str) -> Translation | None:
         return None
     loops = loops_of(original, text, path, work)
     waiting_lines = _let_functions_wait(tree, work)
-    watch_translation(tree, loops, waiting_lines, frozenset())
+    watch_translation(tree, path, loops, waiting_lines, frozenset())
     code = _compile(tree, path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

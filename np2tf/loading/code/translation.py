@@ -38,7 +38,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         check_reexports(tree, options.reexports)
         add_boundaries(tree, original, result.compiler_functions)
         loops = loops_of(original, source.text, path, ArrayWork(original, path))
-        watch_translation(tree, loops, jitted_lines(tree), result.compiler_functions)
+        watch_translation(tree, path, loops, jitted_lines(tree), result.compiler_functions)
         code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
         originals = originals_of(data, path, tree, code, loops)
         return Translation(code, findings, result.text, originals=originals, summary=summary)

@@ -28,7 +28,8 @@ import copy
 from itertools import pairwise
 
 from np2tf.loading.loops.loop_functions import Loops, with_variants
-from np2tf.loading.loops.names import functions_of, walk
+from np2tf.loading.loops.names import functions_of, jumps, walk
+from np2tf.staging.host.followed_loops import FOLLOW
 from np2tf.staging.host.watched_loops import LoopFunction
 from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, first_line
 
@@ -90,19 +91,23 @@ else:
 """
 
 
-def watch_functions(tree: ast.Module, loops: Loops, jitted_lines: set[int]) -> None:
+def watch_functions(tree: ast.Module, path: str, loops: Loops, jitted_lines: set[int]) -> None:
     """Let the loops of a source's functions be watched, and append the loops' own functions to the module.
 
     Args:
         jitted_lines: the lines where jitted functions begin.
     """
     for function, _ in list(functions_of(tree.body)):
-        _watch_function(function, loops, first_line(function) in jitted_lines)
+        _watch_function(function, path, loops, first_line(function) in jitted_lines)
     tree.body += map(_definition, with_variants(loops))
 
 
 def watch_translation(
-    tree: ast.Module, loops: Loops, jitted_lines: set[int], compiler_functions: frozenset[str]
+    tree: ast.Module,
+    path: str,
+    loops: Loops,
+    jitted_lines: set[int],
+    compiler_functions: frozenset[str],
 ) -> None:
     """Let the loops of a translation be watched, except the loops in jitted functions.
 
@@ -111,20 +116,20 @@ def watch_translation(
         jitted_lines: the lines where jitted functions begin.
         compiler_functions: the names of functions that another compiler reads, which stay as they are.
     """
-    tree.body = _instrument_block(tree.body, loops)
+    tree.body = _Instrumenter(loops, path).block(tree.body)
     for function, _ in list(functions_of(tree.body)):
         if first_line(function) not in jitted_lines and function.name not in compiler_functions:
-            _watch_function(function, loops, is_jitted=False)
+            _watch_function(function, path, loops, is_jitted=False)
 
 
-def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
+def _watch_function(function: _Function, path: str, loops: Loops, is_jitted: bool) -> None:
     if not is_jitted:
         # The user has not asked for compilation here: functions with other decorators, generators,
         # coroutines, and loops without NumPy stay as they are.
         if not is_plain(function):
             return
         loops = {place: loop for place, loop in loops.items() if loop.says_numpy}
-    function.body = _instrument_block(function.body, loops)
+    function.body = _Instrumenter(loops, path).block(function.body)
 
 
 def is_plain(function: _Function) -> bool:
@@ -143,28 +148,60 @@ def _definition(loop_function: LoopFunction) -> ast.stmt:
     return definition
 
 
-def _instrument_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
-    """Return the statements with their loops watched."""
-    return [new for statement in body for new in _instrument_statement(statement, loops)]
+class _Instrumenter:
+    """Lets the loops of a source be watched.
 
+    Args:
+        loops: the loops that can become functions.
+        path: the file of the source.
+    """
 
-def _instrument_statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
-    if isinstance(node, DEFINITIONS):
+    def __init__(self, loops: Loops, path: str) -> None:
+        self._loops, self._path = loops, path
+
+    def block(self, body: list[ast.stmt], is_inside: bool = False) -> list[ast.stmt]:
+        """Return statements with their loops watched.
+
+        Args:
+            is_inside: whether a loop of the same function is around them.
+        """
+        return [new for statement in body for new in self._statement(statement, is_inside)]
+
+    def _statement(self, node: ast.stmt, is_inside: bool) -> list[ast.stmt]:
+        if isinstance(node, DEFINITIONS):
+            return [node]
+        is_loop = isinstance(node, (ast.For, ast.While))
+        loop_function = self._function_of(node) if isinstance(node, (ast.For, ast.While)) else None
+        for inner in blocks_of(node):
+            inner[:] = self.block(inner, is_inside or is_loop)
+        if isinstance(node, (ast.For, ast.While)) and loop_function is not None:
+            return _instrument(node, loop_function)
+        if isinstance(node, ast.For) and not is_inside:
+            self._follow(node)
         return [node]
-    loop_function = None
-    if isinstance(node, (ast.For, ast.While)):
-        loop_function = loops.get((node.lineno, node.col_offset))
-        if loop_function is not None and (loop_function.kind == "while") != isinstance(node, ast.While):
-            loop_function = None
-        if loop_function is not None and loop_function.with_exits is not None:
-            _count_acts(node, loop_function.with_exits, loop_function.acts)
-        if loop_function is not None:
-            node.body = _body(node.body, loop_function)
-    for inner in blocks_of(node):
-        inner[:] = _instrument_block(inner, loops)
-    if isinstance(node, (ast.For, ast.While)) and loop_function is not None:
-        return _instrument(node, loop_function)
-    return [node]
+
+    def _function_of(self, loop: _Loop) -> LoopFunction | None:
+        """Return the function of a loop, whose body is now one for watching; None if it has none."""
+        loop_function = self._loops.get((loop.lineno, loop.col_offset))
+        if loop_function is None or (loop_function.kind == "while") != isinstance(loop, ast.While):
+            return None
+        if loop_function.with_exits is not None:
+            _count_acts(loop, loop_function.with_exits, loop_function.acts)
+        loop.body = _body(loop.body, loop_function)
+        return loop_function
+
+    def _follow(self, loop: ast.For) -> None:
+        """Let an outermost loop that cannot become a function, but calls, tell how long it takes."""
+        if not any(isinstance(part, ast.Call) for part in walk(loop.body)):
+            return
+        key = f"{self._path}:{loop.lineno}:{loop.col_offset}"
+        text = f"{FOLLOW}(ITERABLE, {key!r}, {jumps(loop.body, ast.Break)})"
+        call = ast.parse(text, mode="eval").body
+        for part in ast.walk(call):
+            ast.copy_location(part, loop.iter)
+        assert isinstance(call, ast.Call)
+        call.args[0] = loop.iter
+        loop.iter = call
 
 
 def _exit_of(loop_function: LoopFunction) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from np2tf.core.counts import Fallback
-from np2tf.core.errors import LongCallError, TracingTimeError
+from np2tf.core.errors import LongCallError, TracingTimeError, XlaShapeError, class_of_code
 from np2tf.core.faults import note_fault
 from np2tf.core.signals import pass_on
 from np2tf.staging.compile.compiler import Compilation, Compiler
@@ -52,11 +52,16 @@ class LoopCompiler(Compiler):
         self, args: tuple[Any, ...], changing_places: Collection[int], seconds: float | None
     ) -> Fallback | None:
         """Make code for a call in `seconds`, or in any time (None), without running it; return the reason if
-        that is impossible.
+        that is impossible, or, where time matters, gives code that is no faster.
         """
         try:
             with contextlib.nullcontext() if seconds is None else self._giving(seconds):
-                self._code_for(args, {}, changing_places)
+                function = self._code_for(args, {}, changing_places).function
+            if seconds is not None and function.how == "graph":
+                # TensorFlow runs the operations of a graph no faster than NumPy. XLA may compile what the
+                # loop calls without the loop.
+                kind = class_of_code(function.not_xla_code or XlaShapeError.code)
+                raise kind(f"as a graph it is no faster than NumPy, and no XLA program: {function.not_xla}")
         except Exception as error:
             pass_on(error)
             return self._note_fallback(error)

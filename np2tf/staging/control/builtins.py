@@ -116,22 +116,35 @@ def float(*args: Any) -> Any:
 
 
 def complex(*args: Any, **kwargs: Any) -> Any:
-    """Return ``complex(x)``.
+    """Return ``complex(x)``, or ``complex(real, imag)``.
 
     Args:
-        *args, **kwargs: as for the builtin; x may be a staged number, or an array of one element and any
-            dtype.
+        *args, **kwargs: as for the builtin; x may be a staged number, or an array of one element, of any
+            dtype, and so may two real parts.
 
     Raises:
-        TypeError: if x is staged and has several elements.
+        TypeError: if a part is staged and has several elements.
+        ValueNeededError: if one of two parts is complex.
 
     See https://docs.python.org/3/library/functions.html#complex.
     """
-    if len(args) != 1 or kwargs or not (is_staged(args[0]) or is_followed(args[0])):
+    if kwargs or len(args) not in (1, 2) or not any(is_staged(part) or is_followed(part) for part in args):
         return builtins.complex(*args, **kwargs)
+    if len(args) == 2:
+        return weak_scalar(tf.complex(*map(_real_part, args)), builtins.complex)
     if is_undecided(args[0]):
         return of_each_kind(complex, args[0])
     return weak_scalar(tf.cast(_single(args[0]), tf.complex128), builtins.complex)
+
+
+def _real_part(value: Any) -> tf.Tensor:
+    """Return a part of a complex number that is made of two real ones."""
+    if is_undecided(value):
+        value = float(value)
+    tensor = _single(value) if is_array(value) else tf.constant(value)
+    if tensor.dtype.is_complex:
+        raise ValueNeededError("`complex` of two parts of which one is complex")
+    return tf.cast(tensor, tf.float64)
 
 
 def bool(*args: Any) -> Any:

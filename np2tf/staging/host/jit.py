@@ -40,7 +40,8 @@ from np2tf.staging.tiers.call_context import (
 )
 from np2tf.staging.tiers.clock import import_cost
 from np2tf.staging.tiers.history import decisions
-from np2tf.staging.tiers.outlook import pays
+from np2tf.staging.tiers.indexed_text import indexes_text_of
+from np2tf.staging.tiers.outlook import is_in_candidate, pays
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.compiler import Compiler, Explanation
@@ -287,7 +288,7 @@ class JittedFunction:
         if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not uses_numpy_rules():
             return True
         host = self._host
-        if host.is_short:
+        if host.is_short or is_in_candidate():
             return False
         if decisions.is_at_hand and (advice := host.prospect.advice(args, kwargs)) is not None:
             return advice
@@ -296,6 +297,8 @@ class JittedFunction:
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         cost = import_cost(tensorflow.is_known) + constants.COMPILE_SECONDS
+        if indexes_text_of(self.__code__, args):
+            return False
         return pays(host.own_seconds, host.since, cost, host.saving)
 
     def bypass_compiler(self) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.core.errors import TracingTimeError
 from np2tf.core.faults import note_fault
+from np2tf.staging.host.followed_loops import FOLLOW, follow
 from np2tf.staging.host.loop_context import is_possible, loop_compiler
 from np2tf.staging.host.regions import Regions
 from np2tf.staging.host.watched_loops import (
@@ -33,9 +34,10 @@ from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, load
 from np2tf.staging.tiers.choice import loop_pays
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost, machine
+from np2tf.staging.tiers.indexed_text import indexes_text
 from np2tf.staging.tiers.ledger import ledger
 from np2tf.staging.tiers.library_work import expected_saving
-from np2tf.staging.tiers.outlook import Progress, running
+from np2tf.staging.tiers.outlook import Progress, running, seconds_left_of
 
 if TYPE_CHECKING:
     from np2tf.staging.compile.concrete_function import ConcreteFunction
@@ -182,13 +184,14 @@ class Balance:
         self._exits, self._rounds, self._seconds = 0, 0, 0.0
         return is_slower
 
-    def is_lost_at_exits(self, per_round: float) -> bool:
-        """Return the same once there were many exits since the last answer."""
-        return self._exits >= constants.EXITS_TO_COUNT and self.is_lost(per_round)
-
     def rounds_to_compare(self, per_round: float) -> int:
         """Return how many iterations the host should run now for comparison; 0 if none."""
         rounds = max(1, int(constants.WARM_TRIAL / per_round))
+        if self._exits >= constants.EXITS_TO_COUNT:
+            if self._seconds > constants.FASTER * self._rounds * per_round:
+                # So few that Python need not act in them, which would not be comparable.
+                return min(rounds, max(1, self._rounds // (2 * self._exits)))
+            self._exits = 0
         wait = max(self._next_review, constants.REVIEW_LOOP_FACTOR * rounds * per_round)
         if self._reviewed < wait:
             return 0
@@ -355,9 +358,8 @@ class LoopRun:
         """Return whether compiled code continues after Python has run some iterations, or the rest of one."""
         if self._loop.refused or self._policy is None or not len(self._rounds_left):
             return False
-        if self._balance.is_lost_at_exits(self._per_round) and not compiles_at_once():
-            self._give_up()
-            return False
+        if not (self._on_host or compiles_at_once()):
+            self._on_host = self._rounds_left[: self._balance.rounds_to_compare(self._per_round)]
         self._frame = _Frame.of(frame, self._frame.first)
         self._note_progress(len(self._numbers) - len(self._rounds_left), frame)
         return all(name in self._frame.variables for name in self._loop.function.parameters)
@@ -399,6 +401,7 @@ class LoopRun:
         if self._taken_over:
             return None
         try:
+            self._progress.is_candidate = self._is_candidate(frame)
             timing.start()
         except Exception as error:
             self._refuse_after(error)
@@ -423,6 +426,7 @@ class LoopRun:
     def _measure(self, position: int, size: int, timing: _Timing, frame: types.FrameType) -> int | None:
         before, seconds = timing.seconds, timing.read()
         self._note_progress(position, frame)
+        self._progress.is_candidate = self._is_candidate(frame)
         acts = self._acts_in(frame)
         if position <= constants.LOADING_ROUNDS:
             timing.first, timing.acts = timing.timer.own_seconds, acts
@@ -498,9 +502,16 @@ class LoopRun:
 
     @property
     def _is_refused(self) -> bool:
-        """True if the loop cannot be compiled, neither as a whole nor with side exits."""
+        """True if the loop cannot be compiled, or is no faster, neither as a whole nor with side exits."""
         variant = self._loop.whole.with_exits
         return self._loop.whole.refused and (variant is None or variant.refused)
+
+    def _is_candidate(self, frame: types.FrameType) -> bool:
+        """Return whether the loop may still be compiled, with what it calls."""
+        return (
+            not self._is_refused
+            and expected_saving(self._loop.code, frame.f_globals) >= constants.EXPECTED_SAVING
+        )
 
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether the loop is worth compiling after some iterations, and was traced.
@@ -525,7 +536,7 @@ class LoopRun:
                 else self._pays(timing.seconds, left, expected_saving(loop.code, frame.f_globals))
             ):
                 return False
-            if self._take_over(frame, left):
+            if self._take_over(frame, left if left is None else left * self._runs_left(timing.seconds)):
                 return True
             if not loop.refused:
                 return False
@@ -617,7 +628,8 @@ class LoopRun:
         # Finding out that a loop cannot be staged needs no TensorFlow.
         _, jitted_function = loop.functions(frame.f_globals)
         about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(arguments)
-        if jitted_function is None or not about_arrays or loop.is_refused(arguments):
+        needs_text = indexes_text(loop.code, dict(zip(loop.code.co_varnames, arguments)))
+        if jitted_function is None or not about_arrays or needs_text or loop.is_refused(arguments):
             loop.refused = True
             return None
         return jitted_function
@@ -636,6 +648,7 @@ class LoopRun:
             region: a part of the loop's body, if only this is to be compiled.
         """
         loop = region or self._loop
+        seconds_left *= self._runs_left(seconds_passed)
         is_measured = loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost
         record = loop.record if is_measured else None
         return (
@@ -643,6 +656,14 @@ class LoopRun:
             and is_possible()
             and loop_costs.seconds < clock.host_seconds + seconds_passed + seconds_left
         )
+
+    def _runs_left(self, seconds_passed: float) -> float:
+        """Return how many times as long as this run still takes the loop will run, in runs to come, too, of
+        which the loops around it tell; at least 1.
+        """
+        whole, run_left = self._loop.whole, self._progress.seconds_left(None)
+        left = seconds_left_of(whole.host_seconds + seconds_passed, whole.since)
+        return max(left / run_left, 1.0) if run_left else 1.0
 
     def _take_over(self, frame: types.FrameType, seconds_left: float | None) -> bool:
         """Return whether the loop was traced; `seconds_left` is the time that the host would still take, or
@@ -753,8 +774,9 @@ class LoopRun:
         return 0
 
     def _give_up(self) -> None:
-        """Leave the loop on the host, which is faster."""
+        """Leave the loop on the host, which was faster."""
         self._loop.refused = self._loop.whole.refused = True
+        self._progress.is_candidate = False
         ledger.lost += 1
 
     @property
@@ -809,8 +831,10 @@ class LoopRun:
             # Under tier compile, one iteration was timed, which tells too little.
             is_known = self._per_round < float("inf") and not compiles_at_once()
             if is_known and not is_discarded:
-                entry.saved += rounds * self._per_round - seconds
-                ledger.note_gain(rounds * self._per_round, seconds)
+                on_host = rounds * self._per_round
+                entry.saved += on_host - seconds
+                ledger.note_gain(on_host, seconds)
+                self._loop.note_compiled(seconds, on_host)
             if not (is_discarded or self.is_over or self.exit or compiles_at_once()):
                 self._on_host = self._rounds_left[: self._balance.rounds_to_compare(self._per_round)]
         if is_discarded:
@@ -842,7 +866,7 @@ class _Watching:
                 except OverflowError:
                     return (numbers,)  # more numbers than any loop can run over
                 if count < constants.SHORT_LOOP:
-                    return (numbers,)
+                    return (follow(numbers, key, False),)
             loop = loops.get(key)
             if loop is not None and loop.refused and loop.with_exits is not None:
                 loop = loop.with_exits
@@ -853,7 +877,7 @@ class _Watching:
                     return ()
                 return LoopRun(UNLIMITED_ROUNDS, loop)
             if loop is None or loop.is_hopeless:
-                return (numbers,)
+                return (follow(numbers, key, loop is None or loop.may_end_early),)
             if loop.function.items:
                 return _watched_items(numbers, loop)
             if not is_range or not loop.may_be_watched(constants.HOT_LOOP / count):
@@ -862,6 +886,10 @@ class _Watching:
         except Exception as error:
             note_fault(error)
             return () if numbers is None else (numbers,)
+
+    def follow(self, iterable: Any, key: str, may_end_early: bool) -> Any:
+        """Return the iterable of a loop that is not watched."""
+        return follow(iterable, key, may_end_early)
 
     def regions(self, parts: Iterable[Any]) -> Iterable[Any]:
         """Return the regions of a loop that runs in these parts; there are none before it is hot."""
@@ -875,13 +903,11 @@ watch = _watching.watch
 def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     """Return the parts in which a loop runs over an iterable that may consist of arrays."""
     arrays = arrays_of(iterable, loop.function.kind)
-    if arrays is None:
-        return (iterable,)
-    count = min(map(len, arrays))
+    count = 0 if arrays is None else min(map(len, arrays))
     if count < constants.SHORT_LOOP or not loop.may_be_watched(constants.HOT_LOOP / count):
-        return (iterable,)
-    return LoopRun(range(count), loop, arrays, iterable)
+        return (follow(iterable, loop.function.key, loop.may_end_early),)
+    return LoopRun(range(count), loop, arrays or (), iterable)
 
 
 #: The globals that instrumented code needs.
-NAMES = {WATCH: watch, REGIONS: _watching.regions}
+NAMES = {WATCH: watch, REGIONS: _watching.regions, FOLLOW: _watching.follow}

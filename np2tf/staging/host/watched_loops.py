@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
+from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.core import late
@@ -148,6 +149,9 @@ class WatchedLoop(Followed):
         self.whole: WatchedLoop = self
         self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
+        self._compiled_seconds = self._replaced_seconds = 0.0
+        #: The processor's seconds of this process before its first run.
+        self.since = 0.0
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
@@ -207,6 +211,7 @@ class WatchedLoop(Followed):
         """
         if self.is_hopeless:
             return False
+        self.since = self.since or process_time()
         if compiles_at_once():
             # The loop around it goes first: its compiled code contains this loop.
             self._was_due = not any(loop._is_undecided for loop in self.outer)
@@ -293,6 +298,12 @@ class WatchedLoop(Followed):
         self.compiling_seconds = 0.0
         return entry
 
+    def note_compiled(self, seconds: float, host_seconds: float) -> None:
+        """Record what compiled iterations have taken, and what they would have taken on the host."""
+        self._compiled_seconds += seconds
+        self._replaced_seconds += host_seconds
+        self.ratio = self._compiled_seconds / self._replaced_seconds
+
     def note_discarded_call(self) -> None:
         """Record that compiled code could not run some iterations, which happens if an iteration raises."""
         self._discarded_calls += 1
@@ -311,8 +322,8 @@ class WatchedLoop(Followed):
         """The seconds that compiling the loop takes at least."""
         if self.record is None:
             return max(loop_costs.mean, self.least)
-        # Without a ratio, compiling was given up.
-        factor = 1.0 if self.record.ratio >= 0.0 else constants.GIVEN_UP_FACTOR
+        # Without a ratio, compiling was given up; with one, the trace is stored.
+        factor = constants.COST_OF_STORED if self.record.ratio >= 0.0 else constants.GIVEN_UP_FACTOR
         return max(factor * self.record.cost, self.least)
 
     def note_compilation(self, seconds: float, noted: float) -> None:

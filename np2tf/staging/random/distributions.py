@@ -376,8 +376,8 @@ def ziggurat_is_the_hosts() -> bool:
 
 
 @functools.cache
-def polar_is_the_hosts() -> bool:
-    """Return whether the same holds for the polar method: XLA's logarithm must equal the C library's."""
+def log_is_the_hosts() -> bool:
+    """Return whether XLA's logarithm of a number is the C library's, as the polar method needs it."""
     if platform.machine() not in ("x86_64", "AMD64") or config.list_physical_devices("GPU"):
         return False
     samples = np.random.Generator(np.random.PCG64(0)).random(4096)

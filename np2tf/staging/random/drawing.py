@@ -291,7 +291,7 @@ class Drawing:
         if (self.count or 0) > _MAX_NORMALS:
             return None
         if self.legacy:
-            if not distributions.polar_is_the_hosts():
+            if not distributions.log_is_the_hosts():
                 return None
 
             (number,) = source.call_shared(("polar", self.count), self._polar)
@@ -351,6 +351,15 @@ def _normal(drawing: Drawing, loc: Any = 0.0, scale: Any = 1.0, size: Any = None
     return loc + rounded_product(scale, numbers)
 
 
+def _exponential(drawing: Drawing, scale: Any = 1.0, size: Any = None) -> tf.Tensor | None:
+    # XLA's logarithm of many numbers is another than of one.
+    if not drawing.legacy or drawing.count is not None or not distributions.log_is_the_hosts():
+        return None
+    scale = _real(scale)
+    record_violation(~((scale < _LARGE) & (tf.bitcast(scale, tf.int64) >= 0)))
+    return rounded_product(scale, -tf.math.log(1.0 - drawing.uniform()))
+
+
 def _integers(
     drawing: Drawing, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False
 ) -> tf.Tensor | None:
@@ -383,8 +392,14 @@ def _choice(
     axis: int = 0,
     shuffle: bool = True,
 ) -> tf.Tensor | None:
-    if not isinstance(a, (int, np.integer)) or not is_known((replace, shuffle)):
+    if not is_known((a, replace, shuffle)) or axis:
         return None
+    if not isinstance(a, (int, np.integer)):
+        elements = np.asarray(a)
+        if elements.ndim != 1 or not len(elements) or not has_tf_dtype(elements.dtype):
+            return None
+        places = _choice(drawing, len(elements), size, replace, p, axis, shuffle)
+        return None if places is None else tf.gather(tf.constant(elements), places)
     if (drawing.count or 0) > _MAX_INTEGERS:
         return None
     if p is not None:
@@ -436,6 +451,7 @@ _METHODS: dict[str, Callable[..., tf.Tensor | None]] = {
     "standard_normal": _standard_normal,
     "randn": _randn,
     "normal": _normal,
+    "exponential": _exponential,
     "integers": _integers,
     "randint": _integers,
     "permutation": _permutation,

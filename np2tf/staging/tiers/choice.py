@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.ledger import TRIAL, XLA, ledger
+from np2tf.staging.tiers.outlook import is_in_candidate
 
 if TYPE_CHECKING:
     from np2tf.staging.tiers.budget import Budget
@@ -39,6 +40,8 @@ def prefers_host(
     """
     if has_code:
         return timing.wants_host
+    if is_in_candidate():
+        return True
     if advice is not None:
         return not advice
     # Only a trace shows which attributes of objects matter. Before it, comparisons are too many if attributes

@@ -30,10 +30,14 @@ SHARE_OF_LONG_CALLS = 0.25
 
 #: The share of the host's time that compiled code is expected to save.
 EXPECTED_SAVING = 0.6
+#: The same if the code computes with single numbers in loops over elements, where most of the time is that of
+#: Python itself: compiled kernels of this kind take a fifth to a hundredth of it.
+SCALAR_SAVING = 0.9
 #: The same if NumPy's libraries take the time: transforms, solvers, sorting.
 LIBRARY_SAVING = 0.1
-#: The same if a loop draws single numbers from NumPy's old generator (MT19937), which took up to 18 times as
-#: long as compiled code. Numbers of PCG64 are 2 to 29 times faster.
+#: The same if a loop draws single numbers that compiled code draws slowly: normal numbers of NumPy's old
+#: generator take up to six times as long, numbers for which it calls back, hundreds of times as long. Uniform
+#: numbers and integers are 6 to 30 times faster (docs/measurements.md).
 DRAWS_SAVING = 0.0
 #: A `while`, or a loop that may break, is expected to go on for at most this many times as long as it has
 #: run: its steps may grow, and it may converge.
@@ -163,6 +167,9 @@ HOT_LOOP, REST_FACTOR = 0.05, 3.0
 #: The first iterations, which also load modules and make caches, do not say how long the other iterations
 #: will take.
 LOADING_ROUNDS = 1
+#: What a loop calls is not compiled by itself in the first iterations, for so many seconds, and later as long
+#: as the loop itself may be compiled.
+FIRST_ROUNDS = 0.3
 #: The clock is read once in this many seconds.
 CLOCK_PERIOD = 0.005
 #: A loop of short runs is entered as compiled code when all its runs have taken this many times the expected
@@ -170,6 +177,9 @@ CLOCK_PERIOD = 0.005
 ENTER_FACTOR = 3.0
 #: A loop is no longer a candidate after this many runs in a row that had to stay on the host.
 ENOUGH_RUNS = 20
+#: Compiling a loop again in another process, whose trace is stored, is expected to take this share of what it
+#: took; between them, whole programs took 0.1 (mhd) to 0.5 (particle_in_cell).
+COST_OF_STORED = 0.5
 #: A trace of a loop that took too long is expected to take this many times as long as it was given.
 GIVEN_UP_FACTOR = 2
 #: A loop is compiled with side exits, not as a whole, if Python acts there in at most one of so many

@@ -1,6 +1,6 @@
 """Code that compiling makes hardly faster, or slower: the time is that of NumPy's libraries, which transform,
-solve and sort as fast as compiled code, or of single numbers that loops draw from NumPy's old generator,
-which compiled code draws more slowly.
+solve and sort as fast as compiled code, or of single numbers that loops draw and which compiled code draws
+more slowly than NumPy.
 
 The code, and the program's functions that it calls, tell before anything is spent.
 """
@@ -24,22 +24,35 @@ _LIBRARY = frozenset(
 _JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 #: Functions of the module `np.fft` that compute little; its name alone is no transform then.
 _OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
-#: Functions of NumPy's old generator, which draw one number if they get no more arguments than that. The
-#: names of the first group are only its own, the others are its if they are read from `np.random`.
-_OLD_DRAWS = {"rand": 0, "randn": 0, "random_sample": 0, "randint": 2}
-_DRAWS = {
-    **dict.fromkeys(("random", "standard_normal"), 0),
-    **dict.fromkeys(("choice", "exponential", "poisson"), 1),
-    **dict.fromkeys(("uniform", "normal"), 2),
+#: Methods of generators that draw one number if they get no more arguments than that, and that compiled code
+#: draws more slowly than NumPy: normal numbers of the old generator, and what compiled code calls back for.
+_NORMAL = {"randn": 0, "standard_normal": 0, "normal": 2}
+_CALLED_BACK = {
+    **dict.fromkeys(("exponential", "poisson", "geometric", "chisquare", "standard_gamma", "rayleigh"), 1),
+    **dict.fromkeys(("gamma", "beta", "binomial", "laplace", "lognormal", "negative_binomial", "gumbel"), 2),
+    **dict.fromkeys(("triangular", "hypergeometric"), 3),
 }
+#: The same for methods that compiled code draws faster than NumPy.
+_FAST = {
+    **dict.fromkeys(("rand", "random", "random_sample"), 0),
+    "choice": 1,
+    **dict.fromkeys(("uniform", "randint", "integers"), 2),
+}
+#: What code names that computes with single numbers: builtins, and functions of `math`, NumPy and generators.
+_OF_NUMBERS = frozenset(
+    {"range", "len", "abs", "min", "max", "int", "float", "bool", "complex", "round", "divmod", "pow"}
+    | {"sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "arctan", "arctan2", "tanh", "hypot"}
+    | {"floor", "ceil", "pi", "e", "inf", "nan", "math", "random", "shape", "real", "imag", "conjugate"}
+    | {"float64", "float32", "int64", "int32", "complex128", *_FAST}
+)
 #: Calls of calls are followed so deep.
 _DEPTH = 4
 
 
 #: The names of the libraries' functions that code calls.
 _calls: dict[types.CodeType, frozenset[str]] = {}
-#: Whether code draws single numbers in loops.
-_draws: dict[types.CodeType, bool] = {}
+#: The share of the host's time that compiling code is expected to save.
+_savings: dict[types.CodeType, float] = {}
 
 
 def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
@@ -48,11 +61,18 @@ def expected_saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
     Args:
         names: the globals of the code.
     """
-    if code not in _draws:
-        _draws[code] = _draws_in_loops(code, names, _DEPTH)
-    if _draws[code]:
+    if code not in _savings:
+        _savings[code] = _saving(code, names)
+    return _savings[code]
+
+
+def _saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
+    if _draws_in_loops(code, names, _DEPTH):
         return constants.DRAWS_SAVING
-    return constants.LIBRARY_SAVING if library_calls(code, names) else constants.EXPECTED_SAVING
+    if library_calls(code, names):
+        return constants.LIBRARY_SAVING
+    is_scalar = _computes_numbers(code, names, _DEPTH) and _has_loop(code, names, _DEPTH)
+    return constants.SCALAR_SAVING if is_scalar else constants.EXPECTED_SAVING
 
 
 def library_calls(code: types.CodeType, names: Mapping[str, Any]) -> frozenset[str]:
@@ -81,20 +101,27 @@ def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> fro
     return frozenset()
 
 
-def _draws_in_loops(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
-    """Return whether code draws single numbers from NumPy's old generator in a loop, by itself or in the
-    functions that it calls.
+def _draws_in_loops(code: types.CodeType, names: Mapping[str, Any], depth: int, fast: bool = False) -> bool:
+    """Return whether code draws single numbers slowly in a loop, or calls functions that draw in loops.
+
+    What calls such functions often would need more random words at once than a fast loop has room for
+    (`np2tf.staging.xla.compiler_options`): the functions are compiled by themselves.
+
+    Args:
+        fast: whether draws count that compiled code makes faster than NumPy.
     """
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    if _draws_in_a_loop(code) or any(_draws_in_loops(part, names, depth) for part in inner):
+    if _draws_in_a_loop(code, fast) or any(_draws_in_loops(part, names, depth, fast) for part in inner):
         return True
     callees = _functions(set(code.co_names), names) if depth else ()
-    return any(_draws_in_loops(callee.__code__, callee.__globals__, depth - 1) for callee in callees)
+    return any(
+        _draws_in_loops(callee.__code__, callee.__globals__, depth - 1, fast=True) for callee in callees
+    )
 
 
-def _draws_in_a_loop(code: types.CodeType) -> bool:
-    draws = _OLD_DRAWS | (_DRAWS if "random" in code.co_names else {})
-    if draws.keys().isdisjoint(code.co_names):
+def _draws_in_a_loop(code: types.CodeType, fast: bool) -> bool:
+    methods = {*_NORMAL, *_CALLED_BACK, *(_FAST if fast else ())}
+    if methods.isdisjoint(code.co_names):
         return False
     instructions = list(dis.get_instructions(code))
     ends = {
@@ -106,7 +133,8 @@ def _draws_in_a_loop(code: types.CodeType) -> bool:
         if one.offset >= loop_end:
             continue
         if one.opname.startswith("LOAD_") and one.argval in code.co_names:
-            arguments = _OLD_DRAWS.get(one.argval, _DRAWS.get(one.argval, -1) if of == "random" else -1)
+            arguments = _FAST.get(one.argval, -1) if fast else -1
+            arguments = max(arguments, _arguments_of_slow_draw(one.argval, of))
             of = one.argval
             continue
         of = ""
@@ -115,6 +143,47 @@ def _draws_in_a_loop(code: types.CodeType) -> bool:
                 return True
             arguments = -1
     return False
+
+
+def _computes_numbers(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
+    """Return whether code computes with single numbers only, in loops over elements: it names no function or
+    method of arrays, has no slices, and calls only functions of the program of which the same holds.
+    """
+    steps = list(dis.get_instructions(code))
+    if any(step.opname in ("BUILD_SLICE", "BINARY_SLICE", "STORE_SLICE") for step in steps):
+        return False
+    own = _functions(set(code.co_names), names) if depth else ()
+    callees = {function.__name__: function for function in own}
+    if not {*code.co_names} - callees.keys() <= _OF_NUMBERS | _modules(names):
+        return False
+    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return all(_computes_numbers(part, names, depth) for part in inner) and all(
+        _computes_numbers(function.__code__, function.__globals__, depth - 1) for function in callees.values()
+    )
+
+
+def _modules(names: Mapping[str, Any]) -> set[str]:
+    """Return the names of modules and of plain numbers."""
+    kinds = (types.ModuleType, int, float, complex)
+    return {name for name, value in list(names.items()) if isinstance(value, kinds)}
+
+
+def _has_loop(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
+    if any(step.opcode in _JUMPS and step.argval < step.offset for step in dis.get_instructions(code)):
+        return True
+    own = _functions(set(code.co_names), names) if depth else ()
+    return any(_has_loop(function.__code__, function.__globals__, depth - 1) for function in own)
+
+
+def _arguments_of_slow_draw(name: str, of: str) -> int:
+    """Return with how many arguments a method draws one number, if compiled code does so slowly, and else -1.
+
+    Args:
+        of: the name of what the method is read from; that of the old generator's module is `random`.
+    """
+    if name in _CALLED_BACK:
+        return -1 if (of, name) == ("random", "exponential") else _CALLED_BACK[name]
+    return _NORMAL[name] if name in _NORMAL and (of == "random" or name == "randn") else -1
 
 
 def _attributes(code: types.CodeType) -> set[str]:
@@ -136,6 +205,8 @@ def _functions(words: set[str], names: Mapping[str, Any]) -> Iterator[types.Func
         else:
             members = [value] if name in words else []
         for member in members:
-            function = getattr(member, "__wrapped__", member)
+            # A jitted function that has run knows what its source has; its translation shows other loops.
+            host = getattr(member, "__dict__", {}).get("_host")
+            function = getattr(member, "__wrapped__", member) if host is None else host.original
             if isinstance(function, types.FunctionType):
                 yield function

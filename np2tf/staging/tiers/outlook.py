@@ -9,8 +9,12 @@ functions that it calls. Where no loop tells, a function is expected to take as 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from itertools import pairwise
+from operator import length_hint
+from sys import getrefcount
 from time import perf_counter, process_time
+from typing import Any
 
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.ledger import ledger
@@ -23,19 +27,39 @@ class Progress:
         position: the number of iterations that have ended.
         share: the share of the loop that is done, for a loop whose iterations cannot be counted; 0.0 if it is
             not known.
+        is_candidate: whether the loop may still be compiled, with what it calls.
 
     Args:
         count: the number of iterations; None if it is not known.
         may_end_early: whether the loop may end before that many, by a `break` or `return`.
     """
 
-    __slots__ = ("_count", "_distance", "_may_end_early", "_samples", "_start", "position", "share")
+    __slots__ = (
+        "_count",
+        "_distance",
+        "_may_end_early",
+        "_samples",
+        "_start",
+        "is_candidate",
+        "position",
+        "share",
+    )
 
     def __init__(self, count: int | None, may_end_early: bool = False) -> None:
         self._count, self._may_end_early, self._start = count, may_end_early, perf_counter()
         self.position, self.share, self._distance = 0, 0.0, 0.0
+        self.is_candidate = False
         # Earlier seconds and shares, each after twice the seconds of the one before.
         self._samples: list[tuple[float, float]] = []
+
+    @property
+    def comes_first(self) -> bool:
+        """True if the loop may be compiled, and its iterations are short enough to wait for that."""
+        if not self.is_candidate:
+            return False
+        return (
+            self.position > constants.LOADING_ROUNDS or perf_counter() - self._start < constants.FIRST_ROUNDS
+        )
 
     def note_distance(self, left: float) -> None:
         """Record what is left of a loop without a number of iterations, in a measure of its own."""
@@ -88,11 +112,61 @@ class Progress:
         return min(multiple, constants.MOST_LEFT_STEADY if self._is_steady else constants.MOST_LEFT)
 
 
+class IteratorProgress(Progress):
+    """The progress of a loop that runs over an iterator of known length, which only the loop holds besides.
+
+    Args:
+        iterator: what the loop runs over.
+        sources: the iterators behind it that tell how many elements are left; none if it tells this itself.
+        count: the number of elements.
+    """
+
+    __slots__ = ("_iterator", "_sources")
+
+    def __init__(
+        self, iterator: Iterator[Any], sources: tuple[Any, ...], count: int, may_end_early: bool
+    ) -> None:
+        super().__init__(count, may_end_early)
+        self._iterator, self._sources = iterator, sources
+
+    @property
+    def _left(self) -> int:
+        return min(map(length_hint, self._sources or (self._iterator,)))
+
+    @property
+    def is_over(self) -> bool:
+        """True if the loop has ended: only this object holds the iterator; or is in its last iteration."""
+        return getrefcount(self._iterator) <= _REFERENCES or not self._left
+
+    def seconds_left(self, inner: float | None) -> float | None:
+        """Return the seconds that the loop will take, as it is now; None if nothing tells."""
+        assert self._count is not None
+        self.position = max(self._count - self._left - 1, 0)
+        return super().seconds_left(inner)
+
+
+#: The references to an iterator that its progress holds, and the one that counts them.
+_REFERENCES = 2
+
+
 class _Running(threading.local):
-    """The loops that are running in this thread, the outermost first."""
+    """The loops that are running in this thread.
+
+    Attributes:
+        loops: the loops, the outermost first, and some whose end nothing has told.
+    """
 
     def __init__(self) -> None:
         self.loops: list[Progress] = []
+
+    def follow(self, progress: IteratorProgress) -> None:
+        """Add a loop whose end nothing will tell."""
+        self.loops = [other for other in self.loops if not _is_over(other)]
+        self.loops.append(progress)
+
+
+def _is_over(progress: Progress) -> bool:
+    return isinstance(progress, IteratorProgress) and progress.is_over
 
 
 running = _Running()
@@ -102,8 +176,29 @@ def seconds_left() -> float | None:
     """Return the seconds that the loops of this thread will still take; None if nothing tells."""
     left = None
     for progress in reversed(running.loops):
-        left = progress.seconds_left(left)
+        if not _is_over(progress):
+            left = progress.seconds_left(left)
     return left
+
+
+def seconds_left_of(own_seconds: float, since: float) -> float:
+    """Return the seconds that code will still take on the host, given those that it has taken.
+
+    Args:
+        since: the processor's seconds of this process before the code ran for the first time.
+    """
+    left = seconds_left()
+    if left is None:
+        return own_seconds
+    passed = max(process_time() - since, own_seconds, 1e-9)
+    return left * own_seconds / passed
+
+
+def is_in_candidate() -> bool:
+    """Return whether this thread is in a loop that may be compiled, and is soon measured or has been: what it
+    calls becomes a part of its code, and is not worth compiling by itself.
+    """
+    return any(progress.comes_first for progress in running.loops)
 
 
 def pays(own_seconds: float, since: float, cost: float, saving: float = constants.EXPECTED_SAVING) -> bool:
@@ -114,10 +209,4 @@ def pays(own_seconds: float, since: float, cost: float, saving: float = constant
         cost: the seconds of compiling it.
         saving: the share of the host's time that compiled code is expected to save.
     """
-    left = seconds_left()
-    if left is None:
-        expected = own_seconds
-    else:
-        passed = max(process_time() - since, own_seconds, 1e-9)
-        expected = left * own_seconds / passed
-    return ledger.allows(expected * saving, cost)
+    return ledger.allows(seconds_left_of(own_seconds, since) * saving, cost)

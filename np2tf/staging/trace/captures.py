@@ -20,6 +20,7 @@ import numpy as np
 from np2tf.arrays.array.ndarray import ndarray
 from np2tf.core.containers import DEEPEST, SEARCHED_CONTAINERS, SET, TUPLE, Container, Registry
 from np2tf.core.errors import HiddenInputError, VariableChangeError
+from np2tf.staging.host.followed_loops import FOLLOW
 from np2tf.staging.host.originals import translation_of
 from np2tf.staging.host.waiting import WaitingFunction
 from np2tf.staging.host.watched_loops import REGIONS, WATCH
@@ -76,7 +77,7 @@ from np2tf.staging.values.containers import MutationGuard
 # `np2tf.jit` treats them as further arguments, so that compiled code never keeps a value that has changed.
 
 #: The names that only the translation reads, and not the user's code.
-_OWN_NAMES = frozenset({*NAMES, WATCH, REGIONS})
+_OWN_NAMES = frozenset({*NAMES, WATCH, REGIONS, FOLLOW})
 #: Names after which code may read any global variable.
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
 #: Functions that can tell a list from its stand-in.

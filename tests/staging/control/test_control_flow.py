@@ -64,6 +64,15 @@ COMPILED = {
         "    return s",
         ["np.arange(12.)"],
     ),
+    "complex numbers of two parts": (
+        "def f(x):\n"
+        "    s = 0j\n"
+        "    for i in range(len(x)):\n"
+        "        c = complex(x[i], -x[i] / 3)\n"
+        "        s += c * c + complex(i, x[0]) - complex(x[1])\n"
+        "    return s",
+        ["np.arange(12.)", "np.array([0.0, -0.0] + 10 * [np.inf])"],
+    ),
     "chained comparison and not": (
         "def f(x):\n"
         "    n = 0\n"

@@ -102,7 +102,7 @@ ROWS = {
     "it prints": (
         "def f(x):\n    for i in range(6):\n        x = x * 2\n        print(i, x[0])\n    return x",
         "np.ones(2)",
-        1,
+        0,
     ),
     "it draws": (
         "def f(x, seed):\n"
@@ -255,7 +255,7 @@ ROWS |= {
     "while, and it prints": (
         "def f(x):\n    while x[0] < 100:\n        x = x * 2\n        print('at', x[0])\n    return x",
         "np.ones(2)",
-        1,
+        0,
     ),
     "while, and two names change places": (
         "def f(x):\n"

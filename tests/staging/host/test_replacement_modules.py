@@ -173,7 +173,7 @@ ROWS = {
             print(i, x[0])
         print("end")
         """,
-        1,
+        0,
     ),
     "it draws": (
         """

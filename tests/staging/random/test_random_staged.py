@@ -96,6 +96,13 @@ INTEGERS = {
     "integers(0, 2**32)": (),
     "integers(-2**63, 2**63 - 1, endpoint=True)": (),
 }
+#: Elements of lists and arrays that the code names.
+OF_LISTS = {
+    "choice([-1, 1])": (),
+    "choice((0.5, 2.5, 7.25), 4)": (4,),
+    "choice(np.linspace(0, 1, 5), p=[0.1, 0.2, 0.3, 0.2, 0.2])": (),
+    "choice([3, 1, 4, 1, 5], 2, replace=False)": (2,),
+}
 #: Of the generators over MT19937 what differs from PCG64.
 OF_MT = ["random()", "random(40)", "normal(1.3, 0.7, (2, 3))", "permutation(13)"]
 CASES = [
@@ -103,8 +110,11 @@ CASES = [
     *((make, draw) for make in (LEGACY, twisted) for draw in OF_MT),
     *((twisted, draw) for draw in ("integers(-5, 1000000007, size=3)", "choice(20, 6, replace=False)")),
     *((LEGACY, draw) for draw in ("randint(10)", "randint(2**40, 2**62, 3)", "choice(20, 6)")),
+    *((LEGACY, draw) for draw in ("exponential()", "exponential(2.5)")),
+    *((make, draw) for make in (PCG, LEGACY) for draw in OF_LISTS),
 ]
-SHAPES = {**NATIVE, **INTEGERS, "randint(10)": (), "randint(2**40, 2**62, 3)": (3,)}
+SHAPES = {**NATIVE, **INTEGERS, "randint(10)": (), "randint(2**40, 2**62, 3)": (3,), **OF_LISTS}
+SHAPES |= {"exponential()": (), "exponential(2.5)": ()}
 
 
 @pytest.mark.parametrize(("make", "draw"), CASES)

@@ -615,8 +615,8 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (0.5, 0.1, 1.0, True),  # clearly less than is asked for where nothing is known
         (0.5, 0.9, 1.0, False),
-        (5.0, 0.1, 6.0, False),
-        (5.0, 0.1, 9.0, True),
+        (5.0, 0.1, 4.0, False),
+        (5.0, 0.1, 4.5, True),  # its trace is stored
         (1.0, -1.0, 5.9, False),  # given up while it was traced
         (1.0, -1.0, 6.1, True),
     ],

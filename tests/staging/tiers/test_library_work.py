@@ -99,7 +99,7 @@ def test_libraries_take_the_time(names: dict[str, Any], name: str) -> None:
 
 @pytest.mark.parametrize("name", ["frequencies", "endless", "stencil", "factor", "Solver.plain"])
 def test_compiled_code_saves_time(names: dict[str, Any], name: str) -> None:
-    assert expected_saving(_code(names, name), names) == constants.EXPECTED_SAVING
+    assert expected_saving(_code(names, name), names) >= constants.EXPECTED_SAVING
 
 
 def test_shifts_beside_a_transform(names: dict[str, Any]) -> None:
@@ -117,18 +117,37 @@ def _code(names: dict[str, Any], name: str) -> Any:
 
 DRAWS = """
 import numpy as np
-from numpy.random import rand
+from numpy.random import rand, randn
 
 
-def single(n):
+def uniforms(n):
     for k in range(n):
         if np.random.rand() < 0.5:
-            n -= np.random.randint(0, n)
+            n -= np.random.randint(0, n) * np.random.exponential(2.0)
 
 
 def by_name(n):
     while rand() < n:
         n -= 1
+
+
+def of_a_callee(n):
+    return uniforms(n) + uniforms(n)
+
+
+def normals(n):
+    for k in range(n):
+        n += np.random.normal()
+
+
+def normal_by_name(n):
+    while randn() < n:
+        n -= 1
+
+
+def called_back(n, rng):
+    while rng.poisson(3.0) < n:
+        n -= rng.exponential(2.0)
 
 
 def flip():
@@ -165,15 +184,85 @@ def of_another_module(n, path):
 """
 
 
-@pytest.mark.parametrize("name", ["single", "by_name", "flip", "through_a_function"])
+@pytest.mark.parametrize(
+    "name", ["normals", "normal_by_name", "called_back", "flip", "through_a_function", "of_a_callee"]
+)
 def test_draws_of_single_numbers_in_loops(name: str) -> None:
     names: dict[str, Any] = {}
     exec(DRAWS, names)
     assert expected_saving(names[name].__code__, names) == constants.DRAWS_SAVING
 
 
-@pytest.mark.parametrize("name", ["of_a_generator", "before_the_loop", "arrays", "of_another_module"])
+@pytest.mark.parametrize("name", ["of_a_generator", "arrays", "of_another_module"])
 def test_other_draws(name: str) -> None:
     names: dict[str, Any] = {}
     exec(DRAWS, names)
     assert expected_saving(names[name].__code__, names) == constants.EXPECTED_SAVING
+
+
+NUMBERS = """
+import math
+import numpy as np
+
+LIMIT = 4.0
+
+
+def escape(c):
+    z, n = 0j, 0
+    while abs(z) < LIMIT and n < 50:
+        z, n = z * z + c, n + 1
+    return n
+
+
+def over_pixels(image, width):
+    for i in range(image.shape[0]):
+        for j in range(width):
+            image[i, j] = escape(complex(i, j)) * math.sqrt(i) + np.exp(-j)
+
+
+def flips(spins):
+    for _ in range(len(spins)):
+        i = np.random.randint(0, len(spins))
+        if np.random.rand() < 0.5:
+            spins[i] = -spins[i]
+
+
+def without_a_loop(x, i):
+    return x[i] * 2.0
+
+
+def with_slices(x):
+    for i in range(len(x)):
+        x[i] = x[:i] * 2
+
+
+def with_arrays(x):
+    for i in range(len(x)):
+        x[i] = x.sum() + np.dot(x, x)
+
+
+def through_a_callee(x):
+    for i in range(3):
+        with_arrays(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_scalar"),
+    [
+        *((name, True) for name in ("escape", "over_pixels", "flips")),
+        *((name, False) for name in ("without_a_loop", "with_slices", "with_arrays", "through_a_callee")),
+    ],
+)
+def test_loops_over_single_numbers(name: str, is_scalar: bool) -> None:
+    names: dict[str, Any] = {}
+    exec(NUMBERS, names)
+    saving = constants.SCALAR_SAVING if is_scalar else constants.EXPECTED_SAVING
+    assert expected_saving(names[name].__code__, names) == saving
+
+
+@pytest.mark.parametrize("name", ["uniforms", "by_name", "before_the_loop"])
+def test_draws_that_compiled_code_makes_faster(name: str) -> None:
+    names: dict[str, Any] = {}
+    exec(DRAWS, names)
+    assert expected_saving(names[name].__code__, names) >= constants.EXPECTED_SAVING

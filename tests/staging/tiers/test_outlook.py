@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
+import numpy as np
 import pytest
 
+from np2tf.staging.host.followed_loops import follow
 from np2tf.staging.tiers import constants, outlook
-from np2tf.staging.tiers.outlook import Progress, pays, seconds_left
+from np2tf.staging.tiers.outlook import Progress, is_in_candidate, pays, seconds_left
 
 
 @pytest.fixture
@@ -27,6 +31,64 @@ def test_a_counted_loop(now: list[float]) -> None:
     loop.position = 30
     assert loop.seconds_left(None) == pytest.approx(97.0)
     assert loop.seconds_left(200.0) == 200.0, "the present iteration is longer than the others"
+
+
+@pytest.mark.parametrize(
+    "iterable",
+    [
+        list(range(4)),
+        (1, 2, 3, 4),
+        dict.fromkeys(range(4)),
+        dict.fromkeys(range(4)).items(),
+        np.zeros((4, 2)),
+        range(4),
+        enumerate([5, 6, 7, 8]),
+        zip([1, 2, 3, 4, 5], np.zeros(4)),
+    ],
+    ids=lambda iterable: type(iterable).__name__,
+)
+def test_a_loop_over_few_things(now: list[float], iterable: Any) -> None:
+    """It is followed while it runs, whatever ends it, and its elements are the iterable's."""
+    start, places = now[0], []
+    for _ in follow(iterable, "a place", may_end_early=False):
+        places.append(seconds_left())
+        now[0] += 2.0
+    assert places == [None, 6.0, 4.0, None], "the last iteration may be the end"
+    assert seconds_left() is None, "it is over"
+    assert now[0] == start + 8.0
+
+
+def test_a_loop_that_is_left_is_over(now: list[float]) -> None:
+    for k in follow([1, 2, 3], "another place", may_end_early=True):
+        now[0] += 1.0
+        if k == 2:
+            break
+    with suppress(ValueError):
+        for _ in follow([1, 2, 3], "a third place", may_end_early=False):
+            raise ValueError
+    assert seconds_left() is None
+
+
+def test_loops_that_are_not_followed() -> None:
+    """Iterators of unknown length stay as they are, and so does a loop that begins often."""
+    elements = (k for k in range(3))
+    assert follow(elements, "of a generator", may_end_early=False) is elements
+    numbers = [1, 2, 3]
+    for _ in range(20):
+        found = follow(numbers, "inside", may_end_early=False)
+    assert found is numbers
+
+
+def test_what_a_loop_calls_waits_for_the_loop(now: list[float]) -> None:
+    loop = Progress(1000)
+    outlook.running.loops.append(loop)
+    assert not is_in_candidate()
+    loop.is_candidate = True
+    assert is_in_candidate(), "its first iterations"
+    now[0] += 2 * constants.FIRST_ROUNDS
+    assert not is_in_candidate(), "its iterations are long"
+    loop.position = constants.LOADING_ROUNDS + 1
+    assert is_in_candidate(), "it has been measured"
 
 
 def test_a_loop_that_may_converge(now: list[float]) -> None:
