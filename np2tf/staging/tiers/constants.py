@@ -53,7 +53,7 @@ FIRST_CALL_GAIN = 1.5
 #: What np2tf has spent beyond what it has saved is borne up to this share of the program's time, and so many
 #: seconds. What is expected to be saved next must repay the rest this many times, and twice as many times for
 #: each wager that was lost.
-ALLOWED_SHARE, ALLOWED_SECONDS, DEBT_FACTOR = 0.05, 0.3, 8.0
+ALLOWED_SHARE, ALLOWED_SECONDS, DEBT_FACTOR = 0.05, 0.3, 4.0
 
 # -- calls that stay on the host -----------------------------------------------------------------------------
 

@@ -24,8 +24,8 @@ _LIBRARY = frozenset(
 _JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 #: Functions of the module `np.fft` that compute little; its name alone is no transform then.
 _OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
-#: Methods of generators that draw one number if they get no more arguments than that, and that compiled code
-#: draws more slowly than NumPy: normal numbers of the old generator, and what compiled code calls back for.
+#: Methods of generators that draw one number if they get no more arguments than that. Compiled code draws more
+#: slowly than NumPy: normal numbers of the old generator, or many of them, and what it calls back for.
 _NORMAL = {"randn": 0, "standard_normal": 0, "normal": 2}
 _CALLED_BACK = {
     **dict.fromkeys(("exponential", "poisson", "geometric", "chisquare", "standard_gamma", "rayleigh"), 1),
@@ -102,47 +102,67 @@ def _calls_in(code: types.CodeType, names: Mapping[str, Any], depth: int) -> fro
 
 
 def _draws_in_loops(code: types.CodeType, names: Mapping[str, Any], depth: int, fast: bool = False) -> bool:
-    """Return whether code draws single numbers slowly in a loop, or calls functions that draw in loops.
+    """Return whether code draws slowly in a loop, or calls functions that draw in loops.
 
     What calls such functions often would need more random words at once than a fast loop has room for
     (`np2tf.staging.xla.compiler_options`): the functions are compiled by themselves.
 
     Args:
-        fast: whether draws count that compiled code makes faster than NumPy.
+        fast: whether draws of single numbers count that compiled code makes faster than NumPy.
     """
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     if _draws_in_a_loop(code, fast) or any(_draws_in_loops(part, names, depth, fast) for part in inner):
         return True
+    has_loop = bool(_loop_ends(code))
     callees = _functions(set(code.co_names), names) if depth else ()
     return any(
-        _draws_in_loops(callee.__code__, callee.__globals__, depth - 1, fast=True) for callee in callees
+        _draws_in_loops(callee.__code__, callee.__globals__, depth - 1, fast=True)
+        or (has_loop and _draws_in_a_loop(callee.__code__, False, everywhere=True))
+        for callee in callees
     )
 
 
-def _draws_in_a_loop(code: types.CodeType, fast: bool) -> bool:
+def _loop_ends(code: types.CodeType) -> dict[int, int]:
+    """Return where the loops of code end, by where they begin."""
+    return {
+        one.argval: one.offset
+        for one in dis.get_instructions(code)
+        if one.opcode in _JUMPS and one.argval < one.offset
+    }
+
+
+def _draws_in_a_loop(code: types.CodeType, fast: bool, everywhere: bool = False) -> bool:
     methods = {*_NORMAL, *_CALLED_BACK, *(_FAST if fast else ())}
     if methods.isdisjoint(code.co_names):
         return False
-    instructions = list(dis.get_instructions(code))
-    ends = {
-        one.argval: one.offset for one in instructions if one.opcode in _JUMPS and one.argval < one.offset
-    }
-    arguments, loop_end, of = -1, -1, ""
-    for one in instructions:
+    ends = _loop_ends(code)
+    name, loop_end, of, before = "", -1, "", ""
+    for one in dis.get_instructions(code):
         loop_end = max(loop_end, ends.get(one.offset, -1))
-        if one.offset >= loop_end:
+        if one.offset >= loop_end and not everywhere:
             continue
         if one.opname.startswith("LOAD_") and one.argval in code.co_names:
-            arguments = _FAST.get(one.argval, -1) if fast else -1
-            arguments = max(arguments, _arguments_of_slow_draw(one.argval, of))
-            of = one.argval
+            if one.argval in methods:
+                name, of = one.argval, before
+            before = one.argval
             continue
-        of = ""
-        if one.opname.startswith("CALL") and arguments >= 0:
-            if (one.arg or 0) <= arguments:
+        before = ""
+        if one.opname.startswith("CALL") and name:
+            if _is_slow_draw(name, of, one.arg or 0) or (fast and (one.arg or 0) <= _FAST.get(name, -1)):
                 return True
-            arguments = -1
+            name = ""
     return False
+
+
+def _is_slow_draw(name: str, of: str, count: int) -> bool:
+    """Return whether compiled code draws more slowly than NumPy by a method, called with `count` arguments.
+
+    Args:
+        of: the name of what the method is read from; that of the old generator's module is `random`.
+    """
+    if name in _NORMAL:
+        return of == "random" or name == "randn" or count > _NORMAL[name]
+    return name in _CALLED_BACK and (of != "random" or name != "exponential" or count > _CALLED_BACK[name])
 
 
 def _computes_numbers(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
@@ -169,21 +189,10 @@ def _modules(names: Mapping[str, Any]) -> set[str]:
 
 
 def _has_loop(code: types.CodeType, names: Mapping[str, Any], depth: int) -> bool:
-    if any(step.opcode in _JUMPS and step.argval < step.offset for step in dis.get_instructions(code)):
+    if _loop_ends(code):
         return True
     own = _functions(set(code.co_names), names) if depth else ()
     return any(_has_loop(function.__code__, function.__globals__, depth - 1) for function in own)
-
-
-def _arguments_of_slow_draw(name: str, of: str) -> int:
-    """Return with how many arguments a method draws one number, if compiled code does so slowly, and else -1.
-
-    Args:
-        of: the name of what the method is read from; that of the old generator's module is `random`.
-    """
-    if name in _CALLED_BACK:
-        return -1 if (of, name) == ("random", "exponential") else _CALLED_BACK[name]
-    return _NORMAL[name] if name in _NORMAL and (of == "random" or name == "randn") else -1
 
 
 def _attributes(code: types.CodeType) -> set[str]:

