@@ -24,8 +24,8 @@ _LIBRARY = frozenset(
 _JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 #: Functions of the module `np.fft` that compute little; its name alone is no transform then.
 _OF_FREQUENCIES = frozenset({"fftfreq", "rfftfreq", "fftshift", "ifftshift"})
-#: Methods of generators that draw one number if they get no more arguments than that. Compiled code draws more
-#: slowly than NumPy: normal numbers of the old generator, or many of them, and what it calls back for.
+#: Methods that draw one number if they get no more arguments than that. Compiled code draws more
+#: slowly than NumPy: normal numbers of the old generator, many normal numbers, and what it calls back for.
 _NORMAL = {"randn": 0, "standard_normal": 0, "normal": 2}
 _CALLED_BACK = {
     **dict.fromkeys(("exponential", "poisson", "geometric", "chisquare", "standard_gamma", "rayleigh"), 1),
