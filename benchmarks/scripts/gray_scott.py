@@ -88,7 +88,7 @@ cases = {
 
 for name, (F, k) in cases.items():
     sim = Simulation(320, F, k)
-    sim.run(5000)
+    sim.run(14000)
     print(f"{name}: t = {sim.time:.0f}, u in [{sim.u.min():.2f}, {sim.u.max():.2f}], v up to {sim.v.max():.2f}")
     print("mean of v:", " ".join(f"{m:.3f}" for m in sim.mass[::4]))
     print(f"covered: {np.mean(sim.v > 0.1):.2f}")

@@ -57,9 +57,9 @@ def correlation(state, distance):
 def main():
     np.random.seed(0)
     L = 20
-    equilibration = 450
-    measurements = 500
-    temperatures = np.linspace(1.6, 3.2, 9)
+    equilibration = 600
+    measurements = 800
+    temperatures = np.linspace(1.6, 3.2, 17)
 
     E = np.zeros(len(temperatures))
     M = np.zeros(len(temperatures))

@@ -5,8 +5,8 @@ Main loop: two nested loops of Python over the pixels, in a function called from
 
 import numpy as np
 
-WIDTH = 720
-HEIGHT = 540
+WIDTH = 1440
+HEIGHT = 1080
 MAX_ITER = 250
 
 

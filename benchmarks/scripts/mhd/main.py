@@ -12,7 +12,7 @@ from state import conserved, primitive
 
 GAMMA = 5.0 / 3.0
 COURANT = 0.4
-T_END = 0.35
+T_END = 0.9
 T_OUT = 0.05
 
 
