@@ -17,7 +17,7 @@ import numpy as np
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.core.errors import TracingTimeError
 from np2tf.core.faults import note_fault
-from np2tf.staging.host.followed_loops import FOLLOW, follow
+from np2tf.staging.host.followed_loops import FOLLOW, follow, often
 from np2tf.staging.host.loop_context import is_possible, loop_compiler
 from np2tf.staging.host.regions import Regions
 from np2tf.staging.host.watched_loops import (
@@ -508,10 +508,9 @@ class LoopRun:
 
     def _is_candidate(self, frame: types.FrameType) -> bool:
         """Return whether the loop may still be compiled, with what it calls."""
-        return (
-            not self._is_refused
-            and expected_saving(self._loop.code, frame.f_globals) >= constants.EXPECTED_SAVING
-        )
+        if self._is_refused or self._loop.least:  # its trace has taken too long
+            return False
+        return bool(expected_saving(self._loop.code, frame.f_globals) >= constants.EXPECTED_SAVING)
 
     def _continue_compiled(self, position: int, timing: _Timing, frame: types.FrameType) -> bool:
         """Return whether the loop is worth compiling after some iterations, and was traced.
@@ -866,7 +865,7 @@ class _Watching:
                 except OverflowError:
                     return (numbers,)  # more numbers than any loop can run over
                 if count < constants.SHORT_LOOP:
-                    return (follow(numbers, key, False),)
+                    return (numbers if key in often else _followed(numbers, key),)
             loop = loops.get(key)
             if loop is not None and loop.refused and loop.with_exits is not None:
                 loop = loop.with_exits
@@ -877,7 +876,7 @@ class _Watching:
                     return ()
                 return LoopRun(UNLIMITED_ROUNDS, loop)
             if loop is None or loop.is_hopeless:
-                return (follow(numbers, key, loop is None or loop.may_end_early),)
+                return (_followed(numbers, key),)
             if loop.function.items:
                 return _watched_items(numbers, loop)
             if not is_range or not loop.may_be_watched(constants.HOT_LOOP / count):
@@ -905,8 +904,14 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     arrays = arrays_of(iterable, loop.function.kind)
     count = 0 if arrays is None else min(map(len, arrays))
     if count < constants.SHORT_LOOP or not loop.may_be_watched(constants.HOT_LOOP / count):
-        return (follow(iterable, loop.function.key, loop.may_end_early),)
+        return (_followed(iterable, loop.function.key),)
     return LoopRun(range(count), loop, arrays or (), iterable)
+
+
+def _followed(iterable: Any, key: str) -> Any:
+    """Return what a loop that is not watched this time runs over."""
+    loop = loops.get(key)
+    return follow(iterable, key, loop is None or loop.may_end_early)
 
 
 #: The globals that instrumented code needs.

@@ -9,12 +9,12 @@ functions that it calls. Where no loop tells, a function is expected to take as 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import pairwise
-from operator import length_hint
-from sys import getrefcount
 from time import perf_counter, process_time
+from types import GeneratorType
 from typing import Any
+from weakref import ref
 
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.ledger import ledger
@@ -113,40 +113,44 @@ class Progress:
 
 
 class IteratorProgress(Progress):
-    """The progress of a loop that runs over an iterator of known length, which only the loop holds besides.
+    """The progress of a loop that runs over a generator which passes on the elements of an iterator.
+
+    No reference keeps the generator alive: it ends with the loop.
 
     Args:
-        iterator: what the loop runs over.
-        sources: the iterators behind it that tell how many elements are left; none if it tells this itself.
+        elements: the generator.
         count: the number of elements.
+        left_of: returns how many elements an iterator has left.
     """
 
-    __slots__ = ("_iterator", "_sources")
+    __slots__ = ("_elements", "_left_of")
 
     def __init__(
-        self, iterator: Iterator[Any], sources: tuple[Any, ...], count: int, may_end_early: bool
+        self,
+        elements: GeneratorType[Any, None, None],
+        count: int,
+        may_end_early: bool,
+        left_of: Callable[[Any], int],
     ) -> None:
         super().__init__(count, may_end_early)
-        self._iterator, self._sources = iterator, sources
+        self._elements, self._left_of = ref(elements), left_of
 
     @property
     def _left(self) -> int:
-        return min(map(length_hint, self._sources or (self._iterator,)))
+        elements = self._elements()
+        iterator = None if elements is None else elements.gi_yieldfrom
+        return 0 if iterator is None else self._left_of(iterator)
 
     @property
     def is_over(self) -> bool:
-        """True if the loop has ended: only this object holds the iterator; or is in its last iteration."""
-        return getrefcount(self._iterator) <= _REFERENCES or not self._left
+        """True if the loop has ended, or is in its last iteration."""
+        return not self._left
 
     def seconds_left(self, inner: float | None) -> float | None:
         """Return the seconds that the loop will take, as it is now; None if nothing tells."""
         assert self._count is not None
         self.position = max(self._count - self._left - 1, 0)
         return super().seconds_left(inner)
-
-
-#: The references to an iterator that its progress holds, and the one that counts them.
-_REFERENCES = 2
 
 
 class _Running(threading.local):
@@ -161,8 +165,7 @@ class _Running(threading.local):
 
     def follow(self, progress: IteratorProgress) -> None:
         """Add a loop whose end nothing will tell."""
-        self.loops = [other for other in self.loops if not _is_over(other)]
-        self.loops.append(progress)
+        self.loops = [*(other for other in self.loops if not _is_over(other)), progress]
 
 
 def _is_over(progress: Progress) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -69,6 +70,25 @@ def test_a_loop_that_is_left_is_over(now: list[float]) -> None:
     assert seconds_left() is None
 
 
+def test_following_keeps_nothing_alive(now: list[float]) -> None:
+    """What a loop runs over lives no longer than in Python, however the loop ends."""
+
+    class Element:
+        pass
+
+    for end in ("break", "raise"):
+        elements = [Element(), Element()]
+        first = weakref.ref(elements[0])
+        with suppress(ValueError):
+            for _element in follow(elements, f"a loop that ends by {end}", may_end_early=True):
+                assert len(outlook.running.loops) == 1
+                if end == "break":
+                    break
+                raise ValueError
+        del _element, elements
+        assert first() is None, end
+
+
 def test_loops_that_are_not_followed() -> None:
     """Iterators of unknown length stay as they are, and so does a loop that begins often."""
     elements = (k for k in range(3))
@@ -77,6 +97,10 @@ def test_loops_that_are_not_followed() -> None:
     for _ in range(20):
         found = follow(numbers, "inside", may_end_early=False)
     assert found is numbers
+    many = list(range(20_000))
+    assert follow(many, "many", may_end_early=False) is many
+    of_generators = zip(numbers, (k for k in range(3)))
+    assert follow(of_generators, "zip", may_end_early=False) is of_generators
 
 
 def test_what_a_loop_calls_waits_for_the_loop(now: list[float]) -> None:
