@@ -2,7 +2,7 @@
 
 The measured figures are those of docs/kernels.md: for each kernel NumPy's time divided by the time of np2tf,
 which keeps the faster of NumPy and compiled code. The expected figures are those of
-`np2tf.staging.tiers.library_work`, which reads the code only.
+`np2tf.staging.tiers.expected_savings`, which reads the code only.
 `--write-docs` writes the table into docs/measurements.md, and the chart.
 """
 
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from np2tf.staging.tiers.library_work import expected_saving
+from np2tf.staging.tiers.expected_savings import expected_saving
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS, PAGE, CHART = ROOT / "docs/kernels.md", ROOT / "docs/measurements.md", ROOT / "docs/predictions.png"

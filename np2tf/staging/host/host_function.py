@@ -18,8 +18,8 @@ from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host, is_on_numpy
 from np2tf.staging.tiers.clock import Stopwatch, clock, long_calls
+from np2tf.staging.tiers.expected_savings import expected_saving
 from np2tf.staging.tiers.history import Prospect
-from np2tf.staging.tiers.library_work import expected_saving
 
 
 class HostFunction:

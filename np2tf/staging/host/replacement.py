@@ -34,9 +34,9 @@ from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, load
 from np2tf.staging.tiers.choice import loop_pays
 from np2tf.staging.tiers.clock import LoopTimer, clock, import_cost, machine
+from np2tf.staging.tiers.expected_savings import expected_saving
 from np2tf.staging.tiers.indexed_text import indexes_text
 from np2tf.staging.tiers.ledger import ledger
-from np2tf.staging.tiers.library_work import expected_saving
 from np2tf.staging.tiers.outlook import Progress, running, seconds_left_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from np2tf.staging.tiers import constants
-from np2tf.staging.tiers.library_work import expected_saving
+from np2tf.staging.tiers.expected_savings import expected_saving
 
 SOURCE = """
 import numpy as np
