@@ -12,7 +12,7 @@ from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.library_work import library_calls
 from np2tf.staging.tiers.program_code import DEPTH
 from np2tf.staging.tiers.random_work import draws_in_loops
-from np2tf.staging.tiers.scalar_work import computes_numbers, has_loop
+from np2tf.staging.tiers.scalar_work import loops_over_numbers
 
 #: The share of the host's time that compiling code is expected to save.
 _savings: dict[types.CodeType, float] = {}
@@ -34,5 +34,4 @@ def _saving(code: types.CodeType, names: Mapping[str, Any]) -> float:
         return constants.DRAWS_SAVING
     if library_calls(code, names):
         return constants.LIBRARY_SAVING
-    is_scalar = computes_numbers(code, names, DEPTH) and has_loop(code, names, DEPTH)
-    return constants.SCALAR_SAVING if is_scalar else constants.EXPECTED_SAVING
+    return constants.SCALAR_SAVING if loops_over_numbers(code, names) else constants.EXPECTED_SAVING
