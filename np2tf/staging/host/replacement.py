@@ -163,11 +163,12 @@ class Balance:
     machine's load may have changed, and Python may have to act at side exits more often.
     """
 
-    __slots__ = ("_exits", "_next_review", "_reviewed", "_rounds", "_seconds")
+    __slots__ = ("_exits", "_is_urgent", "_next_review", "_reviewed", "_rounds", "_seconds")
 
     def __init__(self) -> None:
         self._exits, self._rounds, self._seconds = 0, 0, 0.0
         self._reviewed, self._next_review = 0.0, constants.REVIEW_LOOP
+        self._is_urgent = False
 
     def note(self, rounds: int, seconds: float, at_exit: bool) -> None:
         """Record a part that compiled code has run."""
@@ -184,9 +185,16 @@ class Balance:
         self._exits, self._rounds, self._seconds = 0, 0, 0.0
         return is_slower
 
+    def review_soon(self) -> None:
+        """Let the next comparison come as soon as compiled code has run for as long as in all warm trials."""
+        self._reviewed, self._is_urgent = 0.0, True
+
     def rounds_to_compare(self, per_round: float) -> int:
         """Return how many iterations the host should run now for comparison; 0 if none."""
         rounds = max(1, int(constants.WARM_TRIAL / per_round))
+        if self._is_urgent and self._reviewed >= constants.WARM_TRIALS * constants.WARM_TRIAL:
+            self._reviewed, self._is_urgent = 0.0, False
+            return rounds
         if self._exits >= constants.EXITS_TO_COUNT:
             if self._seconds > constants.FASTER * self._rounds * per_round:
                 # So few that Python need not act in them, which would not be comparable.
@@ -349,9 +357,16 @@ class LoopRun:
         return 0 if self._acts is None else frame.f_locals.get(self._acts, 0)
 
     def _compare(self, per_round: float) -> None:
-        """Compare compiled code with what an iteration has just taken on the host."""
-        if self._balance.is_lost(per_round):
+        """Compare compiled code with what an iteration has just taken on the host. It is given up if it is
+        slower twice in a row: something else may have slowed it down for a moment.
+        """
+        if not self._balance.is_lost(per_round):
+            self._loop.is_losing = False
+        elif self._loop.is_losing:
             self._give_up()
+        else:
+            self._loop.is_losing = True
+            self._balance.review_soon()
         self._per_round = per_round
 
     def _goes_on(self, frame: types.FrameType) -> bool:
@@ -769,8 +784,10 @@ class LoopRun:
             self._loop.ratio = duration / (size * self._per_round)
             if self._loop.ratio <= constants.FASTER:
                 return size
-        self._give_up()
-        return 0
+        if not self.exit:
+            # The host runs as much now, for the first of two comparisons.
+            self._on_host = self._rounds_left[:size]
+        return size
 
     def _give_up(self) -> None:
         """Leave the loop on the host, which was faster."""

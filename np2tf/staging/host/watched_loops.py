@@ -128,6 +128,7 @@ class WatchedLoop(Followed):
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
         host_seconds: the seconds of all its runs on the host.
+        is_losing: whether its compiled code was slower at the last comparison.
         outer: the loops around it.
     """
 
@@ -147,7 +148,7 @@ class WatchedLoop(Followed):
         self.with_exits: WatchedLoop | None = None
         #: The same loop without side exits.
         self.whole: WatchedLoop = self
-        self.ratio, self.cost = -1.0, 0.0
+        self.ratio, self.cost, self.is_losing = -1.0, 0.0, False
         self.host_seconds = self._latest = 0.0
         self._compiled_seconds = self._replaced_seconds = 0.0
         #: The processor's seconds of this process before its first run.

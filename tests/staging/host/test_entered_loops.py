@@ -27,6 +27,8 @@ NOT_ENTERED = {
     "while loops within loops",
     "it returns",
 }
+#: A graph that is entered is compared with NumPy, as a function's is.
+ENTERED = {"it prints"}
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -45,7 +47,7 @@ def test_loops_that_are_entered(name: str, entered: Taken) -> None:
         assert mine_printed == theirs_printed
     if over and "for " in source and "raise" not in name and name not in NOT_ENTERED:
         assert entered.over
-    if not over:
+    if not over and name not in ENTERED:
         assert not entered.over
 
 

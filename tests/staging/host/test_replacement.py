@@ -558,12 +558,12 @@ def test_what_is_slower_compiled_ends_on_the_host(
     )
     source = f"{HEAD}def f(x, numbers):\n{body}    return x, i, last\n"
     f, plain = imported(source)["f"], load(source)["f"]
-    for _ in range(2):
+    for over in (1, 2, 2):  # the second comparison decides
         numbers = np.arange(50000)
         found, wanted = (g(np.zeros(2), numbers) for g in (f, plain))
         np.testing.assert_array_equal(found[0], wanted[0])
         assert (found[1:], type(found[1])) == (wanted[1:], type(wanted[1]))
-        assert taken.over == 1
+        assert taken.over == over
     (loop,) = (
         watched for key, watched in watched_loops.loops.items() if key.startswith(f.__code__.co_filename)
     )
