@@ -730,7 +730,7 @@ class LoopRun:
         if self._policy is None:
             self._policy = self._sizes(self._frame.names)
         try:
-            while not self._is_done and (size := self._next_size()) is not None:
+            while not self._is_done and (size := self._next_size()) is not None and not self._on_host:
                 self._seconds_of_part = self._run(size)
         except BaseException as error:  # a handler has raised between two parts
             self._pending, self.is_over = error, False

@@ -9,7 +9,7 @@ from __future__ import annotations
 # -- what things cost ----------------------------------------------------------------------------------------
 
 #: The seconds that importing TensorFlow takes on an idle machine: compiling must be expected to gain as much.
-IMPORT_SECONDS = 2.0
+IMPORT_SECONDS = 1.5
 #: The seconds on the host from which the half of np2tf that needs TensorFlow is loaded, if the program itself
 #: has imported TensorFlow: loading takes half a second, and compiling is expected to take as long again.
 LOAD_SECONDS = 2.0
@@ -163,7 +163,7 @@ UNWATCHED_RUNS, MOST_DOUBLINGS_OF_UNWATCHED = 15, 6
 SURELY_SHORT = 3
 #: The seconds that a loop must have run, and the factor by which its remaining time must exceed the expected
 #: cost of compiling it.
-HOT_LOOP, REST_FACTOR = 0.05, 3.0
+HOT_LOOP, REST_FACTOR = 0.05, 2.5
 #: The first iterations, which also load modules and make caches, do not say how long the other iterations
 #: will take.
 LOADING_ROUNDS = 1
