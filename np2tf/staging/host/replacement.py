@@ -361,11 +361,11 @@ class LoopRun:
         slower twice in a row: something else may have slowed it down for a moment.
         """
         if not self._balance.is_lost(per_round):
-            self._loop.is_losing = False
-        elif self._loop.is_losing:
+            self._loop.gain.is_losing = False
+        elif self._loop.gain.is_losing:
             self._give_up()
         else:
-            self._loop.is_losing = True
+            self._loop.gain.is_losing = True
             self._balance.review_soon()
         self._per_round = per_round
 
@@ -676,7 +676,7 @@ class LoopRun:
         which the loops around it tell; at least 1.
         """
         whole, run_left = self._loop.whole, self._progress.seconds_left(None)
-        left = seconds_left_of(whole.host_seconds + seconds_passed, whole.since)
+        left = seconds_left_of(whole.host_seconds + seconds_passed, since=0.0)
         return max(left / run_left, 1.0) if run_left else 1.0
 
     def _take_over(self, frame: types.FrameType, seconds_left: float | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from time import process_time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.core import late
@@ -114,6 +114,21 @@ class LoopFunction(NamedTuple):
 # The watched loops of the program, and their measurements.
 
 
+@dataclass
+class Gain:
+    """What compiled iterations of a loop have taken, and would have taken on the host, in seconds.
+
+    Attributes:
+        is_losing: whether they were slower at the last comparison.
+        discarded: how often compiled code could not run some iterations.
+    """
+
+    seconds: float = 0.0
+    host_seconds: float = 0.0
+    is_losing: bool = False
+    discarded: int = 0
+
+
 class WatchedLoop(Followed):
     """A loop of the program, and its function.
 
@@ -128,7 +143,7 @@ class WatchedLoop(Followed):
             known.
         cost: the seconds that compiling it has taken; 0.0 if it has not been compiled.
         host_seconds: the seconds of all its runs on the host.
-        is_losing: whether its compiled code was slower at the last comparison.
+        gain: what its compiled iterations have taken.
         outer: the loops around it.
     """
 
@@ -140,7 +155,6 @@ class WatchedLoop(Followed):
         self.refused = False
         self.least = self.per_round = self.compiling_seconds = 0.0
         self.unwatched_runs = self.short = 0
-        self._discarded_calls = 0
         self._was_due = False
         #: Why it cannot be compiled, if that is known.
         self.failure: Fallback | None = None
@@ -148,11 +162,9 @@ class WatchedLoop(Followed):
         self.with_exits: WatchedLoop | None = None
         #: The same loop without side exits.
         self.whole: WatchedLoop = self
-        self.ratio, self.cost, self.is_losing = -1.0, 0.0, False
+        self.ratio, self.cost = -1.0, 0.0
         self.host_seconds = self._latest = 0.0
-        self._compiled_seconds = self._replaced_seconds = 0.0
-        #: The processor's seconds of this process before its first run.
-        self.since = 0.0
+        self.gain = Gain()
         self.outer: list[WatchedLoop] = []
         self._host_runs = 0
         self._functions: dict[int, tuple[types.FunctionType, JittedFunction | None]] = {}
@@ -212,7 +224,6 @@ class WatchedLoop(Followed):
         """
         if self.is_hopeless:
             return False
-        self.since = self.since or process_time()
         if compiles_at_once():
             # The loop around it goes first: its compiled code contains this loop.
             self._was_due = not any(loop._is_undecided for loop in self.outer)
@@ -301,14 +312,14 @@ class WatchedLoop(Followed):
 
     def note_compiled(self, seconds: float, host_seconds: float) -> None:
         """Record what compiled iterations have taken, and what they would have taken on the host."""
-        self._compiled_seconds += seconds
-        self._replaced_seconds += host_seconds
-        self.ratio = self._compiled_seconds / self._replaced_seconds
+        self.gain.seconds += seconds
+        self.gain.host_seconds += host_seconds
+        self.ratio = self.gain.seconds / self.gain.host_seconds
 
     def note_discarded_call(self) -> None:
         """Record that compiled code could not run some iterations, which happens if an iteration raises."""
-        self._discarded_calls += 1
-        self.refused = self.refused or self._discarded_calls >= constants.MOST_DISCARDED
+        self.gain.discarded += 1
+        self.refused = self.refused or self.gain.discarded >= constants.MOST_DISCARDED
 
     def is_refused(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
