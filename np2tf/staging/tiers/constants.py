@@ -86,7 +86,7 @@ UNPAID_TRIES = 3
 LEAST_SHARE = 0.01
 #: A trace may take this many seconds on an idle machine, and in addition this share of the host's time in the
 #: function; of a loop, this share of the time that it is expected to go on.
-PATIENCE, PATIENCE_PER_SECOND, PATIENCE_OF_LOOPS = 1.5, 0.3, 0.2
+PATIENCE, PATIENCE_PER_SECOND, PATIENCE_OF_LOOPS = 1.5, 0.3, 0.3
 #: … or this many times the cost of compiling it in an earlier process.
 KNOWN_COST_FACTOR = 2.0
 #: Of the time that a loop's trace is given, traces that fail may take this share before the last is begun.
