@@ -40,7 +40,7 @@ from np2tf.staging.tiers.call_context import (
 )
 from np2tf.staging.tiers.clock import import_cost
 from np2tf.staging.tiers.history import decisions
-from np2tf.staging.tiers.indexed_text import indexes_text_of
+from np2tf.staging.tiers.indexed_text import indexes_text
 from np2tf.staging.tiers.outlook import is_in_candidate, pays
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class JittedFunction:
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         cost = import_cost(tensorflow.is_known) + constants.COMPILE_SECONDS
-        if indexes_text_of(self.__code__, args):
+        if indexes_text(self.__code__, args):
             return False
         return pays(host.own_seconds, host.since, cost, host.saving)
 

@@ -642,7 +642,7 @@ class LoopRun:
         # Finding out that a loop cannot be staged needs no TensorFlow.
         _, jitted_function = loop.functions(frame.f_globals)
         about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(arguments)
-        needs_text = indexes_text(loop.code, dict(zip(loop.code.co_varnames, arguments)))
+        needs_text = indexes_text(loop.code, arguments)
         if jitted_function is None or not about_arrays or needs_text or loop.is_refused(arguments):
             loop.refused = True
             return None

@@ -7,19 +7,14 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 _TEXT = (str, bytes)
 
 
-def indexes_text(code: types.CodeType, variables: Mapping[str, Any]) -> bool:
-    """Return whether code takes single characters of a text, given the values of its variables."""
-    return any(isinstance(variables.get(name), _TEXT) for name in _indexed_names(code))
-
-
-def indexes_text_of(code: types.CodeType, args: Iterable[Any]) -> bool:
-    """Return the same for a function's code, given its arguments by position."""
+def indexes_text(code: types.CodeType, args: Iterable[Any]) -> bool:
+    """Return whether code takes single characters of a text, given the arguments of its function in order."""
     names = [name for name, value in zip(code.co_varnames, args) if isinstance(value, _TEXT)]
     return bool(names) and not _indexed_names(code).isdisjoint(names)
 

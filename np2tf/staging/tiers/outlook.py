@@ -53,6 +53,11 @@ class Progress:
         self._samples: list[tuple[float, float]] = []
 
     @property
+    def is_over(self) -> bool:
+        """True if the loop has ended and is still among those that run, because nothing has told its end."""
+        return False
+
+    @property
     def comes_first(self) -> bool:
         """True if the loop may be compiled, and its iterations are short enough to wait for that."""
         if not self.is_candidate:
@@ -165,11 +170,7 @@ class _Running(threading.local):
 
     def follow(self, progress: IteratorProgress) -> None:
         """Add a loop whose end nothing will tell."""
-        self.loops = [*(other for other in self.loops if not _is_over(other)), progress]
-
-
-def _is_over(progress: Progress) -> bool:
-    return isinstance(progress, IteratorProgress) and progress.is_over
+        self.loops = [*(other for other in self.loops if not other.is_over), progress]
 
 
 running = _Running()
@@ -179,7 +180,7 @@ def seconds_left() -> float | None:
     """Return the seconds that the loops of this thread will still take; None if nothing tells."""
     left = None
     for progress in reversed(running.loops):
-        if not _is_over(progress):
+        if not progress.is_over:
             left = progress.seconds_left(left)
     return left
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from np2tf.staging.tiers.indexed_text import indexes_text, indexes_text_of
+from np2tf.staging.tiers.indexed_text import indexes_text
 
 
 def compares(a: Any, b: Any) -> int:
@@ -36,5 +36,5 @@ def asks_for_a_mode(a: Any, b: Any) -> Any:
     ],
 )
 def test_text(function: Callable[..., Any], a: Any, b: Any, indexes: bool) -> None:
-    assert indexes_text_of(function.__code__, (a, b)) is indexes
-    assert indexes_text(function.__code__, {"a": a, "b": b, "count": 0}) is indexes
+    assert indexes_text(function.__code__, (a, b)) is indexes
+    assert indexes_text(function.__code__, (a, b, 0)) is indexes
