@@ -2,14 +2,15 @@
 
     python benchmarks/run_scripts.py                        # every script of benchmarks/scripts
     python benchmarks/run_scripts.py --only heat2d,mhd      # those whose names contain one of these
-    python benchmarks/run_scripts.py --rounds 3 --busy      # while another process keeps a core busy
+    python benchmarks/run_scripts.py --busy                 # while another process keeps a core busy
     python benchmarks/run_scripts.py --write-docs           # the table into docs/scripts.md
 
 Each script runs in a temporary folder of its own: under Python, then under np2tf with an empty cache (first),
-then again with the cache that the first run left (second). Times are of the whole process, with imports. With
-`--rounds`, the fastest run of Python and the fastest second run count; there is only one first run. A script
-with a line `# nothing to gain: reason` is one whose time no compiler could lessen. The exit status is 1 if an
-output differs.
+then again with the cache that the first run left (second). Times are of the whole process, with imports. A
+script that takes Python less than ten seconds runs `--rounds` times in each way, and the fastest runs count,
+because a moment's load on the machine would be a large part of its time. A script with a line
+`# nothing to gain: reason` is one whose time no compiler could lessen. The exit status is 1 if an output
+differs.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ BEGIN, END = "<!-- begin: written by benchmarks/run_scripts.py -->", "<!-- end o
 HEAD = ("script", "python s", "first s", "second s", "python/first", "python/second", "equal")
 #: From how many seconds on NumPy a script is long enough to repay compiling it in its first run.
 LONG = 20.0
+#: Up to how many seconds on NumPy a script runs several times.
+SHORT = 10.0
 _NOTHING = re.compile(r"^# nothing to gain: (.+)$", re.MULTILINE)
 _SPIN = "while True: pass"
 
@@ -190,16 +193,15 @@ def fastest(runs: list[Run]) -> Run:
 
 
 def measured(script: Script, rounds: int, timeout: float) -> Result:
-    """Run a script under Python, under np2tf with an empty cache, and under np2tf with that cache."""
-    with tempfile.TemporaryDirectory(prefix="np2tf-cache-") as cache:
-        variables = {"NP2TF_CACHE_DIR": cache, "NP2TF_CACHE": "on"}
-        python = [run_once(script, [sys.executable], {}, timeout)]
-        first = run_once(script, np2tf_command(), variables, timeout)
-        second = [run_once(script, np2tf_command(), variables, timeout)]
-        for _ in range(rounds - 1):
-            python.append(run_once(script, [sys.executable], {}, timeout))
-            second.append(run_once(script, np2tf_command(), variables, timeout))
-    return Result(script, fastest(python), first, fastest(second))
+    """Run a script under Python, under np2tf with an empty cache, and with that cache; a short one again."""
+    cycles: list[tuple[Run, Run, Run]] = []
+    while not cycles or (len(cycles) < rounds and cycles[0][0].seconds < SHORT):
+        with tempfile.TemporaryDirectory(prefix="np2tf-cache-") as cache:
+            variables = {"NP2TF_CACHE_DIR": cache, "NP2TF_CACHE": "on"}
+            python = run_once(script, [sys.executable], {}, timeout)
+            first, second = (run_once(script, np2tf_command(), variables, timeout) for _ in range(2))
+            cycles.append((python, first, second))
+    return Result(script, *(fastest(list(runs)) for runs in zip(*cycles)))
 
 
 @contextlib.contextmanager
@@ -280,7 +282,9 @@ def show(console: Console, results: list[Result]) -> None:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--only", default="", metavar="NAMES", help="Only scripts with one of these in their names.")
-@click.option("--rounds", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each kind.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of a short script."
+)
 @click.option("--busy", "is_busy", is_flag=True, help="Keep another process busy while everything runs.")
 @click.option("--timeout", default=600.0, show_default=True, help="The most seconds for one run.")
 @click.option("--json", "file", type=click.Path(path_type=Path), help="Write the times to this file.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 # -- what things cost ----------------------------------------------------------------------------------------
 
 #: The seconds that importing TensorFlow takes on an idle machine: compiling must be expected to gain as much.
-IMPORT_SECONDS = 1.5
+IMPORT_SECONDS = 1.2
 #: The seconds on the host from which the half of np2tf that needs TensorFlow is loaded, if the program itself
 #: has imported TensorFlow: loading takes half a second, and compiling is expected to take as long again.
 LOAD_SECONDS = 2.0
