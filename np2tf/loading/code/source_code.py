@@ -30,7 +30,7 @@ from np2tf.loading.loops.array_work import ArrayWork
 from np2tf.loading.loops.loop_functions import loops_of
 from np2tf.loading.loops.names import Function, functions_of
 from np2tf.loading.loops.watched_code import is_plain, watch_translation
-from np2tf.staging.host.waiting import WAIT, WAIT_OR_LEAVE
+from np2tf.staging.host.waiting import WAIT
 from np2tf.translator.sources.candidates import OF_TENSORS
 from np2tf.translator.sources.python_trees import first_line, parse_quietly
 
@@ -106,23 +106,11 @@ def _chains(tree: ast.Module) -> Iterator[list[str]]:
 def _let_functions_wait(tree: ast.Module, work: ArrayWork) -> set[int]:
     """Decorate the functions that work on arrays, and return their first lines."""
     lines = set()
-    values = _values_in(tree)
     for function, _ in functions_of(tree.body):
         if _may_be_compiled(function) and work.is_in(function):
-            name = WAIT if function.name in values or function.decorator_list else WAIT_OR_LEAVE
-            decorator = ast.copy_location(ast.Name(name, ast.Load()), function)
-            function.decorator_list.append(decorator)
+            function.decorator_list.append(ast.copy_location(ast.Name(WAIT, ast.Load()), function))
             lines.add(first_line(function))
     return lines
-
-
-def _values_in(tree: ast.Module) -> set[str]:
-    """Return the names and attributes that a module reads in other places than `name(…)`, or binds."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and id(node) not in called)
-    words = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return names | {node.attr for node in nodes} | {word for word in words if isinstance(word, str)}
 
 
 def _may_be_compiled(function: Function) -> bool:

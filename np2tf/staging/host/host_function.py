@@ -13,7 +13,7 @@ from np2tf.core.faults import note_fault
 from np2tf.core.operators import check_bound
 from np2tf.staging.host.originals import original_of, watched_original_of
 from np2tf.staging.host.recursion import HostCalls, allow_deep_recursion
-from np2tf.staging.host.watched_loops import hot
+from np2tf.staging.host.watched_loops import has_hopeless_loop, hot
 from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host, is_on_numpy
@@ -57,7 +57,9 @@ class HostFunction:
         """The share of its time on the host that compiled code is expected to save."""
         function: Any = self.original
         code = getattr(function, "__code__", None)
-        return constants.EXPECTED_SAVING if code is None else expected_saving(code, function.__globals__)
+        if code is None:
+            return constants.EXPECTED_SAVING
+        return 0.0 if has_hopeless_loop(function) else expected_saving(code, function.__globals__)
 
     @functools.cached_property
     def original(self) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import time
 import types
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.front.residency import without_tensors
 from np2tf.core import late
 from np2tf.core.errors import CalleeError
-from np2tf.staging.host.jit import JittedFunction, Run
+from np2tf.staging.host.jit import JittedFunction, Run, called
 from np2tf.staging.host.originals import remember_original
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import is_on_host, tensorflow
@@ -20,9 +21,8 @@ from np2tf.staging.tiers.ledger import TRANSLATE, ledger
 if TYPE_CHECKING:
     from np2tf.staging.compile.compiler import Compiler
 
-#: The names of the decorators in code whose functions wait: of functions that the module uses in other ways
-#: than calling them, and of functions that it only calls.
-WAIT, WAIT_OR_LEAVE = "_np2tf_wait", "_np2tf_wait_or_leave"
+#: The name of the decorator in code whose functions wait.
+WAIT = "_np2tf_wait"
 
 
 @without_tensors
@@ -30,8 +30,8 @@ class WaitingFunction(JittedFunction):
     """A jitted function that is the source's own until a call is to be compiled, and is translated then."""
 
     _is_waiting = True
-    #: Whether the source's function may take this object's place where the program looks it up.
-    _may_leave = False
+    #: After how many timed calls the source's function is to take this object's place.
+    _calls_to_leave = constants.CALLS_TO_LEAVE
     #: Why the function cannot be translated, as the rest of "it …"; empty if nothing is known against it.
     _refusal = ""
 
@@ -41,25 +41,31 @@ class WaitingFunction(JittedFunction):
         return super()._choose(args, kwargs)
 
     def _note_length(self) -> None:
+        references = sys.getrefcount(self)
         super()._note_length()
         host = self._host
-        is_tiny = host.average < constants.TINY_CALL and host.timed_calls >= constants.CALLS_TO_LEAVE
-        if is_tiny and self._may_leave and self._is_waiting:
-            self._may_leave = False
-            self._leave()
+        if host.timed_calls >= self._calls_to_leave and host.average < constants.TINY_CALL:
+            self._calls_to_leave *= 2
+            if self._is_waiting:
+                self._leave(references)
 
-    def _leave(self) -> None:
+    def _leave(self, references: int) -> None:
         """Put the source's function in the place of this object, which costs more than it can gain. A caller
         that is compiled translates it.
+
+        It stays if anything but namespaces refers to it, because the program may compare the two objects.
+
+        Args:
+            references: the number of references to it that its latest call has seen.
         """
         function: Any = self.__wrapped__
-        *path, name = function.__qualname__.split(".")
-        names, owner = function.__globals__, None
-        for part in path:
-            owner = names.get(part)
-            names = vars(owner) if isinstance(owner, type) else {}
-        if names.get(name) is self:
-            setattr(owner, name, function) if owner is not None else names.update({name: function})
+        path = function.__qualname__.split(".")[:-1]
+        owners = [_owner_of(path, function.__globals__)] if path else list(sys.modules.values())
+        places = [(owner, key) for owner in owners for key, value in _items(owner) if value is self]
+        of_call = _references_of_call(bool(path)) + (called.functions is not None)
+        if references == of_call + len(places):
+            for owner, key in places:
+                setattr(owner, key, function)
 
     def _may_wait(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether a call runs on the host without a translation."""
@@ -94,6 +100,47 @@ class WaitingFunction(JittedFunction):
         return self._refusal
 
 
+def _items(owner: Any) -> list[tuple[str, Any]]:
+    """Return the attributes of a module or class."""
+    return list(vars(owner).items()) if isinstance(owner, types.ModuleType | type) else []
+
+
+def _owner_of(path: list[str], names: dict[str, Any]) -> Any:
+    """Return the class at a path below the names of a module; None if there is none."""
+    owner = names.get(path[0])
+    for part in path[1:]:
+        owner = vars(owner).get(part) if isinstance(owner, type) else None
+    return owner
+
+
+class _Probe(WaitingFunction):
+    """Counts the references that a call makes, where a function asks for them."""
+
+    references = 0
+
+    def _note_length(self) -> None:
+        self.references = sys.getrefcount(self)
+
+
+@functools.cache
+def _references_of_call(of_method: bool) -> int:
+    """Return how many references to a waiting function a call of it makes in this version of Python.
+
+    Args:
+        of_method: whether the call is one of a method.
+    """
+
+    def function(*_: Any) -> None:
+        """Do nothing."""
+
+    probe = _Probe(function)
+    probe.bypass_compiler()
+    probe._untimed_calls = 0
+    owner: Any = type("Owner", (), {"probe": probe})() if of_method else types.SimpleNamespace(probe=probe)
+    owner.probe()
+    return probe.references - len(("owner", "probe"))
+
+
 class _Decorator:
     """Holds the decorator as a method, because programs list the functions of a module."""
 
@@ -101,12 +148,6 @@ class _Decorator:
         """Return the function, which is translated when it is time to compile it."""
         return WaitingFunction(function)
 
-    def wait_or_leave(self, function: types.FunctionType) -> WaitingFunction:
-        """Return the same, if nothing in the module depends on which object it is."""
-        waiting = WaitingFunction(function)
-        waiting._may_leave = True
-        return waiting
 
-
-#: The globals that code with waiting functions needs.
-NAMES = {WAIT: _Decorator().wait, WAIT_OR_LEAVE: _Decorator().wait_or_leave}
+#: The global that code with waiting functions needs.
+NAMES = {WAIT: _Decorator().wait}

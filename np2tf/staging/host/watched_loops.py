@@ -409,6 +409,15 @@ def compiled_loops(of: str, path: str) -> int:
     return sum(translation.compiled_count + translation.graph_count for translation in translations)
 
 
+def has_hopeless_loop(function: Any) -> bool:
+    """Return whether a function has a `while` that cannot be translated, because it makes a list longer or
+    for another reason: a trace of the function would have to run it as Python, on unknown values.
+    """
+    code, names = function.__code__, function.__globals__
+    own_loops = _loops_of(code.co_name, code.co_filename)
+    return any(loop.is_while and loop.functions(names)[1] is None for loop in own_loops)
+
+
 def leave_on_host(of: str, path: str) -> None:
     """Enter no loops of a function, given its name and file, because one XLA program with them was slower."""
     for loop in _loops_of(of, path):

@@ -64,7 +64,7 @@ TOO_SHORT, CALLS_TO_AVERAGE = 3e-4, 20
 #: at most MOST_UNTIMED: timing a call takes TIMING_SECONDS, a hundredth of what the calls take.
 UNTIMED_CALLS, MOST_UNTIMED, TIMING_SECONDS = 7, 500, 3e-6
 #: A function whose calls take less than TINY_CALL seconds on average, over so many timed calls, is called
-#: without np2tf's wrapper, where that makes no difference: the wrapper takes 3e-7.
+#: without np2tf's wrapper, where no program could tell: the wrapper takes 4e-7 to 1e-6.
 TINY_CALL, CALLS_TO_LEAVE = 3e-5, 2 * CALLS_TO_AVERAGE
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
 #: twice as many each time, up to the power TRUSTED_AT_MOST of 2. A call that takes UNUSUAL times the usual

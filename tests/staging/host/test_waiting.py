@@ -1,0 +1,141 @@
+"""Functions that wait: the source's function takes the wrapper's place where nothing can tell them apart."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from np2tf.staging.host.waiting import NAMES, WAIT, WaitingFunction
+from np2tf.staging.tiers import constants
+from tests.helpers.replacing import imported
+
+SOURCE = f"""
+@{WAIT}
+def tiny(x):
+    return x + 1
+
+
+class Owner:
+    @{WAIT}
+    def tiny(self, x):
+        return x + 1
+
+
+def call(count):
+    for _ in range(count):
+        tiny(1)
+
+
+def call_method(owner, count):
+    for _ in range(count):
+        owner.tiny(1)
+"""
+#: More calls than are made before the wrapper is asked to leave, and leaves.
+CALLS = 2 * constants.CALLS_TO_LEAVE * (constants.MOST_UNTIMED + 1)
+
+
+@pytest.fixture
+def module() -> Iterator[Any]:
+    """Return a module with a function and a method that wait."""
+    made: Any = types.ModuleType("of_tiny_functions")
+    sys.modules[made.__name__] = made
+    vars(made).update(NAMES, np=np)
+    exec(SOURCE, vars(made))
+    yield made
+    del sys.modules[made.__name__]
+
+
+def is_waiting(function: Any) -> bool:
+    """Return whether this is np2tf's object, and not the source's function."""
+    return type(function) is WaitingFunction
+
+
+def test_a_function_leaves(module: Any) -> None:
+    assert is_waiting(module.tiny)
+    module.call(CALLS)
+    assert not is_waiting(module.tiny)
+    assert module.tiny(1) == 2
+
+
+def test_a_method_leaves(module: Any) -> None:
+    module.call_method(module.Owner(), CALLS)
+    assert not is_waiting(vars(module.Owner)["tiny"])
+    assert module.Owner().tiny(1) == 2
+
+
+def test_it_leaves_every_module_that_has_it(module: Any) -> None:
+    other: Any = types.ModuleType("with_tiny_functions")
+    other.renamed = module.tiny
+    sys.modules[other.__name__] = other
+    try:
+        module.call(CALLS)
+    finally:
+        del sys.modules[other.__name__]
+    assert not is_waiting(module.tiny)
+    assert other.renamed is module.tiny
+
+
+HOLDERS: dict[str, Callable[[Any], Any]] = {
+    "a list": lambda module: [module.tiny],
+    "a variable of a running function": lambda module: module.tiny,
+    "a bound method": lambda module: module.tiny.__call__,
+    "an attribute of an object": lambda module: types.SimpleNamespace(f=module.tiny),
+    "a closure": lambda module: (lambda function: lambda: function)(module.tiny),
+    "a class": lambda module: type("Holder", (), {"f": module.tiny}),
+}
+
+
+@pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
+def test_it_stays_where_the_program_could_compare_it(module: Any, hold: Callable[[Any], Any]) -> None:
+    holder = hold(module)
+    module.call(CALLS)
+    assert is_waiting(module.tiny)
+    del holder
+    gc.collect()
+    module.call(4 * CALLS)  # it is asked after twice as many calls each time
+    assert not is_waiting(module.tiny)
+
+
+def test_it_stays_while_a_bound_method_is_held(module: Any) -> None:
+    owner = module.Owner()
+    handler = owner.tiny
+    module.call_method(owner, CALLS)
+    assert handler == owner.tiny
+    assert is_waiting(vars(module.Owner)["tiny"])
+
+
+LOOPS = """
+import np2tf
+import numpy as np
+
+
+@np2tf.jit
+def cluster(field, start):
+    stack, free = [start], np.ones_like(field)
+    while len(stack) > 0:
+        k = stack.pop()
+        free[k] = 0.0
+        if field[k - 1] > 0.5 and free[k - 1] > 0.5:
+            stack.append(k - 1)
+    return free
+
+
+@np2tf.jit
+def halved(field):
+    steps = 0
+    while np.abs(field).max() > 1e-3:
+        field, steps = field / 2, steps + 1
+    return field, steps
+"""
+
+
+@pytest.mark.parametrize(("name", "pays"), [("cluster", False), ("halved", True)], ids=["a list", "arrays"])
+def test_a_while_that_no_trace_can_follow_saves_nothing(name: str, pays: bool) -> None:
+    function = imported(LOOPS)[name]
+    assert (function._host.saving > 0.0) == pays
