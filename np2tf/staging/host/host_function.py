@@ -44,6 +44,7 @@ class HostFunction:
         self.own_seconds = self.average = self.callees_cost = 0.0
         self.latest = self.latest_own = self.seconds = 0.0
         self.granted_calls = 0
+        self._next_question = constants.COMPILE_SECONDS
         # True if loops were hot when the function last ran with watched loops during a report.
         self._may_be_hot = watched_original_of(function) is not None
 
@@ -90,6 +91,14 @@ class HostFunction:
     def is_short(self) -> bool:
         """True if calls take so little time that no check pays."""
         return self.timed_calls >= constants.CALLS_TO_AVERAGE and self.average < constants.TOO_SHORT
+
+    @property
+    def is_worth_asking(self) -> bool:
+        """True if the function has taken so much more time since the last question that it may pay now."""
+        if self.own_seconds < self._next_question:
+            return False
+        self._next_question = constants.ASK_AGAIN * self.own_seconds
+        return True
 
     def grant_untimed_calls(self) -> int:
         """Return the number of calls that need not be timed, for a function whose calls are short."""

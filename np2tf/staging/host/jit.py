@@ -292,8 +292,11 @@ class JittedFunction:
             return False
         if decisions.is_at_hand and (advice := host.prospect.advice(args, kwargs)) is not None:
             return advice
-        if host.own_seconds < constants.COMPILE_SECONDS:
-            return False
+        return host.is_worth_asking and self._pays(args, kwargs)
+
+    def _pays(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Return whether the function is expected to save what importing TensorFlow and compiling it cost."""
+        host = self._host
         if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         cost = import_cost(tensorflow.is_known) + constants.COMPILE_SECONDS

@@ -29,6 +29,7 @@ from np2tf.staging.host.watched_loops import (
     hot,
     loop_costs,
     loops,
+    resting,
 )
 from np2tf.staging.tiers import constants
 from np2tf.staging.tiers.call_context import holds_array, load
@@ -874,6 +875,9 @@ class _Watching:
     def watch(self, numbers: Any, key: str) -> Iterable[Any]:
         """Return the parts of a loop over `numbers`; for a `while` (None), none unless it is watched."""
         # Inner loops of a few iterations are run very often: they are told first.
+        if numbers is None and (rest := resting.get(key, 0)):
+            resting[key] = rest - 1
+            return ()
         try:
             is_range = type(numbers) is range
             if is_range:

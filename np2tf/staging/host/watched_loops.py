@@ -232,8 +232,12 @@ class WatchedLoop(Followed):
         was_short = self.short > constants.SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
         unwatched = constants.UNWATCHED_RUNS << min(self.short, constants.MOST_DOUBLINGS_OF_UNWATCHED)
         if was_short and self.unwatched_runs < unwatched and not self._was_due:
-            self.unwatched_runs += 1
-            self.host_seconds += self._latest
+            # A `while` may run very often, for very short: nothing is asked about the other runs.
+            runs = unwatched - self.unwatched_runs if self.is_while else 1
+            self.unwatched_runs += runs
+            self.host_seconds += runs * self._latest
+            if runs > 1:
+                resting[self.whole.function.key] = runs - 1
             return False
         self._was_due = self.is_due
         if not self._was_due:
@@ -401,6 +405,8 @@ hot = _HotLoops()
 loop_costs = Costs(constants.LOOP_COMPILE_SECONDS)
 #: The watched loops by their keys.
 loops: dict[str, WatchedLoop] = {}
+#: key of a `while` -> the number of its next runs that are not watched.
+resting: dict[str, int] = {}
 
 
 def compiled_loops(of: str, path: str) -> int:

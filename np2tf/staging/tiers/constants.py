@@ -10,6 +10,9 @@ from __future__ import annotations
 
 #: The seconds that importing TensorFlow takes on an idle machine: compiling must be expected to gain as much.
 IMPORT_SECONDS = 1.2
+#: Whether a function is worth importing TensorFlow is asked again when it has taken so many times as long.
+#: The question takes 20 µs, and more where arguments are large structures.
+ASK_AGAIN = 1.1
 #: The seconds on the host from which the half of np2tf that needs TensorFlow is loaded, if the program itself
 #: has imported TensorFlow: loading takes half a second, and compiling is expected to take as long again.
 LOAD_SECONDS = 2.0

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from np2tf.staging.host import watched_loops
 from np2tf.staging.host.waiting import NAMES, WAIT, WaitingFunction
+from np2tf.staging.host.watched_loops import WatchedLoop
 from np2tf.staging.tiers import constants
 from tests.helpers.replacing import imported
 
@@ -139,3 +141,49 @@ def halved(field):
 def test_a_while_that_no_trace_can_follow_saves_nothing(name: str, pays: bool) -> None:
     function = imported(LOOPS)[name]
     assert (function._host.saving > 0.0) == pays
+
+
+def test_whether_compiling_pays_is_not_asked_at_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of half a millisecond would take a tenth longer for the question."""
+    function = imported(LOOPS)["halved"]
+    host, asked = function._host, []
+    monkeypatch.setattr(type(function), "_pays", lambda *_: bool(asked.append(host.own_seconds)))
+    for _ in range(1000):
+        host.note(0.01, 0.01)
+        function._needs_tensorflow((np.ones(2),), {})
+    assert asked[0] >= constants.COMPILE_SECONDS
+    assert len(asked) < 40
+    assert asked[-1] > 8.0
+
+
+WHILES = """
+import numpy as np
+
+
+def steps(x, count):
+    for _ in range(5000):
+        done = 0
+        while done < count:
+            x, done = np.sqrt(x), done + 1
+    return done
+"""
+
+
+def test_a_while_that_is_always_short_is_seldom_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its runs count as long as the last that was measured, and it is watched again from time to time."""
+    steps = imported(WHILES)["steps"]
+    (loop,) = (one for one in watched_loops.loops.values() if one.is_while and one.function.of == "steps")
+    asked = []
+    may_be_watched = WatchedLoop.may_be_watched
+
+    def noted(one: WatchedLoop, least: float) -> bool:
+        answer = may_be_watched(one, least)
+        if one is loop:
+            asked.append(answer)
+        return answer
+
+    monkeypatch.setattr(WatchedLoop, "may_be_watched", noted)
+    assert steps(2.0, 3) == 3
+    assert len(asked) < 50
+    assert sum(asked) >= 5
+    assert loop.host_seconds > 1e-3
