@@ -104,4 +104,5 @@ def loop_pays(seconds_left: float, cost: float, saving: float, record: FunctionR
     """
     if record is not None:
         return ledger.allows(seconds_left * (1.0 - record.ratio), cost)
-    return ledger.allows(seconds_left * saving, cost, constants.REST_FACTOR * constants.EXPECTED_SAVING)
+    compiled = max(seconds_left - constants.XLA_BESIDE, 0.0)
+    return ledger.allows(compiled * saving, cost, constants.REST_FACTOR * constants.EXPECTED_SAVING)
