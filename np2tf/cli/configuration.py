@@ -307,9 +307,9 @@ class Settings:
     told_by: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Key, as TOML spells it -> where its value comes from. Keys with default values are missing."""
 
-    def options(self) -> Options:
-        """Return the options of the translator."""
-        return Options(jit=self.jit, line_length=self.line_length, target=self.target)
+    def options(self, as_source: bool = True) -> Options:
+        """Return the options of the translator; with `as_source`, for a translation in the source's place."""
+        return Options(self.jit, line_length=self.line_length, target=self.target, as_source=as_source)
 
     def is_selected(self, code: str, path: str | os.PathLike[str]) -> bool:
         """Return whether a finding of this code in this file is shown.

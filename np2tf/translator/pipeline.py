@@ -23,6 +23,7 @@ Rewrite = Callable[[Facts, Plan, Report, Options], None]
 # The order matters: `imports` comes last because it writes the imports that the other rewrites request.
 REWRITES: tuple[Rewrite, ...] = (
     names.plan,
+    staged_functions.note_staged_functions,
     special_calls.plan_buffers,
     writes.plan_writing_methods,
     writes.plan_writes,

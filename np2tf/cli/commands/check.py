@@ -19,7 +19,13 @@ from np2tf.cli.check.baseline import Baseline, BaselineError, IsSelectedIn
 from np2tf.cli.check.formats import FOR_PEOPLE, FORMATS, Listing, render
 from np2tf.cli.check.run import Run
 from np2tf.cli.commands.explain import show
-from np2tf.cli.commands.options import configurations_of, file_choices, search_of, with_options
+from np2tf.cli.commands.options import (
+    configurations_of,
+    everything,
+    file_choices,
+    search_of,
+    with_options,
+)
 from np2tf.cli.files import python_files
 from np2tf.cli.output import Bar, new_table, say, show_table
 from np2tf.core.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
@@ -130,6 +136,7 @@ _OPTIONS = (
 )
 @with_options(*_OPTIONS)
 @file_choices
+@everything
 def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
     """List what would change, and what cannot be translated. Nothing is written unless you ask for it. `-`
     reads one program from standard input.
@@ -160,7 +167,8 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
         return configurations.of(path).is_selected(code, path)
 
     def options_of(path: Path) -> Options:
-        return replace(configurations.of(path).options(), docs=options["docs"])
+        changes = {"docs": options["docs"], "numpy_only": not options["everything"]}
+        return replace(configurations.of(path).options(), **changes)
 
     def run() -> Run:
         with Bar(len(files), not options["quiet"], "Checking") as bar:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import click
 
 from np2tf.cli import output
-from np2tf.cli.commands.options import configurations_of, file_choices, search_of
+from np2tf.cli.commands.options import configurations_of, everything, file_choices, search_of
 from np2tf.cli.configuration import TARGETS, Configurations
 from np2tf.cli.files import FoundFile, write
 from np2tf.cli.output import Bar
@@ -237,6 +237,7 @@ def copy(path: Path, target: Path) -> None:
 @click.option("--safe/--fast", default=True, help="Check each translation (default).")
 @click.option("--no-cache", is_flag=True, help="Also translate files that the cache knows to stay unchanged.")
 @file_choices
+@everything
 @click.option("-q", "--quiet", is_flag=True, help="Print neither findings nor the summary.")
 def convert(paths: tuple[str, ...], **choices: Any) -> None:
     """Translate files and folders. `-` reads one program from standard input and prints its translation.
@@ -333,7 +334,7 @@ def _tasks(
         settings = configurations.of(path)
         options = options_by_settings.get(id(settings))
         if options is None:
-            options = replace(settings.options(), docs=choices["docs"])
+            options = replace(settings.options(), docs=choices["docs"], numpy_only=not choices["everything"])
             options_by_settings[id(settings)] = options
         try:
             data = path.read_bytes()
@@ -348,12 +349,13 @@ def _standard_input(
     configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Task]:
     path = Path(choices["stdin_filename"] or "<stdin>")
-    options = replace(configurations.of(path).options(), docs=choices["docs"])
+    changes = {"docs": choices["docs"], "numpy_only": not choices["everything"]}
+    options = replace(configurations.of(path).options(), **changes)
     task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, TaskResult(path, []))
         return []
-    return with_shared_names([task]) if choices["stdin_filename"] else [task]
+    return with_shared_names([task])
 
 
 def _copy_files(files: list[FoundFile], out: Path) -> list[TaskResult]:

@@ -74,6 +74,14 @@ def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
 file_choices = with_options(*_OPTIONS)
 
 
+#: For commands that translate sources: also what NumPy has no part in.
+everything = click.option(
+    "--everything",
+    is_flag=True,
+    help="Also translate files that no array comes into, and functions on lists or other libraries' values.",
+)
+
+
 def configurations_of(choices: dict[str, Any]) -> Configurations:
     """Return the configurations of files, with these options of the command line applied."""
     values = {key: choices.get(name) for name, key in _KEYS.items()}

@@ -123,7 +123,7 @@ def survey_files(paths: tuple[Path, ...], folder: Path, options: dict[str, Any])
         return survey(
             files,
             folder,
-            lambda path: configurations.of(path).options(),
+            lambda path: configurations.of(path).options(as_source=False),
             lambda code, path: configurations.of(path).is_selected(code, path),
             options["jobs"] or jobs_for(files),
             bar.advance,

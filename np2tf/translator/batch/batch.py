@@ -17,6 +17,7 @@ from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.batch.outcome import Outcome, has_failed, is_own_fault, problem, reason_of
 from np2tf.translator.batch.patches import patch_of, patch_text
 from np2tf.translator.linking.summary import ModuleSummary
+from np2tf.translator.sources.array_flow import files_with_arrays
 from np2tf.translator.sources.names_between_files import passed_on, reexports_of
 from np2tf.translator.sources.options import Options
 from np2tf.translator.sources.python_trees import python_tree
@@ -148,20 +149,24 @@ class UnchangedFiles:
 
 
 def with_shared_names(tasks: Sequence[Task], are_bound: bool = True) -> list[Task]:
-    """Return the tasks with the names that files import from others and, if `are_bound`, bind for others."""
+    """Return the tasks with the names that files import from others and, if `are_bound`, bind for others.
+
+    Nothing is compiled in files that no array comes into, if the options say so.
+    """
     contents = [(task.path, task.data) for task in tasks]
     names, reexports = passed_on(contents) if are_bound else {}, reexports_of(contents)
-    return [
-        replace(
-            task,
-            options=replace(
-                task.options, passed_on=names.get(task.path, ()), reexports=reexports.get(task.path, ())
-            ),
-        )
-        if task.path in names or task.path in reexports
-        else task
-        for task in tasks
-    ]
+    is_asked = any(task.options.as_source and task.options.numpy_only for task in tasks)
+    with_arrays = files_with_arrays(contents) if is_asked else set()
+
+    def options_of(task: Task) -> Options:
+        options = task.options
+        if options.as_source and options.numpy_only and task.path not in with_arrays:
+            options = replace(options, jit=False)
+        if task.path not in names and task.path not in reexports:
+            return options
+        return replace(options, passed_on=names.get(task.path, ()), reexports=reexports.get(task.path, ()))
+
+    return [replace(task, options=options_of(task)) for task in tasks]
 
 
 # -- import groups -------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from np2tf.translator.facts.classes import decorators
 from np2tf.translator.facts.dataflow import parameters
 from np2tf.translator.facts.effects import Effects
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.foreign_values import OF_ACTIONS, OF_VALUES, ForeignValues
 from np2tf.translator.facts.recursion import Recursion
 from np2tf.translator.linking.summary import by_callee
 from np2tf.translator.rewrites.uses import stays, uses
@@ -103,6 +104,7 @@ class _Judges:
     def __init__(self, facts: Facts, options: Options) -> None:
         self._facts = facts
         self._judges_everything = options.everything
+        self._foreign = facts.get(ForeignValues) if options.as_source and options.numpy_only else None
         self.effects = facts.get(Effects)
         self.candidates = self._candidates()
         self.decisions: dict[cst.FunctionDef, Decision] = {}
@@ -133,7 +135,13 @@ class _Judges:
             and not _is_special(function)
             and not _is_translated(function, self._facts)
             and work.of(function).pays
+            and not (self._foreign is not None and self._has_no_arrays(function, work))
         }
+
+    def _has_no_arrays(self, function: cst.FunctionDef, work: ArrayWorks) -> bool:
+        """Return whether a function works on another library's values, or only on lists that it makes."""
+        assert self._foreign is not None
+        return self._foreign.use(function, OF_VALUES) is not None or work.of(function).is_about_own_lists
 
     def reached_from(self, functions: set[cst.FunctionDef]) -> list[cst.FunctionDef]:
         """Return the candidates among these functions and all that they call, in the order of the module."""
@@ -160,7 +168,7 @@ class _Judges:
 
     def _verdict(self, function: cst.FunctionDef) -> Decision | Unfit:
         verdict = None if self._judges_everything else _out_of_reach(function, self.effects)
-        outcome = verdict or _alone(function, self._facts, self.effects)
+        outcome = verdict or self._acts(function) or _alone(function, self._facts, self.effects)
         if self._judges_everything or not isinstance(outcome, Decision) or not outcome.lowers_text:
             return outcome
         if _is_property(function):
@@ -168,6 +176,11 @@ class _Judges:
         if _is_special(function):
             return Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"}, False)
         return outcome
+
+    def _acts(self, function: cst.FunctionDef) -> Unfit | None:
+        """Return why a function stays as it is, if it acts on a screen, a file or another program."""
+        use = self._foreign.use(function, OF_ACTIONS | OF_VALUES) if self._foreign is not None else None
+        return None if use is None else Unfit("NP2TF401", use[0], {"reason": f"uses {use[1]}"})
 
 
 def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from np2tf.core import rules
 from np2tf.translator.control.construct import StatementConstruct
 from np2tf.translator.control.jumps import is_true
 from np2tf.translator.control.layout import (
@@ -236,13 +237,30 @@ def is_for_lowered(judge: Decider, node: cst.For) -> bool:
     """Return whether the loop may run over an array or many numbers; CannotLower if it cannot be lowered."""
     if judge.stays_plain(node) or node.asynchronous is not None or not _only_names(node.target):
         return False
-    if not judge.may_iterate(node.iter):
+    if not judge.may_iterate(node.iter) or _is_over_objects(node):
         return False
     if judge.reason(node) is None:
         return True
     if judge.is_long_range(node.iter):
         judge.check(node)  # unrolled, it would become a graph as long as the range
     return False
+
+
+def _is_over_objects(node: cst.For) -> bool:
+    """Return whether the items have attributes that arrays lack, and nothing leaves the loop early."""
+    if type(node.target) is not cst.Name:
+        return False
+    parts = list(walk(node.body))
+    if any(isinstance(part, (cst.Break, cst.Continue, cst.Return)) for part in parts):
+        return False
+    attributes = (
+        part.attr.value
+        for part in parts
+        if type(part) is cst.Attribute
+        and type(part.value) is cst.Name
+        and part.value.value == node.target.value
+    )
+    return any(rules.find(f"numpy.ndarray.{name}") is None for name in attributes)
 
 
 def _only_names(target: cst.BaseExpression) -> bool:

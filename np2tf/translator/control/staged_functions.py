@@ -60,6 +60,13 @@ def has_staged_functions(facts: Facts, options: Options) -> bool:
     return options.jit and bool(facts.get(Fitness, options).staged_functions)
 
 
+def note_staged_functions(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
+    """Let the rewrites of writes know the functions that will be staged, outside of which writes stay."""
+    if options.as_source:
+        staged = facts.get(Fitness, options).staged_functions if options.jit else ()
+        plan.staged_functions = frozenset(staged)
+
+
 def plan_lowering(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Lower the control flow of every function that will be staged."""
     if not options.jit:

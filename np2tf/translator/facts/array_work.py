@@ -112,6 +112,28 @@ class ArrayWork:
         return False
 
     @property
+    def is_about_own_lists(self) -> bool:
+        """Return whether the function only works on lists, dicts and numbers that it makes itself."""
+        if self.uses_arrays or self.repeats:
+            return False
+        bases = [node.value for node in self._nodes if type(node) is cst.Subscript]
+        return bool(bases) and all(map(self._is_own_list, bases))
+
+    def _is_own_list(self, node: cst.BaseExpression) -> bool:
+        """Return whether an expression visibly is a list or dict, also as `[0] * n`."""
+        if self._facts.kinds.kind(node) is Kind.CONTAINER:
+            return True
+        if type(node) is cst.BinaryOperation and type(node.operator) is cst.Multiply:
+            return isinstance(node.left, cst.List) or isinstance(node.right, cst.List)
+        owner = self._facts.scopes.owner(node) if type(node) is cst.Name else None
+        if type(node) is not cst.Name or owner is None:
+            return False
+        values = [self._facts.parents.given_value(binding) for binding in owner.bindings[node.value]]
+        return all(
+            value is not None and type(value) is not cst.Name and self._is_own_list(value) for value in values
+        )
+
+    @property
     def pays(self) -> bool:
         """Return whether staging pays: a loop or recursion that computes, or a few array operations."""
         if self.loops or self.repeats:

@@ -32,6 +32,8 @@ class Plan:
         """The name of `np2tf.tnp` in the output. Read it inside edits, or after rewrites.imports has
         planned.
         """
+        self.staged_functions: frozenset[cst.CSTNode] | None = None
+        """The functions in which writes become rebindings; None if they do everywhere."""
         self.needs_tnp = False
         self.needs_runtime = False
 

@@ -16,7 +16,7 @@ from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import stays, uses
 from np2tf.translator.sources.options import Options
-from np2tf.translator.tree.nodes import first_parameter, name_node
+from np2tf.translator.tree.nodes import first_parameter, name_node, walk
 from np2tf.translator.tree.templates import expression, parenthesize, small_statement
 
 # -- rebinding -----------------------------------------------------------------------------------------------
@@ -98,6 +98,43 @@ def _special(facts: Facts, scope: Scope, attribute: str, depth: int = 0) -> bool
     return False
 
 
+def stays_in_place(facts: Facts, plan: Plan, statement: cst.CSTNode, array: cst.BaseExpression) -> bool:
+    """Return whether a write stays as it is where the translation takes the place of the source: it is in no
+    staged function, or nothing in there reads the array's name after it.
+    """
+    if plan.staged_functions is None:
+        return False
+    around: list[cst.CSTNode] = []
+    for up in facts.parents.above(statement):
+        around.append(up)
+        if up in plan.staged_functions:
+            break
+    else:
+        return True
+    function = around.pop()
+    if type(array) is not cst.Name or any(isinstance(up, _REPEATED) for up in around):
+        return False
+    return not _is_read_later(array.value, statement, function)
+
+
+#: What may run a statement again, or later.
+_REPEATED = (cst.For, cst.While, cst.FunctionDef, cst.Lambda, cst.Try)
+
+
+def _is_read_later(name: str, statement: cst.CSTNode, function: cst.CSTNode) -> bool:
+    """Return whether a function may read a name after a statement that runs once."""
+    inside = set(walk(statement))
+    is_behind = False
+    for node in walk(function):
+        is_behind |= node is statement
+        is_inner = isinstance(node, (cst.FunctionDef, cst.Lambda)) and node is not function
+        if is_inner and any(type(part) is cst.Name and part.value == name for part in walk(node)):
+            return True
+        if is_behind and node not in inside and type(node) is cst.Name and node.value == name:
+            return True
+    return False
+
+
 # -- place ---------------------------------------------------------------------------------------------------
 # The places that a rewrite can write to: `x[i]` and `self.x[i]`.
 
@@ -153,6 +190,8 @@ def plan_stores(facts: Facts, plan: Plan, report: Report) -> None:
         if len(assign.targets) > 1 or not is_place(facts, target):
             continue
         assert type(target) is cst.Subscript
+        if stays_in_place(facts, plan, assign, target.value):
+            continue
         if not may_swap(facts, read_by(target), assign.value):
             report.add("NP2TF101", *facts.place(assign), code=facts.code(target))
             continue
@@ -194,6 +233,9 @@ def plan_augmented_stores(facts: Facts, plan: Plan, report: Report) -> None:
     for statement in facts.nodes(cst.AugAssign):
         if not is_place(facts, statement.target):
             continue
+        assert type(statement.target) is cst.Subscript
+        if stays_in_place(facts, plan, statement, statement.target.value):
+            continue
         if effect(facts, statement.value) is Effect.CALLS:
             # Python reads x[i] before it computes the value; the call might change x[i] in between.
             continue
@@ -227,6 +269,8 @@ def plan_writing_calls(facts: Facts, plan: Plan, report: Report) -> None:
         if type(statement) is not cst.Expr:
             if use.rule.writes:
                 report.add("NP2TF102", *facts.place(call), name=facts.code(use.node))
+            continue
+        if stays_in_place(facts, plan, statement, array):
             continue
         if can_rebind(facts, array) and (use.rule.writes or not _may_be_none(facts, array)):
             plan.add(statement, _rebind(use.rule))
@@ -283,6 +327,8 @@ def plan_writing_methods(facts: Facts, plan: Plan, report: Report, options: Opti
         if rule is None or not rule.writes:
             continue
         array = call.func.value
+        if stays_in_place(facts, plan, statement, array):
+            continue
         if facts.kinds.is_array(array) and can_rebind(facts, array):
             plan.require(tnp=True)
             plan.add(statement, lambda updated_node: _rebound(updated_node, plan.tnp_name))

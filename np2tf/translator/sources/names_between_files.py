@@ -173,7 +173,7 @@ class Reexports:
         reexports: dict[str, Reexport | None] = {}
         for indent, name in _STAR.findall(data) if b"*" in data else ():
             module = name.decode("utf-8", "replace")
-            file = self._file_of(path, module) if not indent else None
+            file = self.file_of(path, module) if not indent else None
             top_names = self._top_names_of(file) if file is not None else None
             if file is None or top_names is None or top_names.exports is None:
                 return
@@ -189,7 +189,7 @@ class Reexports:
 
     def _object_of_import(self, path: Path, module: str, name: str, path_so_far: _Path) -> _NumpyName | None:
         """Return the object of NumPy that a file imports by a name from a module."""
-        file = self._file_of(path, module)
+        file = self.file_of(path, module)
         if file is None or self._has_submodule(file, name):
             return None
         return self._object_of_name(file, name, path_so_far)
@@ -234,7 +234,7 @@ class Reexports:
 
     # -- files -----------------------------------------------------------------------------------------------
 
-    def _file_of(self, path: Path, module: str) -> Path | None:
+    def file_of(self, path: Path, module: str) -> Path | None:
         """Return the file of a module of the same program."""
         parts = module.lstrip(".")
         level = len(module) - len(parts)

@@ -28,6 +28,14 @@ class Options:
     everything: bool = False
     eager: bool = False
     line_length: int = LINE_LENGTH
+    as_source: bool = False
+    """The translation takes the place of the source, as that of `np2tf convert` does: only what is compiled
+    is lowered.
+    """
+    numpy_only: bool = True
+    """With `as_source`: leave functions that only work on lists of their own or on other libraries' values,
+    and files that no array comes into.
+    """
     docs: bool = False
     """Also translate code in pages and docstrings."""
     passed_on: tuple[str, ...] = ()

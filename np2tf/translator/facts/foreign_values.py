@@ -1,0 +1,58 @@
+"""Libraries whose values are not NumPy's: functions that use them stay as they are in a converted file."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import libcst as cst
+
+from np2tf.translator.facts.facts import Facts
+from np2tf.translator.tree.nodes import dotted_name, walk, words
+
+#: Libraries with arrays or expressions of their own. What works on their values has nothing to gain here.
+OF_VALUES = words(
+    """
+    torch torchvision torchaudio sympy mpmath jax jaxlib flax tensorflow keras cupy mxnet theano casadi dask
+    numba
+    """
+)
+#: Libraries that draw, show windows, and talk to files, databases and other machines.
+OF_ACTIONS = words(
+    """
+    matplotlib pylab seaborn plotly bokeh mayavi vtk OpenGL pyqtgraph PyQt5 PyQt6 PySide2 PySide6 tkinter
+    turtle pygame pyglet vpython cv2 PIL sqlite3 sqlalchemy psycopg2 pymysql pymongo redis requests urllib
+    socket serial subprocess
+    """
+)
+
+
+class ForeignValues:
+    """The names that a module imports from such libraries."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        imports = [*facts.nodes(cst.Import), *facts.nodes(cst.ImportFrom)]
+        self._libraries = {name: library for node in imports for name, library in _imported_names(node)}
+
+    def use(self, function: cst.FunctionDef, libraries: frozenset[str]) -> tuple[cst.Name, str] | None:
+        """Return the first use of one of these libraries in a function, with the library."""
+        if libraries.isdisjoint(self._libraries.values()):
+            return None
+        for node in walk(function):
+            library = self._libraries.get(node.value, "") if type(node) is cst.Name else ""
+            if library in libraries and self._facts.imports.imported_name(node) is not None:
+                return cast("cst.Name", node), library
+        return None
+
+
+def _imported_names(node: cst.CSTNode) -> list[tuple[str, str]]:
+    """Return the names that an import statement binds, each with the library that it comes from."""
+    if type(node) is cst.Import:
+        names = [
+            (alias.evaluated_alias or alias.evaluated_name, alias.evaluated_name) for alias in node.names
+        ]
+        return [(name.partition(".")[0], module.partition(".")[0]) for name, module in names]
+    if type(node) is not cst.ImportFrom or node.relative or isinstance(node.names, cst.ImportStar):
+        return []
+    library = (dotted_name(node.module) or "").partition(".")[0] if node.module is not None else ""
+    return [(alias.evaluated_alias or alias.evaluated_name, library) for alias in node.names]
