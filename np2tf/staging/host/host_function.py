@@ -58,9 +58,12 @@ class HostFunction:
         """The share of its time on the host that compiled code is expected to save."""
         function: Any = self.original
         code = getattr(function, "__code__", None)
-        if code is None:
-            return constants.EXPECTED_SAVING
-        return 0.0 if has_hopeless_loop(function) else expected_saving(code, function.__globals__)
+        return constants.EXPECTED_SAVING if code is None else expected_saving(code, function.__globals__)
+
+    @functools.cached_property
+    def is_hopeless(self) -> bool:
+        """True if no trace can follow a loop of the function. Finding out may load the translator."""
+        return hasattr(self.original, "__code__") and has_hopeless_loop(self.original)
 
     @functools.cached_property
     def original(self) -> Callable[..., Any]:

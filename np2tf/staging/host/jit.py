@@ -302,7 +302,7 @@ class JittedFunction:
         cost = import_cost(tensorflow.is_known) + constants.COMPILE_SECONDS
         if indexes_text(self.__code__, args):
             return False
-        return pays(host.own_seconds, host.since, cost, host.saving)
+        return pays(host.own_seconds, host.since, cost, host.saving) and not host.is_hopeless
 
     def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""

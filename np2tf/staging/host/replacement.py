@@ -640,13 +640,14 @@ class LoopRun:
     ) -> JittedFunction | None:
         """Return the loop's function, if it can be staged, and works on arrays."""
         loop = self._loop
-        # Finding out that a loop cannot be staged needs no TensorFlow.
-        _, jitted_function = loop.functions(frame.f_globals)
         about_arrays = fast_flags.tensors or loop.function.says_numpy or holds_array(arguments)
-        needs_text = indexes_text(loop.code, arguments)
-        if jitted_function is None or not about_arrays or needs_text or loop.is_refused(arguments):
+        if not about_arrays or indexes_text(loop.code, arguments) or loop.is_refused(arguments):
             loop.refused = True
             return None
+        # Finding out that a loop cannot be staged needs no TensorFlow, but the translator, which takes longer
+        # to load than the questions above.
+        _, jitted_function = loop.functions(frame.f_globals)
+        loop.refused |= jitted_function is None
         return jitted_function
 
     def _pays(
