@@ -146,7 +146,7 @@ def test_a_magic_that_would_not_be_first(path: Path) -> None:
     rows = "    for i in range(len(x)):\n        x[i, :] = x[i, :] * 0.5 - i\n"
     data = notebook(f"%%time\ndef f(x):\n{rows}    return x")
     path.write_bytes(data)
-    result = run("convert", "--write", "--no-cache", path)
+    result = run("convert", "--everything", "--write", "--no-cache", path)
     assert result.exit_code == 1
     assert "NP2TF909 the notebook cannot be translated: something would come before %%time" in result.stderr
     assert path.read_bytes() == data
