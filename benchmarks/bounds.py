@@ -19,13 +19,13 @@ SIZE = 200_000
 
 def gathered_in_a_loop(x: Any, indices: Any) -> Any:
     """Read one element per iteration."""
-    return np2tf.for_loop(range(SIZE), lambda i, s: (s * 0.5 + x[indices[i]],), (0.0,))[0]
+    return np2tf.for_loop(range(SIZE), lambda i, s: s * 0.5 + x[indices[i]], 0.0)
 
 
 def counted_in_a_loop(x: Any, indices: Any) -> Any:
     """Write one element per iteration."""
     counts = tnp.zeros(SIZE)
-    return np2tf.for_loop(range(SIZE), lambda i, c: (tnp.at(c)[indices[i]].add(x[i]),), (counts,))[0]
+    return np2tf.for_loop(range(SIZE), lambda i, c: tnp.at(c)[indices[i]].add(x[i]), counts)
 
 
 def gathered_at_once(x: Any, indices: Any) -> Any:

@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from np2tf.loading.import_hook import uninstall as uninstall
     from np2tf.staging.control.map_loop import map_loop as map_loop
     from np2tf.staging.control.statements import and_ as and_
+    from np2tf.staging.control.statements import case as case
     from np2tf.staging.control.statements import cond as cond
     from np2tf.staging.control.statements import for_loop as for_loop
     from np2tf.staging.control.statements import is_ as is_

@@ -130,6 +130,34 @@ def read(file: Path) -> ConfigurationFile | None:
     return ConfigurationFile(file, values, lines)
 
 
+@dataclass(frozen=True)
+class FormatterWidth:
+    """The length of lines that a project's formatter keeps, and the file that says so."""
+
+    length: int
+    told_by: str
+
+
+#: The files with settings of ruff or Black; in one folder, the first of them counts for ruff.
+_FORMATTER_FILES = (".ruff.toml", "ruff.toml", "pyproject.toml")
+
+
+def formatter_width(file: Path) -> FormatterWidth | None:
+    """Return the length of lines in a file's settings of ruff or Black; None if it has no such settings.
+
+    Mistakes in these settings are not np2tf's to report.
+    """
+    try:
+        table: Any = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return None
+    tools = table.get("tool", {}) if file.name == "pyproject.toml" else {"ruff": table}
+    tables = [tools[name] for name in ("ruff", "black") if isinstance(tools, dict) and name in tools]
+    lengths = [table.get("line-length") for table in tables if isinstance(table, dict)]
+    known = [length for length in lengths if isinstance(length, int) and length in _LINE_LENGTHS]
+    return FormatterWidth(known[0] if known else LINE_LENGTH, str(file)) if tables else None
+
+
 def check_value(key: str, value: Any) -> Any:
     """Return a command line's value as settings have it; raise ConfigurationError if it is not allowed."""
     return _check(key, value, "")
@@ -370,14 +398,37 @@ class Configurations:
         }
         self._here = Path(os.path.abspath("."))
         self._by_folder: dict[Path, Settings] = {}
+        self._complete_by_folder: dict[Path, Settings] = {}
+        self._widths: dict[Path, FormatterWidth | None] = {}
 
     def of(self, path: str | os.PathLike[str]) -> Settings:
         """Return a file's settings, by its folder; raise ConfigurationError if they cannot be used."""
         return self.of_folder(os.path.dirname(os.path.abspath(path)))
 
     def of_folder(self, folder: str | os.PathLike[str]) -> Settings:
-        """Return the settings that apply to the files directly in a folder."""
-        return self._of(Path(os.path.abspath(folder)))
+        """Return the settings that apply to the files directly in a folder.
+
+        Lines are as long as the project's formatter makes them, unless np2tf's own settings say otherwise.
+        """
+        path = Path(os.path.abspath(folder))
+        if path not in self._complete_by_folder:
+            settings = self._of(path)
+            width = None if "line-length" in settings.told_by else self._formatter_width(path)
+            if width is not None:
+                told_by = {**settings.told_by, "line-length": width.told_by}
+                settings = replace(settings, line_length=width.length, told_by=told_by)
+            self._complete_by_folder[path] = settings
+        return self._complete_by_folder[path]
+
+    def _formatter_width(self, folder: Path) -> FormatterWidth | None:
+        """Return the length of lines of the nearest settings of ruff or Black, upwards from a folder."""
+        if folder not in self._widths:
+            files = (folder / name for name in _FORMATTER_FILES)
+            width = next((found for file in files if (found := formatter_width(file)) is not None), None)
+            if width is None and folder.parent != folder:
+                width = self._formatter_width(folder.parent)
+            self._widths[folder] = width
+        return self._widths[folder]
 
     def _of(self, folder: Path) -> Settings:
         settings = self._by_folder.get(folder)

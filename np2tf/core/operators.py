@@ -7,7 +7,8 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+import types
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from np2tf.core import late
@@ -139,7 +140,7 @@ def _builtin(name: str, module: str, role: str = OTHER_ROLE) -> Operator:
 OPERATORS: dict[str, Operator] = {
     **{
         name: _own_operator(name, "control.statements", CONTROL)
-        for name in ("cond", "while_loop", "for_loop", "and_", "or_")
+        for name in ("cond", "case", "while_loop", "for_loop", "and_", "or_")
     },
     "map_loop": _own_operator("map_loop", "control.map_loop", CONTROL),
     "not_": Operator("operator:not_", "control.statements:not_"),
@@ -199,10 +200,70 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     return then(*operands) if test else otherwise(*operands)
 
 
-def while_loop(
-    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    """``while keep_going(*state): state = step(*state)``; returns the state after the loop."""
+def case(
+    branches: Sequence[tuple[Any, Callable[..., Any]]], default: Callable[..., Any], *operands: Any
+) -> Any:
+    """The function beside the first true test, called with `operands`; `default` if no test is true.
+
+    A test that is a function is called, and only if no test before it is true.
+    """
+    for test, branch in branches:
+        if test() if callable(test) else test:
+            return branch(*operands)
+    return default(*operands)
+
+
+class _NoState:
+    """The class of `NO_STATE`."""
+
+    def __repr__(self) -> str:
+        return "no state"
+
+
+#: The `state` of a loop without variables.
+NO_STATE: Any = _NoState()
+#: `inspect.CO_VARARGS`: the flag of code that takes ``*args``.
+_TAKES_ANY_NUMBER = 4
+
+
+def takes_one_variable(step: Callable[..., Any], before_state: int) -> bool:
+    """Return whether a loop's step takes the state as one value, which is what it returns then.
+
+    Args:
+        step: any callable. If it has exactly one positional parameter for the state, it takes one value. If
+            it has several or ``*args``, or if its parameters are unknown, it takes the items of a tuple.
+        before_state: the number of parameters before the state.
+    """
+    if type(step) is types.FunctionType:
+        code = step.__code__
+        if not code.co_flags & _TAKES_ANY_NUMBER:
+            return code.co_argcount == before_state + 1
+    import inspect
+
+    try:
+        parameters = inspect.signature(step).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    kinds = [parameter.kind for parameter in parameters]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return False
+    named = kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return kinds.count(inspect.Parameter.POSITIONAL_ONLY) + named == before_state + 1
+
+
+def while_loop(keep_going: Callable[..., Any], step: Callable[..., Any], state: Any = NO_STATE) -> Any:
+    """``while keep_going(state): state = step(state)``; returns the state after the loop.
+
+    The functions of a loop without state have no parameters; if they have several, the state is a tuple.
+    """
+    if state is NO_STATE:
+        while keep_going():
+            step()
+        return None
+    if takes_one_variable(step, 0):
+        while keep_going(state):
+            state = step(state)
+        return state
     while keep_going(*state):
         state = step(*state)
     return state
@@ -211,13 +272,26 @@ def while_loop(
 def for_loop(
     iterable: Iterable[Any],
     step: Callable[..., Any],
-    state: tuple[Any, ...],
+    state: Any = NO_STATE,
     keep_going: Callable[..., Any] | None = None,
-) -> tuple[Any, ...]:
-    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+) -> Any:
+    """``for item in iterable: state = step(item, state)``; returns the state after the loop.
 
-    `keep_going` is tested on the state before every step; the loop ends when it is false.
+    The step of a loop without state takes the item alone; if it takes several variables, the state is a
+    tuple. `keep_going` is tested on the state before every step; the loop ends when it is false.
     """
+    if state is NO_STATE:
+        for item in iterable:
+            if keep_going is not None and not keep_going():
+                break
+            step(item)
+        return None
+    if takes_one_variable(step, 1):
+        for item in iterable:
+            if keep_going is not None and not keep_going(state):
+                break
+            state = step(item, state)
+        return state
     for item in iterable:
         if keep_going is not None and not keep_going(*state):
             break

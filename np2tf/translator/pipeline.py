@@ -15,6 +15,8 @@ from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.sources.candidates import is_candidate
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tensorflow import module_plan as tensorflow_target
+from np2tf.translator.tree.alignment import aligned_spaces, realign
+from np2tf.translator.tree.line_breaks import break_lines
 from np2tf.translator.tree.nodes import forget
 from np2tf.translator.tree.source import Source, SourceError
 
@@ -109,16 +111,34 @@ def translate(source: Source, options: Options) -> Result:
             plan.tnp_name = import_statements.name_for_tnp(facts)
         for rewrite in TARGETS[options.target]:
             rewrite(facts, plan, report, options)
-        return result_of(source, facts, plan, report)
+        return result_of(source, facts, plan, report, options)
     except RecursionError:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
 
 
-def result_of(source: Source, facts: Facts, plan: Plan, report: Report) -> Result:
+def _laid_out(tree: cst.Module, source: cst.Module, facts: Facts, plan: Plan, options: Options) -> cst.Module:
+    """Return the translation with the lines of edited statements aligned and broken as in the source.
+
+    Nobody reads a translation of everything, so its lines do not matter.
+    """
+    if options.everything:
+        return tree
+
+    def is_new(node: cst.CSTNode) -> bool:
+        return facts.parents[node] is None
+
+    tree = realign(tree, aligned_spaces(plan.touched_nodes), is_new, plan.note)
+    if options.target != "np2tf":
+        return tree
+    return break_lines(tree, source, options.line_length, plan.note)
+
+
+def result_of(source: Source, facts: Facts, plan: Plan, report: Report, options: Options) -> Result:
     """Apply the plan of a file, and return the translation."""
     source.check_printing(plan.touched_nodes)
     tree = plan.apply(source.module)
+    tree = _laid_out(tree, source.module, facts, plan, options)
     text = source.text_of(tree)
     compiler_functions = frozenset(
         node.name.value for node in facts.compiler_nodes if isinstance(node, cst.FunctionDef)

@@ -46,6 +46,30 @@ def test_the_nearest_counts_as_a_whole(project: Path) -> None:
     assert settings.line_length == settings.options().line_length == 80
 
 
+def test_lines_are_as_long_as_the_formatter_makes_them(project: Path) -> None:
+    """The nearest settings of ruff or Black count, unless np2tf's own settings have a length."""
+    top = write(project / "pyproject.toml", "[tool.black]\nline-length = 100\n[tool.np2tf]\njit = false\n")
+    ruff = write(project / "near/ruff.toml", "line-length = 72\n")
+    write(project / "near/pyproject.toml", "[tool.black]\nline-length = 79\n")
+    write(project / "default/pyproject.toml", "[tool.ruff.lint]\nselect = []\n")
+    write(project / "wrong/pyproject.toml", "[tool.ruff]\nline-length = 'a'\n")
+    write(project / "broken/ruff.toml", "line-length =\n")
+    configurations = Configurations()
+
+    def width(folder: str) -> tuple[int, str | None]:
+        settings = configurations.of_folder(project / folder)
+        assert settings.jit is False
+        return settings.options().line_length, settings.told_by.get("line-length")
+
+    assert width(".") == width("other") == width("broken") == (100, str(top))
+    assert width("near") == width("near/er") == (72, str(ruff))
+    assert width("default") == (88, str(project / "default/pyproject.toml"))
+    assert width("wrong") == (88, str(project / "wrong/pyproject.toml"))
+    assert Configurations({"line-length": 60}).of_folder(project).line_length == 60
+    write(project / "own/np2tf.toml", "line-length = 80\n")
+    assert Configurations().of_folder(project / "own").line_length == 80
+
+
 def test_np2tf_toml_goes_before_pyproject(project: Path) -> None:
     write(project / "pyproject.toml", "[tool.np2tf]\njit = false\n")
     write(project / "np2tf.toml", "")

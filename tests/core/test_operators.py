@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import importlib
+import operator
 import re
 import subprocess
 import sys
@@ -130,3 +132,96 @@ def test_every_meaning_is_compared() -> None:
     assert set(OPERATORS) - set(CALLS) == {"math", "print", "call", "context", "on_host", "undefined"}
     assert python_meaning("call")(np.sum) is np.sum
     assert executed("import np2tf\nx = np2tf.cond(1, lambda: 2, lambda: 3)\n")["x"] == 2
+
+
+class _Steps:
+    """Steps that are methods."""
+
+    def one(self, i: int, s: Any) -> Any:
+        return (*s, i)
+
+    def several(self, i: int, s: int, t: int) -> Any:
+        return s + i, t * 2
+
+
+def _decorated(function: Any) -> Any:
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return function(*args)
+
+    return call
+
+
+def _one(i: int, s: Any) -> Any:
+    return (*s, i)
+
+
+def _any_number(i: int, *state: int) -> Any:
+    return tuple(value + i for value in state)
+
+
+#: Step -> its state, and the state after the items 0, 1 and 2.
+STEPS: dict[str, tuple[Any, Any, Any]] = {
+    "one value": (lambda i, s: s + i, 1, 4),
+    "one value, which is a tuple": (_one, (7,), (7, 0, 1, 2)),
+    "a method of one value": (_Steps().one, (), (0, 1, 2)),
+    "several values": (lambda i, s, t: (s + i, t * 2), (0, 1), (3, 8)),
+    "a method of several values": (_Steps().several, (0, 1), (3, 8)),
+    "a list of several values": (lambda i, s, t: [s + i, t * 2], (0, 1), (3, 8)),
+    "any number of values": (_any_number, (1,), (4,)),
+    "no values in a tuple": (_any_number, (), ()),
+    "a default that may be a value": (lambda i, s, k=1: (s + i * k, k), (1,), (4, 1)),
+    "a keyword": (lambda i, s, *, k=2: s + i * k, 1, 7),
+    "a partial of one value": (functools.partial(lambda k, i, s: s + i * k, 2), 1, 7),
+    "a partial by keyword": (functools.partial(lambda i, s, k: s + i * k, k=2), 1, 7),
+    "a decorated step": (_decorated(_one), (), (0, 1, 2)),
+    "a builtin": (operator.add, 1, 4),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("meaning", [python_meaning, staging_operator])
+def test_the_parameters_of_a_step_tell_the_form_of_the_state(meaning: Any, name: str) -> None:
+    """A step of exactly one variable takes and returns its value; any other one takes a tuple's items."""
+    loop = meaning("for_loop")
+    step, state, after = STEPS[name]
+    assert loop(range(3), step, state) == after
+    assert isinstance(loop(range(0), step, state), type(after))
+
+
+@pytest.mark.parametrize("meaning", [python_meaning, staging_operator])
+def test_the_state_of_a_while(meaning: Any) -> None:
+    loop = meaning("while_loop")
+    assert loop(lambda n: n < 5, lambda n: n + 2, 0) == 6
+    assert loop(lambda s: len(s) < 3, lambda s: (*s, 1), ()) == (1, 1, 1)
+    assert loop(lambda n, s: n < 5, lambda n, s: (n + 2, s * 2), (0, 1)) == (6, 8)
+    left = [3, 2, 1]
+    assert loop(lambda: left, lambda: left.pop()) is None
+    assert left == []
+
+
+@pytest.mark.parametrize("meaning", [python_meaning, staging_operator])
+def test_a_loop_without_state(meaning: Any) -> None:
+    """Its step takes the item alone, and may return anything."""
+    loop = meaning("for_loop")
+    items: list[int] = []
+    assert loop(range(4), items.append) is None
+    assert loop(range(9), lambda i: items.append(i) or i, keep_going=lambda: len(items) < 6) is None
+    assert items == [0, 1, 2, 3, 0, 1]
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        loop(range(4), lambda i, s: s)
+
+
+@pytest.mark.parametrize("meaning", [python_meaning, staging_operator])
+def test_a_case_evaluates_no_test_behind_a_true_one(meaning: Any) -> None:
+    case = meaning("case")
+    asked: list[str] = []
+
+    def test(name: str, value: bool) -> Any:
+        return lambda: asked.append(name) or value
+
+    branches = [(test("a", False), lambda: 1), (test("b", True), lambda: 2), (test("c", True), lambda: 3)]
+    assert case(branches, default=lambda: 4) == 2
+    assert asked == ["a", "b"]
+    assert case([], default=lambda: 4) == 4
+    assert case([(0, lambda x: x), (np.bool_(False), lambda x: -x)], lambda x: x * 2, 5) == 10

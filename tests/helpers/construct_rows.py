@@ -617,8 +617,9 @@ CONSTRUCTS: dict[str, Row] = {
 #: Operator of np2tf -> the arguments of a call with known values, for which both of its meanings agree.
 CALLS: dict[str, tuple[Any, ...]] = {
     "cond": (3, lambda a: a + 1, lambda a: a - 1, 4),
+    "case": ([(0, lambda a: a + 1), (lambda: 2, lambda a: a + 2)], lambda a: a - 1, 4),
     "while_loop": (lambda a, b: a < 5, lambda a, b: (a + 1, b * 2), (0, 1)),
-    "for_loop": (range(4), lambda i, a: (a + i,), (1,), lambda a: a < 4),
+    "for_loop": (range(4), lambda i, a: a + i, 1, lambda a: a < 4),
     "map_loop": (range(3), lambda i: i * i, [0, 0, 0]),
     "and_": (2, lambda: 3),
     "or_": (0, lambda: 3),

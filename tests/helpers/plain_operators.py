@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.core.operators import OPERATORS, python_meaning
+from np2tf.core.operators import NO_STATE, OPERATORS, python_meaning, takes_one_variable
 
 
 class Undefined:
@@ -93,32 +93,40 @@ class _At:
         return method
 
 
-def while_loop(
-    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    while keep_going(*state):
-        state = step(*state)
-        assert isinstance(state, tuple)
-    return state
+def _checked(step: Callable[..., Any], state: Any, before_state: int) -> Callable[..., Any]:
+    """The step, which must return what its parameters say of the state."""
+    if state is NO_STATE:
 
+        def without_result(*args: Any) -> None:
+            assert step(*args) is None
 
-def for_loop(
-    iterable: Any,
-    step: Callable[..., Any],
-    state: tuple[Any, ...],
-    keep_going: Callable[..., Any] | None = None,
-) -> tuple[Any, ...]:
-    iterator = iter(iterable)
-    while keep_going is None or keep_going(*state):
-        try:
-            item = next(iterator)
-        except StopIteration:
-            break
-        new = step(item, *state)
+        return without_result
+    if takes_one_variable(step, before_state):
+        return step
+
+    def with_tuple(*args: Any) -> Any:
+        new = step(*args)
         assert isinstance(new, tuple)
         assert len(new) == len(state)
-        state = new
-    return state
+        return new
+
+    return with_tuple
+
+
+def while_loop(keep_going: Callable[..., Any], step: Callable[..., Any], state: Any = NO_STATE) -> Any:
+    is_one = takes_one_variable(step, 0)
+    checked = _checked(step, state, 0)
+    if not is_one:
+        return python_meaning("while_loop")(keep_going, checked, state)
+    return python_meaning("while_loop")(keep_going, lambda value: checked(value), state)
+
+
+def for_loop(iterable: Any, step: Callable[..., Any], state: Any = NO_STATE, keep_going: Any = None) -> Any:
+    is_one = takes_one_variable(step, 1)
+    checked = _checked(step, state, 1)
+    if not is_one:
+        return python_meaning("for_loop")(iterable, checked, state, keep_going)
+    return python_meaning("for_loop")(iterable, lambda item, value: checked(item, value), state, keep_going)
 
 
 #: Where Python's meaning would pass over what the helpers of a translation must not do.

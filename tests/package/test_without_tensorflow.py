@@ -100,12 +100,12 @@ def test_operators_in_a_plain_tensorflow_function() -> None:
         dedent(
             """
             import np2tf
-            before = np2tf.while_loop(lambda i: i < 3, lambda i: (i + 1,), (0,))
+            before = np2tf.while_loop(lambda i: i < 3, lambda i: i + 1, 0)
             import tensorflow as tf
 
             @tf.function(autograph=False)
             def f(n):
-                return np2tf.while_loop(lambda i: i < n, lambda i: (i + 2,), (tf.constant(0),))
+                return np2tf.while_loop(lambda i: i < n, lambda i: i + 2, tf.constant(0))
 
             print(before, f(tf.constant(5))[0].numpy())
             """

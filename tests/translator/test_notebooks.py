@@ -69,10 +69,10 @@ def test_convert(path: Path) -> None:
     )
     first, second, third, *further_cells = converted(path, data)
     assert [first, *further_cells] == ["# np.ones(2)\n", "np.wrong", "# np.sum\n"]
-    assert second == "import numpy as np\nfrom np2tf import tnp\nimport np2tf\nx = tnp.ones(2)"
+    assert second == "import np2tf\nimport numpy as np\nfrom np2tf import tnp\nx = tnp.ones(2)"
     assert third == (
-        "@np2tf.jit\ndef f(x):\n    def step_i(i, x):\n        x = tnp.sin(x)\n        return (x,)\n\n"
-        "    (x,) = np2tf.for_loop(range(9), step_i, (x,))\n    return x"
+        "@np2tf.jit\ndef f(x):\n    def step_i(i, x):\n        x = tnp.sin(x)\n        return x\n\n"
+        "    x = np2tf.for_loop(range(9), step_i, x)\n    return x"
     )
     assert run("convert", "--check", "--no-cache", path).exit_code == 0
 

@@ -233,7 +233,7 @@ def copy(path: Path, target: Path) -> None:
     default=None,
     help="Decorate functions with @np2tf.jit and lower control flow (default).",
 )
-@click.option("--line-length", type=int, help="The longest line for a call of an np2tf operator (99).")
+@click.option("--line-length", type=int, help="The longest line (of ruff or Black in pyproject.toml, or 88).")
 @click.option("--safe/--fast", default=True, help="Check each translation (default).")
 @click.option("--no-cache", is_flag=True, help="Also translate files that the cache knows to stay unchanged.")
 @file_choices

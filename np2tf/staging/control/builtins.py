@@ -227,8 +227,7 @@ def sum(iterable: Any, start: Any = 0) -> Any:
     if values is None:
         return builtins.sum(iterable, start)
     if isinstance(iterable, StagedList) and iterable.element.forms[0].weak is not None:
-        (total,) = for_loop(iterable, lambda item, total: (total + item,), (start,))
-        return total
+        return for_loop(iterable, lambda item, total: total + item, start)
     if values.dtype == tf.bool:
         values = tf.cast(values, tf.int64)
     if values.shape[0] == 0:
@@ -307,11 +306,10 @@ def list_of(element: Any, iterable: Any, where: Any = None) -> Any:
 
     def step(item: Any, items: Any) -> Any:
         if where is None:
-            return (append(item, items),)
-        return (cond(where(item), lambda items: append(item, items), lambda items: items, items),)
+            return append(item, items)
+        return cond(where(item), lambda items: append(item, items), lambda items: items, items)
 
-    (items,) = for_loop(iterable, step, ([],))
-    return items
+    return for_loop(iterable, step, [])
 
 
 def extreme(iterable: Any, operation: Any, worst: Any) -> Any:

@@ -174,6 +174,11 @@ class Likely:
             _changes_of_code[self.code] = _Changes(carried, written, trace.violations in plan.storages)
 
 
+def _is_of_one(value: Any) -> bool:
+    """Return whether a value is a tuple of one item."""
+    return type(value) is tuple and len(value) == 1
+
+
 def _may_be_carried(storage: Storage | None) -> bool:
     return storage is not None and type(storage) in (Storage, Violations) and not storage.is_poisoned
 
@@ -492,7 +497,9 @@ class StagedLoop:
         pairs = zip(self.variables.items(self.state), self.variables.items(after), strict=False)
         for (label, before), (_, now) in pairs:
             if flatten(before)[2] != flatten(now)[2]:
-                return self.variables.in_loop(label, structure(before), structure(now))
+                text = self.variables.in_loop(label, structure(before), structure(now))
+                is_one = len(self.variables.names or ()) == 1 and _is_of_one(before) != _is_of_one(now)
+                return f"{text}; a step of one variable gets and returns the value itself" if is_one else text
         return "the structure of a loop's variables changes from one iteration to the next"
 
     def _label_of_storage(self, storages: Sequence[Storage]) -> str:

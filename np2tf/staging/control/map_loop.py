@@ -66,8 +66,7 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
     result = _at_once(iterable, value, out)
     if result is not None:
         return result
-    (out,) = for_loop(iterable, lambda i, out: (at(out)[i].set(value(i)),), (out,))
-    return out
+    return for_loop(iterable, lambda i, out: at(out)[i].set(value(i)), out)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""cond, while_loop, for_loop, and_, or_, not_, is_, on_host: Python for known values, else graphs."""
+"""cond, case, while_loop, for_loop, and_, or_, not_, is_, on_host: Python for known values, else graphs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from np2tf.arrays.operands.conversion import as_tensor
 from np2tf.arrays.operands.staged_numbers import is_undecided
 from np2tf.arrays.tensors.storage import current_scope
 from np2tf.arrays.tensors.symbolic_integers import SymInt
+from np2tf.core import operators
 from np2tf.core.errors import (
     ContainerChangeError,
     LoopTypeError,
@@ -25,7 +26,7 @@ from np2tf.core.errors import (
     TraceSizeError,
     TracingTimeError,
 )
-from np2tf.core.operators import MAX_UNROLL, UNROLL
+from np2tf.core.operators import MAX_UNROLL, NO_STATE, UNROLL, takes_one_variable
 from np2tf.staging.control import type_tests
 from np2tf.staging.control.attributes import branches, staged_loop
 from np2tf.staging.control.iterables import StagedIterable, sequence
@@ -104,6 +105,45 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     return _staged_cond(tensor, then, otherwise, operands, Variables((then, otherwise)))
 
 
+def case(
+    branches: Sequence[tuple[Any, Callable[..., Any]]], default: Callable[..., Any], *operands: Any
+) -> Any:
+    """Return the result of the function beside the first true test, or of `default` if no test is true.
+
+    Each test that is known only at run time becomes a `tf.cond`, whose other branch has the later tests.
+
+    Args:
+        branches: pairs of a test and a function of the operands. A test is a Python value or an array of one
+            element, of any dtype, or a function without parameters that returns one of these. Such a function
+            is called only if no earlier test is true, so it may use what an earlier test rules out.
+        default: a function of the operands. All functions return equal structures of arrays and numbers.
+        *operands: arrays of any shape and dtype, numbers, and tuples, lists and dicts of these.
+
+    Returns:
+        The result of the selected function.
+
+    Raises:
+        StagingError: if the branches cannot be staged with Python's meaning kept.
+
+    See https://www.tensorflow.org/api_docs/python/tf/case.
+    """
+    for number, (test, branch) in enumerate(branches, 1):
+        value = test() if callable(test) else test
+        tensor = _staged_test(value)
+        if tensor is None:
+            if value:
+                return branch(*operands)
+            continue
+        later = branches[number:]
+        sides = branch, later[0][1] if later else default
+
+        def otherwise(*inner: Any, later: Any = later) -> Any:
+            return case(later, default, *inner)
+
+        return _staged_cond(tensor, branch, otherwise, operands, Variables(sides))
+    return default(*operands)
+
+
 def _staged_cond(
     staged_test: tf.Tensor,
     then: Callable[..., Any],
@@ -155,26 +195,62 @@ def _describe_exchange(result: Any, places: list[Any], variables: Variables, nam
     return variables.in_branch(variables.place(result, path), describe(places[0]), describe(places[1]))
 
 
-def while_loop(
-    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    """Do ``while keep_going(*state): state = step(*state)``, and return the state after the loop.
+def _on_tuples(
+    step: Callable[..., Any], state: Any, before_state: int
+) -> tuple[Callable[..., Any], tuple[Any, ...], Callable[[tuple[Any, ...]], Any]]:
+    """Return a step that returns a tuple, the state as a tuple, and the function that turns it back.
+
+    Args:
+        step, state: as `for_loop` has them.
+        before_state: the number of the step's parameters before the state.
+    """
+    if state is NO_STATE:
+
+        def without_state(*item: Any) -> tuple[Any, ...]:
+            step(*item)
+            return ()
+
+        return without_state, (), lambda after: None
+    if takes_one_variable(step, before_state):
+        return lambda *args: (step(*args),), (state,), lambda after: after[0]
+    return lambda *args: tuple(step(*args)), tuple(state), lambda after: after
+
+
+def while_loop(keep_going: Callable[..., Any], step: Callable[..., Any], state: Any = NO_STATE) -> Any:
+    """Do ``while keep_going(state): state = step(state)``, and return the state after the loop.
 
     From the first test on that is known only at run time, the loop is staged as `tf.while_loop`.
 
     Args:
-        keep_going: (*state) -> a Python value or an array of one element.
-        step: (*state) -> state, as a tuple.
-        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
+        keep_going: (state) -> a Python value or an array of one element.
+        step: (state) -> state. If it has exactly one parameter, the state is one value, which may be a tuple.
+            If it has several parameters, it gets the items of the state as (*state), and returns a tuple; so
+            does `keep_going`. Without a state, both have no parameters.
+        state: the loop's variable, or a tuple of its variables: arrays of any shape and dtype, numbers, and
+            structures of these.
 
     Returns:
-        The state after the loop, as a tuple.
+        The state after the loop, in the form that the step returns; None without a state.
 
     Raises:
         StagingError: if the loop cannot be staged with Python's meaning kept.
 
     See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
+    if current_scope() is None and tf.executing_eagerly():
+        return operators.while_loop(keep_going, step, state)
+    variables = Variables.of_loop(step)
+    step, state, give_back = _on_tuples(step, state, 0)
+    return give_back(_while(keep_going, step, state, variables))
+
+
+def _while(
+    keep_going: Callable[..., Any],
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    variables: Variables,
+) -> tuple[Any, ...]:
+    """Run a `while`, in Python up to the first staged test."""
     size = LoopSize(None)
     for rounds in count():
         test = keep_going(*state)
@@ -188,9 +264,9 @@ def while_loop(
         size.note_iteration()
 
     try:
-        return _staged_while(keep_going, step, tuple(state), Variables.of_loop(step))
+        return _staged_while(keep_going, step, state, variables)
     except EffectsInTest:
-        return _rotated_loop(test, keep_going, step, tuple(state))
+        return _rotated_loop(test, keep_going, step, state, variables)
 
 
 def _staged_while(
@@ -210,7 +286,7 @@ def _staged_while(
         loop = staged_loop(
             _trace(),
             test,
-            lambda counter, inner: tuple(step(*inner)),
+            lambda counter, inner: step(*inner),
             state,
             variables=variables,
         )
@@ -221,7 +297,11 @@ def _staged_while(
 
 
 def _rotated_loop(
-    test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+    test: Any,
+    keep_going: Callable[..., Any],
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    variables: Variables,
 ) -> tuple[Any, ...]:
     """Stage the loop with its test at the end of each iteration; a variable carries the outcome."""
 
@@ -229,30 +309,22 @@ def _rotated_loop(
         return weak_scalar(_test_tensor(test), bool)
 
     def iteration(_: Any, *inner: Any) -> tuple[Any, ...]:
-        after = tuple(step(*inner))
+        after = step(*inner)
         return truth(keep_going(*after)), *after
 
-    variables = Variables.of_loop(step, hidden_count=1)
-    return _staged_while(lambda outcome, *_: outcome, iteration, (truth(test), *state), variables)[1:]
+    inner_state = truth(test), *state
+    return _staged_while(lambda outcome, *_: outcome, iteration, inner_state, variables.behind_one())[1:]
 
 
 def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: Variables) -> tuple[Any, ...]:
-    """Do one iteration before the loop, if the loop has an iteration, so that its arrays get their final
-    dtypes.
+    """Return the state after an iteration if `test` holds, else the state before it.
+
+    An iteration before a loop gives its arrays their final dtypes.
     """
-
-    def then(*inner: Any) -> tuple[Any, ...]:
-        return tuple(step(*inner))
-
-    return _iteration(test, then, state, variables)
-
-
-def _iteration(test: Any, then: Callable[..., Any], state: Sequence[Any], variables: Variables) -> Any:
-    """Return the state after an iteration if `test` holds, else the state before it."""
     tensor = _staged_test(test)
     if tensor is None:
-        return then(*state) if test else tuple(state)
-    return _staged_cond(tensor, then, lambda *inner: inner, state, variables)
+        return step(*state) if test else tuple(state)
+    return _staged_cond(tensor, step, lambda *inner: inner, state, variables)
 
 
 def _test_tensor(test: Any) -> tf.Tensor:
@@ -263,45 +335,61 @@ def _test_tensor(test: Any) -> tf.Tensor:
 def for_loop(
     iterable: Any,
     step: Callable[..., Any],
-    state: tuple[Any, ...],
+    state: Any = NO_STATE,
     keep_going: Callable[..., Any] | None = None,
-) -> tuple[Any, ...]:
-    """Do ``for item in iterable: state = step(item, *state)``, and return the state after the loop.
+) -> Any:
+    """Do ``for item in iterable: state = step(item, state)``, and return the state after the loop.
 
     Args:
         iterable: any iterable; while staging, ranges and arrays become staged loops, unless they are short.
-        step: (item, *state) -> state, as a tuple.
-        state: the loop's variables: arrays of any shape and dtype, numbers, and structures of these.
-        keep_going: (*state) -> a Python value or an array of one element, tested before every step; the loop
-            ends when it is false.
+        step: (item, state) -> state. If it has exactly one parameter behind the item, the state is one value,
+            which may be a tuple. If it has several, it gets the items of the state as (item, *state), and
+            returns a tuple. Without a state it gets the item alone.
+        state: the loop's variable, or a tuple of its variables: arrays of any shape and dtype, numbers, and
+            structures of these.
+        keep_going: a function of the state, as the step gets it -> a Python value or an array of one element,
+            tested before every step; the loop ends when it is false.
 
     Returns:
-        The state after the loop, as a tuple.
+        The state after the loop, in the form that the step returns; None without a state.
 
     Raises:
         StagingError: if the loop cannot be staged with Python's meaning kept.
 
     See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
-    state = tuple(state)
     if current_scope() is None and tf.executing_eagerly():
-        return _in_python(iterable, step, state, keep_going)
+        return operators.for_loop(iterable, step, state, keep_going)
+    variables = Variables.of_loop(step, first=1)
+    step, state, give_back = _on_tuples(step, state, 1)
+    return give_back(_for(iterable, step, state, keep_going, variables))
+
+
+def _for(
+    iterable: Any,
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any] | None,
+    variables: Variables,
+) -> tuple[Any, ...]:
+    """Run a `for` while something is staged, in Python or as a staged loop."""
     items = sequence(iterable)
     if items is None:
-        return _in_python(iterable, step, state, keep_going)
+        return _in_python(iterable, step, state, keep_going, variables)
     if isinstance(items.length, int) and items.length <= UNROLL:
-        return _in_python(items, step, state, keep_going, items.length)
-    return _staged_for(items, step, state, keep_going)
+        return _in_python(items, step, state, keep_going, variables, items.length)
+    return _staged_for(items, step, state, keep_going, variables)
 
 
 def _in_python(
     iterable: Any,
     step: Callable[..., Any],
-    state: Any,
+    state: tuple[Any, ...],
     keep_going: Callable[..., Any] | None,
+    variables: Variables,
     length: int | None = None,
     why: StagingError | None = None,
-) -> Any:
+) -> tuple[Any, ...]:
     """Run a loop as Python does; `why` is the reason for which it is no staged loop, if it could be one."""
     iterator, size = iter(iterable), LoopSize(iterable, length, why)
     for item in iterator:
@@ -309,7 +397,7 @@ def _in_python(
             test = keep_going(*state)
             tensor = _staged_test(test)
             if tensor is not None:
-                return _unroll(chain([item], iterator), step, state, keep_going)
+                return _unroll(chain([item], iterator), step, state, keep_going, variables)
             if not test:
                 break
         state = step(item, *state)
@@ -317,20 +405,29 @@ def _in_python(
     return state
 
 
-def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+def _unroll(
+    items: Any,
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any],
+    variables: Variables,
+) -> tuple[Any, ...]:
     """Run a Python loop with a staged test: each iteration becomes a branch."""
-    variables, size = Variables.of_loop(step, first=1), LoopSize(items)
+    size = LoopSize(items)
     for item in items:
-        state = _iteration(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), state, variables)
+        state = _once(keep_going(*state), lambda *s, item=item: step(item, *s), state, variables)
         size.note_iteration()
     return state
 
 
 def _staged_for(
-    items: StagedIterable, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
-) -> Any:
+    items: StagedIterable,
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any] | None,
+    variables: Variables,
+) -> tuple[Any, ...]:
     length = items.length
-    variables = Variables.of_loop(step, first=1)
     first = 0
     while True:
         offset = first
@@ -350,7 +447,7 @@ def _staged_for(
             loop = staged_loop(
                 _trace(),
                 test,
-                lambda counter, inner: tuple(step(at(counter), *inner)),
+                lambda counter, inner: step(at(counter), *inner),
                 state,
                 rounds,
                 variables,
@@ -360,7 +457,7 @@ def _staged_for(
             if first == _MAX_AHEAD and loop.changes_dtype:
                 raise loop.refusal_of_dtypes()
             if not ahead or first == _MAX_AHEAD:
-                return loop.run()
+                return loop.run()  # type: ignore[no-any-return]
         except StagingError as error:
             # The first iteration may replace None, or a number, by the array of all later iterations.
             may_settle = isinstance(error, LoopTypeError) and runs_once and first < _MAX_AHEAD
@@ -370,7 +467,7 @@ def _staged_for(
                     raise
                 # The iterations before it have been made, with all that they write.
                 later_items = islice(iter(items), first, None)
-                return _in_python(later_items, step, state, keep_going, length - first, error)
+                return _in_python(later_items, step, state, keep_going, variables, length - first, error)
         runs = runs_once or test(tf.constant(0, tf.int64), state)
         state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
         first += 1

@@ -7,7 +7,7 @@ line that calls the operator binds the results of a branch. Names and lines are 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from np2tf.arrays.array.sequences import StackableSequence
@@ -47,14 +47,17 @@ class Variables:
     instances: Sequence[Any] | None = field(default=None, compare=False)
 
     @classmethod
-    def of_loop(cls, step: Callable[..., Any], first: int = 0, hidden_count: int = 0) -> Variables:
+    def of_loop(cls, step: Callable[..., Any], first: int = 0) -> Variables:
         """Return the variables of a loop.
 
         Args:
             first: the number of parameters before the state.
-            hidden_count: the number of variables of the state that have no parameter; they come first.
         """
-        return cls((step,), ("",) * hidden_count + parameters(step)[first:])
+        return cls((step,), parameters(step)[first:])
+
+    def behind_one(self) -> Variables:
+        """Return the variables of a loop whose state begins with a variable that has no parameter."""
+        return replace(self, names=("", *(self.names or ())))
 
     @property
     def body(self) -> Callable[..., Any] | None:

@@ -242,10 +242,10 @@ def _stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
 
 # -- names that stay the same arrays -------------------------------------------------------------------------
 # How translated code binds names: `x = tnp.at(x)[i].set(v)` and `x += v` write to the array that the name
-# has, and `x, = np2tf.for_loop(…)` does what the loop's code does. Only guesses depend on it.
+# has, and `x = np2tf.for_loop(…)` does what the loop's code does. Only guesses depend on it.
 
 #: The operators of np2tf whose helpers, which are code inside, bind the names that they return.
-_OPERATORS = frozenset({"cond", "for_loop", "while_loop"})
+_OPERATORS = frozenset({"cond", "case", "for_loop", "while_loop"})
 _NAMED_STORES = ("STORE_FAST", "STORE_DEREF", "STORE_ATTR")
 _LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _ARITHMETIC = ("BINARY_OP", "INPLACE_")

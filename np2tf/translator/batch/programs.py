@@ -24,6 +24,8 @@ from np2tf.translator.tensorflow.module_plan import add_module, follow, is_trans
 from np2tf.translator.tree.nodes import forget
 from np2tf.translator.tree.source import Source, SourceError
 
+_OPTIONS = Options(target="tf")
+
 
 def translate_sources(
     sources: Sequence[Source], roots: Sequence[str], reexports_of_sources: Sequence[Sequence[Reexport]]
@@ -78,7 +80,7 @@ def _result(source: Source, program: Program, report: Report, causes: Mapping[st
         return Result(source.original, list(report), facts=facts)
     plan = Plan(facts.parents, facts.compiler_nodes)
     plan_module(program.worlds[file], plan, report)
-    return result_of(source, facts, plan, report)
+    return result_of(source, facts, plan, report, _OPTIONS)
 
 
 def _without_numpy(program: Program) -> set[str]:

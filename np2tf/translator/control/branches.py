@@ -1,16 +1,17 @@
-"""Lowers `if` and `assert` to `np2tf.cond`."""
+"""Lowers `if` and `assert` to `np2tf.cond`, and chains of `elif` to `np2tf.case`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
 from np2tf.translator.control.construct import SmallConstruct, StatementConstruct
-from np2tf.translator.control.jumps import jumps_in, leaves
+from np2tf.translator.control.jumps import is_bool, jumps_in, leaves
 from np2tf.translator.control.layout import (
+    assignment_target,
     blank,
     call,
     code,
@@ -24,6 +25,7 @@ from np2tf.translator.control.layout import (
     rename_parameters,
     return_statement,
     statements_of,
+    with_footer,
 )
 from np2tf.translator.control.scope import CannotLower, Scope
 from np2tf.translator.facts.dataflow import NO_NAMES, Names, live_before, reads, step_of, writes
@@ -60,16 +62,117 @@ def lower_assert(
 ASSERT = {cst.Assert: SmallConstruct(is_assert_lowered, lower_assert)}
 
 
+# -- chain ---------------------------------------------------------------------------------------------------
+# The tests of an `if` with its `elif`s, in order, and their branches.
+#
+# A test that is written as a value is evaluated before the others are decided, so only tests that surely
+# evaluate are; every other test becomes a lambda.
+
+_NOT_IN_LAMBDA = (cst.NamedExpr, cst.Await, cst.Yield)
+_ORDERINGS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+
+
+@dataclass
+class _Chain:
+    """The links of a chain: each test, the `if` or `else` of each branch, and the statements of each."""
+
+    tests: list[str]
+    owners: list[cst.If | cst.Else | None]
+    sources: list[list[Statement]]
+
+
+def _chain_of(lowering: Lowering, node: cst.If, scope: Scope) -> _Chain:
+    links = [node]
+    while (next_link := _next_link(links[-1])) is not None and _follows(lowering, node, next_link):
+        links.append(next_link)
+    last = links[-1]
+    tests = [code(link.test) for link in links]
+    if len(links) > 1:
+        is_plain = is_bool(node.test) or getattr(node.test, "value", None) in scope.added_names
+        tests = [
+            text if (is_plain if link is node else _is_safe(link.test, node.test)) else f"lambda: {text}"
+            for link, text in zip(links, tests)
+        ]
+    sources = [_without_pass(statements_of(link)) for link in links]
+    default = last.orelse if type(last.orelse) is cst.Else else None
+    return _Chain(tests, [*links, default], [*sources, _without_pass(else_of(last))])
+
+
+def _next_link(link: cst.If) -> cst.If | None:
+    """Return the `if` that is all of an `elif` or `else`, if nothing would lose a comment."""
+    orelse = link.orelse
+    if type(orelse) is not cst.Else:
+        return orelse  # type: ignore[return-value]
+    body = statements_of(orelse)
+    comments = [comment_of(orelse.body), *footer_of(orelse), *orelse.leading_lines]
+    is_bare = not any(part is not None and has_comment(part) for part in comments)
+    return body[0] if is_bare and len(body) == 1 and type(body[0]) is cst.If else None
+
+
+def _follows(lowering: Lowering, first: cst.If, link: cst.If) -> bool:
+    """Return whether an `if` can be a link of a chain: its test may be a lambda, and rebinds nothing."""
+    if link not in lowering.marks or lowering.closures.rebinding_function(link.test) is not None:
+        return False
+    parts = [*walk(link.test), *(() if is_bool(first.test) else walk(first.test))]
+    return not any(isinstance(part, _NOT_IN_LAMBDA) for part in parts)
+
+
+def _is_safe(test: cst.BaseExpression, first: cst.BaseExpression) -> bool:
+    """Return whether a test can be evaluated wherever the first test of its chain has been.
+
+    It is a comparison of numbers and of names with which the first test computes. What it orders can be
+    ordered: the first test does so, with numbers if this one has numbers.
+    """
+    if not _is_one_comparison(test) or not _is_one_comparison(first):
+        return False
+    if not all(map(_is_simple, _sides(test))) or not all(map(_is_arithmetic, _sides(first))):
+        return False
+    if not reads(test) <= reads(first):
+        return False
+    return not _orders(test) or (_orders(first) and _has_number(test) <= _has_number(first))
+
+
+def _is_one_comparison(test: cst.BaseExpression) -> TypeGuard[cst.Comparison]:
+    is_one = type(test) is cst.Comparison and len(test.comparisons) == 1
+    return is_one and isinstance(test.comparisons[0].operator, (cst.Equal, cst.NotEqual, *_ORDERINGS))  # type: ignore[attr-defined]
+
+
+def _orders(test: cst.Comparison) -> bool:
+    return isinstance(test.comparisons[0].operator, _ORDERINGS)
+
+
+def _sides(test: cst.Comparison) -> tuple[cst.BaseExpression, cst.BaseExpression]:
+    return test.left, test.comparisons[0].comparator
+
+
+def _is_simple(side: cst.BaseExpression) -> bool:
+    """Return whether an expression is a name or a number."""
+    if type(side) is cst.UnaryOperation and type(side.operator) is cst.Minus:
+        return isinstance(side.expression, cst.BaseNumber)
+    return isinstance(side, (cst.Name, cst.BaseNumber))
+
+
+def _is_arithmetic(side: cst.BaseExpression) -> bool:
+    """Return whether an expression only computes with names and numbers."""
+    if type(side) is cst.BinaryOperation:
+        return _is_arithmetic(side.left) and _is_arithmetic(side.right)
+    return _is_simple(side)
+
+
+def _has_number(node: cst.CSTNode) -> bool:
+    return any(isinstance(part, cst.BaseNumber) for part in walk(node))
+
+
 # -- branch --------------------------------------------------------------------------------------------------
-# Lowers `if` to `names = np2tf.cond(test, then, otherwise, *operands)`; a branch with one expression is a
-# lambda.
+# Lowers `if` to `names = np2tf.cond(test, then, otherwise, *operands)`, and a chain to
+# `names = np2tf.case([(test, branch), …], default, *operands)`; a branch with one expression is a lambda.
 
 _SHORT = 40
 
 
 @dataclass
 class _Branch:
-    """One branch of an `if` while it is made into an argument of `np2tf.cond`."""
+    """One branch of an `if` while it is made into an argument of `np2tf.cond` or `np2tf.case`."""
 
     owner: cst.CSTNode | None
     source: list[Statement]
@@ -79,11 +182,8 @@ class _Branch:
     """The names that are plain numbers, for which `n += 1` is the same as `n = n + 1`."""
     shared_names: list[str]
     """The names that inner functions see when this branch calls them."""
-
-    @property
-    def leading_comments(self) -> Sequence[cst.EmptyLine]:
-        """The comments above an `else`."""
-        return self.owner.leading_lines if type(self.owner) is cst.Else else ()
+    leading_comments: Sequence[cst.EmptyLine] = ()
+    """The comments above an `elif` or `else`."""
 
     @property
     def header(self) -> cst.TrailingWhitespace | None:
@@ -117,10 +217,11 @@ def _stays(judge: Decider, node: cst.If) -> bool:
 
 
 def lower_if(lowering: Lowering, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
-    """Return the helpers and the call for an `if`."""
-    sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
+    """Return the helpers and the call for an `if` with its `elif`s."""
+    chain = _chain_of(lowering, node, scope)
+    sources = chain.sources
     returns = bool(list(jumps_in([node])))
-    statements = [*sources[0], *sources[1]]
+    statements = [*sources[0], *_without_pass(else_of(node))]
     variables = lowering.closures.written_names(node, statements, scope)
     if returns:
         if not tail:
@@ -144,25 +245,56 @@ def lower_if(lowering: Lowering, node: cst.If, live: Names, scope: Scope, tail: 
     operands = [name for name in variables if name in shared_names or name in needed_names]
 
     branches = []
-    for owner, source in zip((node, node.orelse if type(node.orelse) is cst.Else else None), sources):
+    for owner, source in zip(chain.owners, sources):
         inner = scope.helper(source, operands)
         body = _add_return(lowering.scope_body(source, after, inner, tail=returns), outputs)
         closure_names = lowering.closures.shared_names(node, source, shared_names, scope)
-        branches.append(_Branch(owner, source, body, writes(source), scope.counters, closure_names))
+        comments = owner.leading_lines if owner is not None and owner is not node else ()
+        branches.append(_Branch(owner, source, body, writes(source), scope.counters, closure_names, comments))
     values = [scope.value(name) for name in operands]
-    bindings = dict(zip(operands, values))
-    head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
-
+    head = "return " if returns else assignment_target(outputs)
     if returns and not any(_returns_value(jump) for jump in jumps_in([node])):
         head = ""
-    texts = [] if shared_names else [_as_lambda(branch, outputs, bindings) for branch in branches]
+    lowered = _Lowered(chain.tests, branches, outputs, operands, values, head)
+    text = None if shared_names else _with_lambdas(lowered, scope)
+    return _with_helpers(lowering, node, lowered, scope) if text is None else [line(text, node.leading_lines)]
+
+
+@dataclass
+class _Lowered:
+    """A lowered `if` before its branches become lambdas or helpers."""
+
+    tests: list[str]
+    branches: list[_Branch]
+    outputs: list[str]
+    operands: list[str]
+    values: list[str]
+    """The operands' values where the `if` stands."""
+    head: str
+    """The text before the call."""
+
+    def call(self, callees: Sequence[str], values: Sequence[str], scope: Scope) -> str:
+        """Return the statement that calls the operator."""
+        if len(self.tests) == 1:
+            operator, arguments = "np2tf.cond", [self.tests[0], *callees, *values]
+        else:
+            pairs = ", ".join(f"({test}, {callee})" for test, callee in zip(self.tests, callees))
+            default = callees[-1] if values else f"default={callees[-1]}"
+            operator, arguments = "np2tf.case", [f"[{pairs}]", default, *values]
+        return call(self.head, operator, arguments, scope.depth, scope.width)
+
+
+def _with_lambdas(lowered: _Lowered, scope: Scope) -> str | None:
+    """Return the call with a lambda for each branch; None if some branch is no short expression."""
+    bindings = dict(zip(lowered.operands, lowered.values))
+    texts = [_as_lambda(branch, lowered.outputs, bindings) for branch in lowered.branches]
     lambdas = [text for text in texts if text is not None]
-    if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < scope.width for text in lambdas):
-        text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth, scope.width)
-        nested = "np2tf.cond" in "".join(lambdas)
-        if not (nested and "\n" in text):
-            return [line(text, node.leading_lines)]
-    return _with_helpers(lowering, node, branches, outputs, (operands, values), head, scope)
+    depth = scope.depth + (1 if len(lowered.tests) == 1 else 3)
+    if len(lambdas) < len(texts) or any(len(text) + 4 * depth >= scope.width for text in lambdas):
+        return None
+    text = lowered.call(lambdas, (), scope)
+    is_nested = any(operator in text for text in lambdas for operator in ("np2tf.cond", "np2tf.case"))
+    return None if is_nested and "\n" in text else text
 
 
 def _add_return(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
@@ -205,8 +337,8 @@ def _returns_value(jump: cst.CSTNode) -> bool:
     return type(jump) is cst.Return and jump.value is not None and code(jump.value) != "None"
 
 
-def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
-    """Raise CannotLower if only one branch returns a value: an array and None are not one staged value."""
+def _same_kind_of_return(node: cst.If, sources: Sequence[list[Statement]]) -> None:
+    """Raise CannotLower if only some branches return a value: an array and None are not one staged value."""
     value_flags = set()
     for jump in jumps_in([node]):
         value_flags.add(_returns_value(jump))
@@ -287,39 +419,28 @@ def _parenthesize(value: cst.BaseExpression) -> str:
     return f"({text})" if bare or (type(value) in (cst.NamedExpr, cst.Yield) and not value.lpar) else text
 
 
-def _with_helpers(
-    lowering: Lowering,
-    node: cst.If,
-    branches: Sequence[_Branch],
-    outputs: Sequence[str],
-    state: tuple[list[str], list[str]],
-    head: str,
-    scope: Scope,
-) -> list[Statement]:
-    operands, values = state
+def _with_helpers(lowering: Lowering, node: cst.If, lowered: _Lowered, scope: Scope) -> list[Statement]:
+    """Return the call with helper functions for branches that are no short lambdas."""
+    branches, outputs, operands = lowered.branches, lowered.outputs, lowered.operands
     out: list[Statement] = []
     callees = []
-    leading_lines = node.leading_lines
-    parts = [part for branch in branches for statement in branch.statements for part in walk(statement)]
-    inside = [part.name.value for part in parts if type(part) is cst.FunctionDef]
-    for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
+    inside = [statement for branch in branches for statement in branch.statements]
+    purposes = [f"case_{number}" for number in range(1, len(branches))] if len(branches) > 2 else ["then"]
+    for name, branch in zip(lowering.naming.around([*purposes, "otherwise"], inside), branches):
         short = None if branch.shared_names else _short_lambda(branch, outputs, operands)
         if short is not None:
             callees.append(short)
             continue
         callees.append(name)
         footer = footer_of(branch.owner)
-        tail = [] if _ends_itself(branch) else return_statement(outputs, False, footer)
-        above = [*leading_lines, *branch.leading_comments] if not out else branch.leading_comments
+        tail = [] if _ends_itself(branch) else return_statement(outputs, footer)
+        above = [*node.leading_lines, *branch.leading_comments] if not out else branch.leading_comments
         params = rename_parameters(operands, branch.shared_names, lowering.naming)
         first = rebind_parameters(operands, branch.shared_names, lowering.naming)
-        function = helper(name, params, [*first, *branch.statements, *tail], above, branch.header)
-        if not tail:
-            function = function.with_changes(body=function.body.with_changes(footer=footer))
-        out.append(function)
-    arguments = [code(node.test), *callees, *values]
-    top_lines = blank() if out else leading_lines
-    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth, scope.width), top_lines)]
+        function = helper(name, params, [*first, *branch.statements, *tail], above, branch.header, scope.room)
+        out.append(function if tail else with_footer(function, footer))
+    top_lines = blank() if out else node.leading_lines
+    return [*out, line(lowered.call(callees, lowered.values, scope), top_lines)]
 
 
 def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:

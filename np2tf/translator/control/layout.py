@@ -8,7 +8,8 @@ import libcst as cst
 
 from np2tf.translator.facts.dataflow import block
 from np2tf.translator.tree.blanks import is_blank_line
-from np2tf.translator.tree.nodes import every_child, memoize
+from np2tf.translator.tree.line_breaks import broken
+from np2tf.translator.tree.nodes import every_child, memoize, walk
 from np2tf.translator.tree.templates import Statement
 
 # -- naming --------------------------------------------------------------------------------------------------
@@ -59,10 +60,17 @@ class Naming:
         self._used_names.add(choice)
         return choice
 
-    def around(self, purposes: Sequence[str], inside: Collection[str]) -> list[str]:
-        """Return names for helpers that contain helpers named `inside`, different from these names."""
-        while not set(names := [self.name(purpose) for purpose in purposes]).isdisjoint(inside):
-            purposes = [f"outer_{purpose}" for purpose in purposes]
+    def around(self, purposes: Sequence[str], inside: Sequence[cst.CSTNode]) -> list[str]:
+        """Return names for helpers around the statements `inside`, different from the helpers in these."""
+        functions = {
+            part.name.value
+            for statement in inside
+            for part in walk(statement)
+            if type(part) is cst.FunctionDef
+        }
+        level = 1
+        while not functions.isdisjoint(names := [self.name(_of_level(name, level)) for name in purposes]):
+            level += 1
         return names
 
     def is_taken(self, name: str) -> bool:
@@ -78,9 +86,15 @@ class Naming:
         return self.name(("done", "inner_done")[depth] if depth < 2 else f"done_{depth + 1}")
 
 
+def _of_level(purpose: str, level: int) -> str:
+    """Return the purpose of a helper around helpers of the same purpose; the innermost has level 1."""
+    return purpose if level == 1 else f"outer_{purpose}" if level == 2 else f"{purpose}_{level}"
+
+
 # -- layout --------------------------------------------------------------------------------------------------
 # Layout of lowered code: helper functions, calls, blank lines, comments that stay with their statements.
 
+_INDENT = "    "
 _BLOCKS = frozenset({cst.FunctionDef, cst.If, cst.For, cst.While, cst.With, cst.Try, cst.SimpleStatementLine})
 
 
@@ -118,11 +132,14 @@ def tuple_of(names: Sequence[str]) -> str:
     return f"({names[0]},)" if len(names) == 1 else f"({', '.join(names)})"
 
 
-def assignment_target(state: Sequence[str]) -> str:
-    """Return the left side of the assignment of a loop's state: `u, err = `, `(u,) = `, or nothing."""
-    if len(state) == 1:
-        return f"({state[0]},) = "
-    return f"{', '.join(state)} = " if state else ""
+def state_of(values: Sequence[str]) -> list[str]:
+    """Return the argument for a loop's state: none, `u`, or `(u, err)`."""
+    return [values[0] if len(values) == 1 else tuple_of(values)] if values else []
+
+
+def assignment_target(names: Sequence[str]) -> str:
+    """Return the left side of the assignment of results: `u, err = `, `u = `, or nothing."""
+    return f"{', '.join(names)} = " if names else ""
 
 
 def blank(leading_lines: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
@@ -201,15 +218,43 @@ def helper(
     body: Sequence[Statement],
     leading_lines: Sequence[cst.EmptyLine] = (),
     header: cst.TrailingWhitespace | None = None,
+    room: int | None = None,
 ) -> cst.FunctionDef:
-    """Return a helper function with a blank line above it."""
+    """Return a helper function with a blank line above it; a first line longer than `room` is broken."""
     # Built, because parsing a text takes four times as long.
-    return cst.FunctionDef(
+    function = cst.FunctionDef(
         cst.Name(name),
         cst.Parameters([cst.Param(cst.Name(param)) for param in params]),
         suite(body, header),
         leading_lines=blank(leading_lines),
     )
+    names = ", ".join(params)
+    if room is None or not params or len(f"def {name}({names}):") <= room:
+        return function
+    return _with_broken_parameters(function, params, on_one_line=len(_INDENT) + len(names) <= room)
+
+
+def _with_broken_parameters(
+    function: cst.FunctionDef, params: Sequence[str], on_one_line: bool
+) -> cst.FunctionDef:
+    """Return a helper with its parameters below its name, as a formatter breaks them."""
+    start, end = _line_break(_INDENT), _line_break("")
+    nodes = [cst.Param(cst.Name(param)) for param in params]
+    if on_one_line:
+        nodes[-1] = nodes[-1].with_changes(whitespace_after_param=end)
+    else:
+        nodes = [node.with_changes(comma=cst.Comma(whitespace_after=start)) for node in nodes]
+        nodes[-1] = nodes[-1].with_changes(comma=cst.Comma(whitespace_after=end))
+    return function.with_changes(params=cst.Parameters(nodes), whitespace_before_params=start)
+
+
+def _line_break(indent: str) -> cst.ParenthesizedWhitespace:
+    return cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(indent))
+
+
+def with_footer(function: cst.FunctionDef, footer: Sequence[cst.EmptyLine]) -> cst.FunctionDef:
+    """Return a helper with comments at the end of its block."""
+    return function.with_changes(body=function.body.with_changes(footer=list(footer)))
 
 
 def rename_parameters(params: Sequence[str], shared_names: Sequence[str], naming: Naming) -> list[str]:
@@ -229,37 +274,40 @@ def rebind_parameters(params: Sequence[str], shared_names: Sequence[str], naming
     ]
 
 
-def return_statement(
-    values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyLine] = ()
-) -> list[Statement]:
-    """Return the statement `return u, err`; a single value is a tuple only if `as_tuple` is true."""
-    if not values and not as_tuple:
+def return_statement(values: Sequence[str], footer: Sequence[cst.EmptyLine] = ()) -> list[Statement]:
+    """Return the statement `return u, err`, or none without values; `footer` stands above it."""
+    if not values:
         return []
-    if (as_tuple and len(values) < 2) or not all(map(str.isidentifier, values)):
-        text = tuple_of(values) if as_tuple and len(values) < 2 else ", ".join(values)
-        return [line(f"return {text}", footer)]
+    if not all(map(str.isidentifier, values)):
+        return [line(f"return {', '.join(values)}", footer)]
     elements = [cst.Element(cst.Name(value)) for value in values]
     result = elements[0].value if len(values) == 1 else cst.Tuple(elements, lpar=(), rpar=())
     return [cst.SimpleStatementLine([cst.Return(result)], leading_lines=list(footer))]
 
 
 def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: int) -> str:
-    """Return a statement's text, broken after the bracket if it would be longer than `width`."""
+    """Return a statement's text, broken as a formatter does if it would be longer than `width`."""
     flat = f"{head}{callee}({', '.join(arguments)})"
     if len(flat) + 4 * depth <= width:
         return flat
-    text = ", ".join(arguments)
-    if len(text) + 4 * (depth + 1) <= width:
-        return f"{head}{callee}(\n    {text}\n)"
-    lines = "".join(f"    {_argument(argument, depth + 1, width)},\n" for argument in arguments)
-    return f"{head}{callee}(\n{lines})"
-
-
-def _argument(text: str, depth: int, width: int) -> str:
-    """Return an argument on a line of its own; a tuple that would be longer than `width` is broken."""
-    if len(text) + 1 + 4 * depth <= width or not text.startswith("("):
+    text = broken(line(flat), 4 * depth, width)
+    if text is not None:
         return text
+    texts = [_argument(argument, depth + 1, width) for argument in arguments]
+    return f"{head}{callee}(\n{_indented(texts)})"
+
+
+def _indented(items: Sequence[Sequence[str]]) -> str:
+    """Return items, which are lists of lines, indented and with a comma behind each."""
+    return "".join(f"    {line}\n" for *lines, last in items for line in (*lines, f"{last},"))
+
+
+def _argument(text: str, depth: int, width: int) -> list[str]:
+    """Return the lines of an argument; a tuple or list that would be too long is broken."""
+    if len(text) + 1 + 4 * depth <= width or not text.startswith(("(", "[")) or "\n" in text:
+        return [text]
     values = cst.parse_expression(text)
-    if not isinstance(values, cst.Tuple):
-        return text
-    return "(\n" + "".join(f"        {code(element.value)},\n" for element in values.elements) + "    )"
+    if not isinstance(values, (cst.Tuple, cst.List)):
+        return [text]
+    items = [_argument(code(element.value), depth + 1, width) for element in values.elements]
+    return [text[0], *_indented(items).splitlines(), text[-1]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,9 @@ from np2tf.translator.control.layout import (
     rebind_parameters,
     rename_parameters,
     return_statement,
+    state_of,
     statements_of,
-    tuple_of,
+    with_footer,
 )
 from np2tf.translator.control.scope import CannotLower, Scope
 from np2tf.translator.facts.dataflow import Names, block, bound_targets, loop_head, reads, writes
@@ -76,25 +78,33 @@ def lower_while(
     values = [scope.value(name) for name in state]
     inner = scope.helper(body, state)
     step_body = lowering.scope_body(body, head, inner, tail=False)
-    keep_going, step = naming.name("keep_going"), naming.name("step")
+    keep_going, step = naming.around(("keep_going", "step"), step_body)
     test_names = closures.shared_names(node, [node.test], variables, scope)
     test = [*rebind_parameters(state, test_names, naming), _return(node.test)]
     params = rename_parameters(state, test_names, naming)
-    again = helper(keep_going, params, test, node.leading_lines, comment_of(node.body))
-    step_body = [
-        *rebind_parameters(state, inside, naming),
-        *step_body,
-        *return_statement(state, True, footer_of(node)),
-    ]
-    once = helper(step, rename_parameters(state, inside, naming), step_body)
-    text = call(
-        assignment_target(state),
-        "np2tf.while_loop",
-        (keep_going, step, tuple_of(values)),
-        scope.depth,
-        scope.width,
-    )
+    again = helper(keep_going, params, test, node.leading_lines, comment_of(node.body), scope.room)
+    step_body = [*rebind_parameters(state, inside, naming), *step_body]
+    params = rename_parameters(state, inside, naming)
+    once = _step(scope, step, params, step_body, state, footer_of(node))
+    arguments = [keep_going, step, *state_of(values)]
+    text = call(assignment_target(state), "np2tf.while_loop", arguments, scope.depth, scope.width)
     return [again, once, line(text, blank())]
+
+
+def _step(
+    scope: Scope,
+    name: str,
+    params: Sequence[str],
+    body: Sequence[Statement],
+    state: Sequence[str],
+    footer: Sequence[cst.EmptyLine],
+    leading_lines: Sequence[cst.EmptyLine] = (),
+    header: cst.TrailingWhitespace | None = None,
+) -> cst.FunctionDef:
+    """Return the helper for one iteration; the comments at the end of the loop stand above its return."""
+    end = return_statement(state, footer)
+    function = helper(name, params, [*body, *end], leading_lines, header, scope.room)
+    return with_footer(function, () if end else footer)
 
 
 def _return(test: cst.BaseExpression) -> cst.SimpleStatementLine:
@@ -164,7 +174,7 @@ def lower_map_loop(lowering: Lowering, node: cst.For, map_loop: MapLoop, scope: 
     body: list[Statement] = [*map_loop.before, result]
     inner = scope.helper(body, [item])
     statements = lowering.scope_body(body, frozenset(), inner, tail=True)
-    name = lowering.naming.name(f"value_{item}" if item != "_" else "value")
+    (name,) = lowering.naming.around((f"value_{item}" if item != "_" else "value",), statements)
     function = helper(name, [item], statements, node.leading_lines, comment_of(node.body))
     arguments = [code(node.iter), name, scope.value(map_loop.out)]
     statement = line(
@@ -301,21 +311,21 @@ def lower_for(lowering: Lowering, node: cst.For, live: Names, scope: Scope, tail
     inner = scope.helper(body, [item, *state])
     inner.bound_names |= frozenset(targets)
     step_body = lowering.scope_body(body, head | frozenset(state), inner, tail=False)
-    step = naming.name(f"step_{item}" if single and item != "_" else "step")
+    (step,) = naming.around([f"step_{item}" if single and item != "_" else "step"], step_body)
 
     out: list[Statement] = []
-    arguments = [code(node.iter), step, tuple_of(values)]
+    arguments = [code(node.iter), step, *state_of(values)]
     leading_lines = node.leading_lines
     if stop is not None:
-        keep_going = naming.name("keep_going")
-        out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading_lines))
+        (keep_going,) = naming.around(["keep_going"], step_body)
+        test = [line(f"return np2tf.not_({stop})")]
+        out.append(helper(keep_going, state, test, leading_lines, room=scope.room))
         arguments.append(f"keep_going={keep_going}")
         leading_lines = ()
-    return_lines = return_statement(state, True, footer_of(node))
-    above = rebind_parameters(params, shared_names, naming)
+    step_body = [*rebind_parameters(params, shared_names, naming), *step_body]
     params = rename_parameters(params, shared_names, naming)
     out.append(
-        helper(step, params, [*above, *step_body, *return_lines], leading_lines, comment_of(node.body))
+        _step(scope, step, params, step_body, state, footer_of(node), leading_lines, comment_of(node.body))
     )
     out.append(
         line(call(assignment_target(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank())

@@ -9,7 +9,7 @@ import libcst as cst
 from np2tf.translator.control import jumps as tries
 from np2tf.translator.control.constructs import SMALL, STATEMENTS
 from np2tf.translator.control.jumps import JumpFree
-from np2tf.translator.control.layout import Naming, else_of, footer_of, line, statements_of, suite
+from np2tf.translator.control.layout import Naming, blank, else_of, footer_of, line, statements_of, suite
 from np2tf.translator.control.scope import Closures, Marks, Scope
 from np2tf.translator.facts.dataflow import (
     Jumps,
@@ -199,6 +199,9 @@ class Lowering:
 
 def _like(old: cst.BaseSuite | None, body: Sequence[Statement]) -> cst.IndentedBlock:
     block = suite(body)
+    if type(block.body[0]) is cst.FunctionDef:  # formatters want an empty line above it
+        first = block.body[0].with_changes(leading_lines=blank(block.body[0].leading_lines))
+        block = block.with_changes(body=[first, *block.body[1:]])
     if type(old) is cst.IndentedBlock:
         return block.with_changes(header=old.header, footer=old.footer)
     return block

@@ -85,6 +85,11 @@ class Scope:
     outer_names: Names = frozenset()
     """The local names that are declared nonlocal, and so belong to a function around this one."""
 
+    @property
+    def room(self) -> int:
+        """The length that the lines of its statements may have, without their indentation."""
+        return self.width - 4 * self.depth
+
     def record(self, statements: Sequence[cst.CSTNode]) -> None:
         """Record that statements have been emitted."""
         self.maybe |= writes(statements)

@@ -9,6 +9,7 @@ from np2tf.core.diagnostics import Report
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.numpy_imports import BUILTINS, NumpyImport
 from np2tf.translator.facts.scopes import FreshNames
+from np2tf.translator.rewrites.import_order import keep_sorted
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import (
     MODULES,
@@ -203,6 +204,8 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         )
     if insert_tnp or (runtime and (top is None or has_tnp)):
         _insert(facts, plan, insert_tnp, runtime)
+    if imports or runtime:
+        keep_sorted(facts, plan)
 
 
 def _binds_outside(facts: Facts, numpy_import: NumpyImport) -> bool:
@@ -222,10 +225,11 @@ def _at_top(facts: Facts, numpy_import: NumpyImport) -> bool:
     return type(up) is cst.Module
 
 
-def _tnp_line(plan: Plan, runtime: bool) -> list[Statement]:
+def _new_lines(plan: Plan, tnp: bool, runtime: bool) -> list[Statement]:
+    """Return the imports of `np2tf` and of `tnp`, in isort's order."""
     alias = "" if plan.tnp_name == "tnp" else f" as {plan.tnp_name}"
-    lines = [statement(f"from np2tf import tnp{alias}")]
-    return [*lines, statement("import np2tf")] if runtime else lines
+    lines = [statement("import np2tf")] if runtime else []
+    return [*lines, statement(f"from np2tf import tnp{alias}")] if tnp else lines
 
 
 def _replace(
@@ -239,7 +243,7 @@ def _replace(
 ) -> None:
     """Remove NumPy's names from one import, and put the import of `tnp` in its place or below it."""
     remainder, passed_on = _remaining_import(numpy_import, kept_imports)
-    new: list[Statement] = _tnp_line(plan, runtime) if with_tnp else []
+    new = _new_lines(plan, with_tnp, with_tnp and runtime)
     if passed_on:
         new.append(_passed_on(passed_on, numpy_import))
     lines = [*([] if remainder is None else [cst.SimpleStatementLine([remainder])]), *new]
@@ -321,15 +325,30 @@ def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
 
 def _insert(facts: Facts, plan: Plan, tnp: bool, runtime: bool) -> None:
     """Insert imports at the top: behind the docstring, `from __future__` and the first run of imports."""
-    lines = _tnp_line(plan, runtime)[0 if tnp else 1 :]
+    lines = _new_lines(plan, tnp, runtime)
     after = None
     for position, line in enumerate(facts.module.body):
         small = line.body[0] if type(line) is cst.SimpleStatementLine else None
-        docstring = position == 0 and type(small) is cst.Expr and type(small.value) is cst.SimpleString
-        if not docstring and type(small) not in (cst.Import, cst.ImportFrom):
+        is_docstring = position == 0 and type(small) is cst.Expr and type(small.value) is cst.SimpleString
+        if not is_docstring and type(small) not in (cst.Import, cst.ImportFrom):
             break
         after = line
+        if is_docstring:
+            lines[0] = lines[0].with_changes(leading_lines=_blank_lines(1))
+        elif position:
+            lines[0] = lines[0].with_changes(leading_lines=())
     if after is not None:
         plan.add(after, lambda updated_node: cst.FlattenSentinel([updated_node, *lines]))
     elif facts.module.body:
-        plan.add(facts.module.body[0], lambda updated_node: cst.FlattenSentinel([*lines, updated_node]))
+        first = facts.module.body[0]
+        count = 2 if isinstance(first, (cst.FunctionDef, cst.ClassDef)) else 1
+        plan.add(first, lambda updated_node: cst.FlattenSentinel([*lines, _below(updated_node, count)]))
+
+
+def _blank_lines(count: int) -> list[cst.EmptyLine]:
+    return [cst.EmptyLine(indent=False)] * count
+
+
+def _below(node: Statement, count: int) -> Statement:
+    """Return a statement with this many blank lines above it, and above its comments."""
+    return node.with_changes(leading_lines=[*_blank_lines(count), *node.leading_lines])

@@ -68,6 +68,10 @@ class Plan:
         self.needs_tnp |= tnp
         self.needs_runtime |= runtime
 
+    def note(self, new: cst.CSTNode, old: cst.CSTNode) -> None:
+        """Record that a node of the output stands for what another node has stood for."""
+        self.origins[new] = self.origins.get(old, old)
+
     def apply(self, module: cst.Module) -> cst.Module:
         """Return the module with every edit applied."""
         return cast(cst.Module, self._rebuild(module))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from np2tf.translator.sources.names_between_files import Reexport
 
-LINE_LENGTH = 99
-"""The default limit for the length of lines that the translator makes."""
+LINE_LENGTH = 88
+"""The default limit for the length of lines that the translator makes; ruff and Black have the same."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Options:
             for files that compiled code calls.
         eager: also prepare functions that cannot be compiled, for a transform that runs them operation by
             operation: their calls reach translated functions.
-        line_length: the length from which calls of operators (`np2tf.cond(…)`) are broken into several lines.
-            Other lines keep the source's length.
+        line_length: the length from which lines are broken that the translator makes or changes. Changed
+            lines are broken only if ruff's and Black's formatters would leave those of the source.
     """
 
     jit: bool = True

@@ -46,7 +46,7 @@ def loop_as_function(
             call = expression(f"{helper}({keep_going}, {step}, {{state}})", state=state_tuple)
         assert isinstance(updated_node.body, cst.IndentedBlock)
         lines = list(cast("Sequence[Statement]", updated_node.body.body))
-        lines += layout.return_statement(state, as_tuple=True)
+        lines += [_return(state)]
         statements.append(_function(step, parameters, lines, updated_node.body))
         return _laid_out([*statements, _assignment(state, call)], updated_node.leading_lines, is_first)
 
@@ -63,7 +63,7 @@ def branch_as_functions(names: Sequence[str], state: Sequence[str], helper: str,
             body = owner.body if owner is not None else None
             assert body is None or type(body) is cst.IndentedBlock
             lines = list(cast("Sequence[Statement]", body.body)) if body is not None else []
-            lines += layout.return_statement(state, as_tuple=True)
+            lines += [_return(state)]
             statements.append(_function(name, state, lines, body))
         call = expression(
             f"{helper}({{test}}, {then}, {otherwise}, {{state}})", test=updated_node.test, state=_tuple(state)
@@ -77,8 +77,14 @@ def _tuple(names: Sequence[str]) -> cst.BaseExpression:
     return expression(layout.tuple_of(names))
 
 
+def _return(state: Sequence[str]) -> Statement:
+    text = ", ".join(state) if len(state) > 1 else layout.tuple_of(state)
+    return statement(f"return {text}")
+
+
 def _assignment(state: Sequence[str], call: cst.BaseExpression) -> Statement:
-    return statement(f"{layout.assignment_target(state)}{{call}}", call=call)
+    target = f"{layout.tuple_of(state)} = " if len(state) == 1 else layout.assignment_target(state)
+    return statement(f"{target}{{call}}", call=call)
 
 
 def _function(

@@ -427,9 +427,9 @@ def test_loops_and_numbers() -> None:
     @np2tf.jit(promotion="all")
     def total(x: Any, y: Any, n: int) -> Any:
         def step(i: Any, s: Any) -> Any:
-            return (s + x[i] * y[i] * 0.5,)
+            return s + x[i] * y[i] * 0.5
 
-        (s,) = np2tf.for_loop(np2tf.range(n), step, (np.float32(0),))
+        s = np2tf.for_loop(np2tf.range(n), step, np.float32(0))
         return s, x * n, n * 0.5
 
     for n in range(2, 9):

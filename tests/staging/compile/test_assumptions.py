@@ -21,9 +21,9 @@ def _counts(numbers):
 @np2tf.jit(tier="compile")
 def _counts_of_rows(rows):
     def step(k, total):
-        return (total + tnp.bincount(rows[k], minlength=4),)
+        return total + tnp.bincount(rows[k], minlength=4)
 
-    return np2tf.for_loop(range(5), step, (tnp.zeros(4, tnp.int64),))[0]
+    return np2tf.for_loop(range(5), step, tnp.zeros(4, tnp.int64))
 
 
 def _shares(numbers: list[int]) -> np.ndarray:

@@ -11,16 +11,16 @@ from np2tf import tnp
 
 def gather(x, indices, n):
     def step(i, total):
-        return (total + x[indices[i]],)
+        return total + x[indices[i]]
 
-    return np2tf.for_loop(np2tf.range(n), step, (0.0,))[0] + x[indices].sum()
+    return np2tf.for_loop(np2tf.range(n), step, 0.0) + x[indices].sum()
 
 
 def scatter(x, indices, n):
     def step(i, x):
-        return (tnp.at(x)[indices[i]].set(i),)
+        return tnp.at(x)[indices[i]].set(i)
 
-    return np2tf.for_loop(np2tf.range(n), step, (x,))[0]
+    return np2tf.for_loop(np2tf.range(n), step, x)
 
 
 @pytest.fixture(autouse=True)

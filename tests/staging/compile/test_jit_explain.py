@@ -17,7 +17,7 @@ from np2tf.staging.tiers.comparison import Comparison
 
 
 def smooth(x, n):
-    return np2tf.for_loop(np2tf.range(n), lambda i, x: (x * 0.5 + 1,), (x,))[0]
+    return np2tf.for_loop(np2tf.range(n), lambda i, x: x * 0.5 + 1, x)
 
 
 def test_explain_an_xla_program():

@@ -38,7 +38,7 @@ BODIES = {
     "integer": (lambda m, r, v, k, i: k[i] // 2 + i % 3, ()),
     "without a vectorised form": (lambda m, r, v, k, i: tnp.linalg.det(tnp.kron(m[i], m[i])), ()),
     "loop inside": (
-        lambda m, r, v, k, i: np2tf.for_loop(range(20), lambda j, s: (s + v[i] * j,), (0.0,))[0],
+        lambda m, r, v, k, i: np2tf.for_loop(range(20), lambda j, s: s + v[i] * j, 0.0),
         (),
     ),
 }

@@ -369,9 +369,9 @@ def test_gradient_through_a_jitted_function():
         s = x * 0.0
 
         def step(i, s):
-            return (s + tnp.sin(x) * i,)
+            return s + tnp.sin(x) * i
 
-        (s,) = np2tf.for_loop(np2tf.range(n), step, (s,))
+        s = np2tf.for_loop(np2tf.range(n), step, s)
         return s.sum()
 
     x = tf.constant([0.5, 1.0], tf.float64)

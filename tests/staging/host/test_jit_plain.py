@@ -488,7 +488,7 @@ def test_translated_code_without_a_source_runs_as_it_is():
     @np2tf.jit(tier="host")
     def f(x, n):
         x = tnp.at(x)[0].set(5.0)
-        (x,) = np2tf.for_loop(np2tf.range(n), lambda i, x: (x + i,), (x,))
+        x = np2tf.for_loop(np2tf.range(n), lambda i, x: x + i, x)
         x = np2tf.cond(np2tf.and_(x.sum() > 3, lambda: n > 1), lambda x: x * 2, lambda x: x, x)
         return np2tf.max(x[0], 1), np2tf.not_(x.any())
 

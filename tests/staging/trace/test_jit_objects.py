@@ -58,9 +58,9 @@ class Filter:
     def accumulate(self, z, n):
         def step(i, total):
             self.x = self.x + z[i]
-            return (total + self.x[0],)
+            return total + self.x[0]
 
-        (total,) = np2tf.for_loop(np2tf.range(n), step, (0.0,))
+        total = np2tf.for_loop(np2tf.range(n), step, 0.0)
         np2tf.cond(total > 3.0, self._reset, lambda: None)
         return total
 

@@ -181,9 +181,9 @@ READS: dict[str, Callable[[Any], Any]] = {
     "defaults": lambda x: defaulted(x),
     "returned": lambda x: (x, W, LIST[0], [W, {"w": SAME}]),
     "chosen by data": lambda x: np2tf.cond(x[0] > 0, lambda: W * x, lambda: x),
-    "in a loop": lambda x: np2tf.for_loop(range(20), lambda k, a: (a + W[k % 3] * W,), (x,))[0],
-    "as the state of a loop": lambda x: np2tf.for_loop(range(20), lambda k, a: (a * 0.5 + x,), (W,))[0],
-    "looped over": lambda x: np2tf.for_loop(MATRIX, lambda row, a: (a + row,), (x,))[0],
+    "in a loop": lambda x: np2tf.for_loop(range(20), lambda k, a: a + W[k % 3] * W, x),
+    "as the state of a loop": lambda x: np2tf.for_loop(range(20), lambda k, a: a * 0.5 + x, W),
+    "looped over": lambda x: np2tf.for_loop(MATRIX, lambda row, a: a + row, x),
 }
 
 

@@ -30,10 +30,9 @@ def grown(x: Any) -> Any:
 
     def step(i: Any, rows: Any) -> Any:
         rows.append(x[i] * 2)
-        return (rows,)
+        return rows
 
-    (rows,) = np2tf.for_loop(range(x.shape[0]), step, ([],))
-    return rows
+    return np2tf.for_loop(range(x.shape[0]), step, [])
 
 
 def in_named_tuple(x: Any, log: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def test_static_tests_stay(test: str) -> None:
 
 def test_only_live_names_are_state() -> None:
     text, _ = converted("for i in range(n):\n    t = x[i] * 2\n    s = s + t\nreturn s")
-    assert "(s,) = np2tf.for_loop(np2tf.range(n), step_i, (s,))" in text
+    assert "    s = np2tf.for_loop(np2tf.range(n), step_i, s)\n" in text
 
 
 def test_state_that_may_be_unbound_on_some_paths_is_preset() -> None:
@@ -150,3 +151,106 @@ def test_files_of_constructs_are_found() -> None:
     found = [kind.__name__ for kind in (*constructs.STATEMENTS, *constructs.SMALL, *constructs.EXPRESSIONS)]
     assert sorted(rows) == sorted(found) == sorted(set(found))
     assert len(found) >= 8
+
+
+def test_a_loop_has_one_value_several_or_none() -> None:
+    text, _ = converted("for i in range(9):\n    print(s + i)\nreturn s * np.sin(x[1:]) @ x[:-1]")
+    assert "    np2tf.for_loop(range(9), step_i)\n" in text
+    assert "def step_i(i):\n        np2tf.print(s + i)\n\n" in text
+    text, _ = converted("while s > 1:\n    s = s / 2\n    # the end\nreturn s * np.sin(x[1:]) @ x[:-1]")
+    assert (
+        "        s = s / 2\n        # the end\n        return s\n\n"
+        "    s = np2tf.while_loop(keep_going, step, s)\n" in text
+    )
+
+
+def helpers_within(text: str) -> list[tuple[str, ...]]:
+    """The names of functions within functions, from the outside in."""
+
+    def within(node: ast.AST, around: tuple[str, ...]) -> list[tuple[str, ...]]:
+        inside = (*around, node.name) if isinstance(node, ast.FunctionDef) else around
+        return [inside, *(path for child in ast.iter_child_nodes(node) for path in within(child, inside))]
+
+    return within(ast.parse(text), ())
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("for _ in range(n):", "for _ in range(n):"),
+        ("for i in range(n):", "for i in range(n):"),
+        ("while s > 0:", "while s > 0:"),
+        ("while s > 0:", "for _ in range(n):", "while s > 1:"),
+        ("for i, v in enumerate(x):", "for i, v in enumerate(x):", "for _ in range(n):", "while s > 0:"),
+    ],
+)
+def test_helpers_in_one_another_have_different_names(heads: tuple[str, ...]) -> None:
+    lines = [f"{'    ' * depth}{head}" for depth, head in enumerate(heads)]
+    body = ["if s > 3:", "    s = s - np.sum(x[1:] * x[:-1])", "    break"]
+    lines += [f"{'    ' * len(heads)}{line}" for line in body]
+    text, _ = converted("\n".join([*lines, "return s"]))
+    paths = helpers_within(text)
+    assert max(map(len, paths)) > len(heads)
+    assert all(len(set(path)) == len(path) for path in paths)
+
+
+CHAIN = """if {}:
+    s = 1
+elif {}:
+    s = x[0]
+elif {}:
+    s = x[1]
+return s * np.sin(x[1:]) @ x[:-1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "pairs"),
+    [
+        (("s > 3", "s > 1", "s > -2"), ("s > 3", "s > 1", "s > -2")),
+        (("s == n - 2", "s == n", "n != s"), ("s == n - 2", "s == n", "n != s")),
+        # What might raise, warn, or do anything is asked only where the source asks it.
+        (("s == 3", "s > 1", "s != 1"), ("s == 3", "lambda: s > 1", "s != 1")),
+        (("s > 3", "x[n] > 1", "s > n"), ("s > 3", "lambda: x[n] > 1", "lambda: s > n")),
+        (("s > x[0]", "s > 1", "s - 1 == 0"), ("s > x[0]", "lambda: s > 1", "lambda: s - 1 == 0")),
+        (("s > y", "s > 1", "y > s"), ("s > y", "lambda: s > 1", "y > s")),
+        (("s", "s > 1", "not s"), ("lambda: s", "lambda: s > 1", "lambda: np2tf.not_(s)")),
+        (
+            ("s > 1 and n > 2", "s > 1", "np.any(s)"),
+            ("np2tf.and_(s > 1, lambda: n > 2)", "lambda: s > 1", "lambda: tnp.any(s)"),
+        ),
+    ],
+)
+def test_a_chain_is_a_case(tests: tuple[str, ...], pairs: tuple[str, ...]) -> None:
+    text, _ = converted(CHAIN.format(*tests))
+    listed = ", ".join(f"({test}, lambda: {value})" for test, value in zip(pairs, ("1", "x[0]", "x[1]")))
+    call = f"    s = np2tf.case([{listed}], default=lambda: s)\n"
+    assert ast.dump(ast.parse(call.strip()).body[0]) in ast.dump(ast.parse(text))
+    assert "np2tf.cond" not in text
+
+
+def test_a_chain_with_an_assignment_in_a_test_stays_nested() -> None:
+    text, _ = converted(CHAIN.format("s > 3", "(t := x[2]) > 1", "t < 0"))
+    assert "    s = np2tf.cond(s > 3, lambda s: 1, otherwise, s)\n" in text
+    assert "[((t := x[2]) > 1, lambda: x[0]), (lambda: t < 0, lambda: x[1])]" in text
+
+
+def test_long_branches_of_a_chain_are_helpers() -> None:
+    """They take what they change as operands; comments stay with their branches."""
+    text, _ = converted(
+        "if s > 3:  # large\n    for i in range(n):\n        s = s - x[i]\n# middle\nelif s > 1:\n"
+        "    s = s / 2\n"
+        "    y = y * s\nelse:\n    s = s * 2\n    # the end\nreturn s * np.sin(x[1:]) @ x[:-1] * y"
+    )
+    assert "    def case_1(s, y):  # large\n" in text
+    assert "    # middle\n    def case_2(s, y):\n" in text
+    assert "        # the end\n        return s, y\n" in text
+    assert "    s, y = np2tf.case([(s > 3, case_1), (s > 1, case_2)], otherwise, s, y)\n" in text
+
+
+def test_returns_of_a_chain() -> None:
+    text, _ = converted(
+        "if s > 3:\n    return x\nif s > 1:\n    return -x\nreturn np.sin(x[1:] * 2) * x[:-1]"
+    )
+    assert "    return np2tf.case(\n" in text
+    assert "[(s > 3, lambda: x), (s > 1, lambda: -x)]" in text
