@@ -38,7 +38,10 @@ FOLDERS = {
     "scripts": ROOT / "benchmarks" / "scripts",
 }
 DOCUMENT = ROOT / "docs" / "convert.md"
-BEGIN, END = "<!-- begin: written by benchmarks/run_converted_host.py -->", "<!-- end of run_converted_host.py -->"
+BEGIN, END = (
+    "<!-- begin: written by benchmarks/run_converted_host.py -->",
+    "<!-- end of run_converted_host.py -->",
+)
 HEAD = ("kind", "name", "source s", "converted s", "converted/source", "equal")
 #: The share of its source's time that a converted file may take.
 GOAL = 1.1
@@ -209,7 +212,17 @@ def measured_program(kind: str, name: str, paths: dict[str, Path], rounds: int) 
 
 def converted(folder: Path, into: Path) -> None:
     """Convert a folder."""
-    command = [sys.executable, "-m", "np2tf.cli.main", "convert", "-q", "--copy-other", "--out", str(into), "."]
+    command = [
+        sys.executable,
+        "-m",
+        "np2tf.cli.main",
+        "convert",
+        "-q",
+        "--copy-other",
+        "--out",
+        str(into),
+        ".",
+    ]
     subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
 
 
@@ -239,7 +252,9 @@ def closing_lines(results: list[Result]) -> list[str]:
     lines = []
     for kind in dict.fromkeys(one.kind for one in results):
         ratios = [one.ratio for one in results if one.kind == kind]
-        late = sorted((one for one in results if one.kind == kind and one.ratio > GOAL), key=lambda one: -one.ratio)
+        late = sorted(
+            (one for one in results if one.kind == kind and one.ratio > GOAL), key=lambda one: -one.ratio
+        )
         above = ", ".join(f"{one.name} {one.ratio:.2f}" for one in late) or "none"
         lines.append(
             f"{kind} ({len(ratios)}): geometric mean {statistics.geometric_mean(ratios):.2f}, above {GOAL}: {above}"

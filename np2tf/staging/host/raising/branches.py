@@ -18,7 +18,7 @@ def raise_branches(
 ) -> list[ast.stmt]:
     """Return the statements in the place of ``end = np2tf.cond(test, then, otherwise, *operands)``."""
     tests, functions, operands = _parts(call, scope)
-    branches = [Helper(_function(function, helpers), scope.roles) for function in functions]
+    branches = [Helper(_function(function, helpers), scope) for function in functions]
     if any(len(branch.parameters) != len(operands) for branch in branches):
         raise CannotRaise
     if not all(isinstance(operand, (ast.Name, ast.Constant)) for operand in operands):
@@ -90,7 +90,9 @@ def _block(
     copies: list[tuple[str, ast.expr]] = []
     bound = set(context.bound)
     for parameter, operand in zip(branch.parameters, operands, strict=True):
-        if isinstance(operand, ast.Name) and _may_share(branch, parameter, operand.id, operands, end, scope, context):
+        if isinstance(operand, ast.Name) and _may_share(
+            branch, parameter, operand.id, operands, end, scope, context
+        ):
             names[parameter] = operand.id
             bound.add(operand.id)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import types
 import warnings
@@ -50,51 +51,44 @@ def _raise(code: types.CodeType, names: dict[str, Any]) -> types.CodeType | None
     lines = linecache.getlines(code.co_filename, names)
     if len(lines) < code.co_firstlineno:
         return None
-    for statement in _statements(lines, code.co_firstlineno):
-        nodes = [node for node in ast.walk(statement) if _is_of(node, code)]
-        if len(nodes) == 1 and code in set(codes_within(_compiled(statement, code))):
-            (node,) = nodes
-            assert isinstance(node, ast.FunctionDef)
-            meanings = _raise_node(node, names)
-            if meanings is None:
-                return None
-            candidates = [
-                inner
-                for inner in codes_within(_compiled(statement, code))
-                if inner.co_name == code.co_name and inner.co_firstlineno == code.co_firstlineno
-            ]
-            new = candidates[0] if len(candidates) == 1 else code
-            if new == code or new.co_freevars != code.co_freevars:
-                return None
-            return meanings.objects.put_into(new)
+    for module in _modules(lines, code.co_firstlineno):
+        nodes = [node for node in ast.walk(module) if _is_of(node, code)]
+        if len(nodes) == 1 and code in set(codes_within(_compiled(module, code))):
+            return _raised_node(nodes[0], module, code, names)  # type: ignore[arg-type]
     return None
 
 
-def _statements(lines: Sequence[str], first_line: int) -> Iterator[ast.stmt]:
-    """Yield the statement at the top of a file that a line is in: from its own lines, then from all lines.
+def _raised_node(
+    node: ast.FunctionDef, module: ast.Module, code: types.CodeType, names: dict[str, Any]
+) -> types.CodeType | None:
+    """Return the code of a function that is raised in its module's tree."""
+    meanings = _raise_node(node, names)
+    if meanings is None:
+        return None
+    candidates = [
+        inner
+        for inner in codes_within(_compiled(module, code))
+        if inner.co_name == code.co_name and inner.co_firstlineno == code.co_firstlineno
+    ]
+    new = candidates[0] if len(candidates) == 1 else code
+    if new == code or new.co_freevars != code.co_freevars:
+        return None
+    return meanings.objects.put_into(new)
 
-    To parse a whole file takes longer, but the end of a statement is known for certain only then.
+
+def _modules(lines: Sequence[str], first_line: int) -> Iterator[ast.Module]:
+    """Yield the part of a module that a line is in, with the imports that Python compiles it by, and then the
+    whole module, which takes longer.
     """
     start, end = first_line - 1, first_line
     while start > 0 and (_goes_on(lines[start]) or lines[start - 1].startswith("@")):
         start -= 1
     while end < len(lines) and _goes_on(lines[end]):
         end += 1
-    try:
-        tree = ast.parse("\n" * start + "".join(lines[start:end]))
-    except SyntaxError:
-        tree = ast.Module([], [])
-    if len(tree.body) == 1:
-        yield tree.body[0]
-    for statement in ast.parse("".join(lines)).body:
-        if _first_line(statement) <= first_line <= (statement.end_lineno or 0):
-            yield statement
-
-
-def _first_line(node: ast.AST) -> int:
-    """Return the first line of a statement, which is that of its first decorator."""
-    decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
-    return min([node.lineno, *(part.lineno for part in decorators)])  # type: ignore[attr-defined]
+    with contextlib.suppress(SyntaxError):
+        above = "".join(line if line.startswith(("import ", "from ")) else "\n" for line in lines[:start])
+        yield ast.parse(above + "".join(lines[start:end]))
+    yield ast.parse("".join(lines))
 
 
 def _goes_on(line: str) -> bool:
@@ -105,14 +99,14 @@ def _goes_on(line: str) -> bool:
 def _is_of(node: ast.AST, code: types.CodeType) -> bool:
     if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
         return False
-    return _first_line(node) == code.co_firstlineno
+    return min([node.lineno, *(part.lineno for part in node.decorator_list)]) == code.co_firstlineno
 
 
-def _compiled(statement: ast.stmt, code: types.CodeType) -> types.CodeType:
+def _compiled(module: ast.Module, code: types.CodeType) -> types.CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python has given these when the file was imported
-        module = ast.fix_missing_locations(ast.Module([statement], []))
-        return compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+        tree = ast.fix_missing_locations(module)
+        return compile(tree, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
 
 
 def _raise_node(node: ast.FunctionDef, names: Mapping[str, Any]) -> Meanings | None:

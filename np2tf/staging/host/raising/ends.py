@@ -58,9 +58,7 @@ class End:
             return _only_evaluated(value, context)
         return self._assigned(value, scope, context, place)
 
-    def _assigned(
-        self, value: ast.expr, scope: Scope, context: Context, place: ast.AST
-    ) -> list[ast.stmt]:
+    def _assigned(self, value: ast.expr, scope: Scope, context: Context, place: ast.AST) -> list[ast.stmt]:
         assert self.target is not None
         if isinstance(self.target, ast.Tuple) and isinstance(value, ast.Tuple) and self.names:
             targets, values = self.target.elts, value.elts

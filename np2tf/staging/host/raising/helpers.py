@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from np2tf.staging.host.raising.assigned import Assigned
 from np2tf.staging.host.raising.expressions import plain_parameters
 from np2tf.staging.host.raising.names import Names, Renamed, captured
-from np2tf.staging.host.raising.roles import Roles, suspends
+from np2tf.staging.host.raising.roles import suspends
+from np2tf.staging.host.raising.scope import Scope
 
 
 class CannotRaise(Exception):
@@ -20,6 +21,7 @@ class Helper:
 
     Args:
         node: the function or lambda, whose own statements are raised already.
+        scope: the function around it.
 
     Attributes:
         parameters: its parameters, in order.
@@ -33,27 +35,25 @@ class Helper:
             see its names, or if a name may be read before it is bound, which is an error in a function.
     """
 
-    def __init__(self, node: ast.AST, roles: Roles) -> None:
+    def __init__(self, node: ast.AST, scope: Scope) -> None:
         parameters = plain_parameters(node)
         if parameters is None or suspends(node):
             raise CannotRaise
         names = Names(node)
         is_function = isinstance(node, ast.FunctionDef)
-        if names.globals or (is_function and node.decorator_list):  # type: ignore[attr-defined]
+        is_here = names.nonlocals <= scope.names.bound | scope.names.nonlocals
+        if names.globals or not is_here or (is_function and node.decorator_list):  # type: ignore[attr-defined]
             raise CannotRaise
         self.bound = names.bound
         self.free = names.free
-        self.nonlocals = names.nonlocals
         self.parameters: list[str] = parameters
-        self.written = {
-            name for name in parameters if names.bindings[name] > 1 or name in names.rebound
-        }
+        self.written = {name for name in parameters if names.bindings[name] > 1 or name in names.rebound}
         self.body: list[ast.stmt] = (
             [part for part in node.body if not isinstance(part, ast.Nonlocal)]  # type: ignore[attr-defined]
             if is_function
             else [ast.copy_location(ast.Return(node.body), node.body)]  # type: ignore[attr-defined]
         )
-        if captured(node, roles.may_leave) & self.bound or any(
+        if captured(node, scope.roles.may_leave) & self.bound or any(
             isinstance(part, (ast.ClassDef, ast.Nonlocal)) for part in _own_statements(self.body)
         ):
             raise CannotRaise
@@ -122,9 +122,7 @@ def leaves(block: Sequence[ast.stmt]) -> bool:
     return isinstance(last, (ast.Return, ast.Raise))
 
 
-def if_statement(
-    test: ast.expr, then: list[ast.stmt], otherwise: list[ast.stmt], place: ast.AST
-) -> ast.stmt:
+def if_statement(test: ast.expr, then: list[ast.stmt], otherwise: list[ast.stmt], place: ast.AST) -> ast.stmt:
     """Return an `if` at the place of another node; without statements it only tests."""
     if not then and otherwise:
         test = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)

@@ -18,10 +18,10 @@ ONE_IS_A_VALUE = hasattr(operators, "NO_STATE")
 def raise_for(call: ast.Call, helpers: Helpers, end: End, scope: Scope, context: Context) -> list[ast.stmt]:
     """Return the statements in the place of ``end = np2tf.for_loop(iterable, step, state, keep_going=…)``."""
     given = _arguments(call, ("iterable", "step", "state", "keep_going"))
-    step = Helper(_helper(given, "step", helpers), scope.roles)
+    step = Helper(_helper(given, "step", helpers), scope)
     loop = _Loop(step, 1, given.get("state"), end, scope, context)
     if "keep_going" in given:
-        loop.test_by(Helper(_helper(given, "keep_going", helpers), scope.roles))
+        loop.test_by(Helper(_helper(given, "keep_going", helpers), scope))
     item = scope.kept(step.parameters[0])
     iterable, before = loop.prepare(given["iterable"], {step.parameters[0]: item})
     test = [_break_unless(part) for part in loop.test] if loop.test else []
@@ -33,9 +33,9 @@ def raise_for(call: ast.Call, helpers: Helpers, end: End, scope: Scope, context:
 def raise_while(call: ast.Call, helpers: Helpers, end: End, scope: Scope, context: Context) -> list[ast.stmt]:
     """Return the statements in the place of ``end = np2tf.while_loop(keep_going, step, state)``."""
     given = _arguments(call, ("keep_going", "step", "state"))
-    step = Helper(_helper(given, "step", helpers), scope.roles)
+    step = Helper(_helper(given, "step", helpers), scope)
     loop = _Loop(step, 0, given.get("state"), end, scope, context)
-    loop.test_by(Helper(_helper(given, "keep_going", helpers), scope.roles))
+    loop.test_by(Helper(_helper(given, "keep_going", helpers), scope))
     _, before = loop.prepare(None, {})
     (test,) = loop.test
     body = loop.body()
@@ -49,7 +49,7 @@ def raise_while(call: ast.Call, helpers: Helpers, end: End, scope: Scope, contex
 def raise_map(call: ast.Call, helpers: Helpers, end: End, scope: Scope, context: Context) -> list[ast.stmt]:
     """Return the statements in the place of ``out = np2tf.map_loop(iterable, value, out)``."""
     given = _arguments(call, ("iterable", "value", "out"))
-    value = Helper(_helper(given, "value", helpers), scope.roles)
+    value = Helper(_helper(given, "value", helpers), scope)
     out = given.get("out")
     if len(value.parameters) != 1 or value.written or not isinstance(out, ast.Name):
         raise CannotRaise
@@ -70,7 +70,11 @@ def raise_map(call: ast.Call, helpers: Helpers, end: End, scope: Scope, context:
     target = ast.copy_location(ast.Name(item, ast.Store()), call)
     loop = ast.copy_location(ast.For(target, given["iterable"], value.ending_in(store), []), call)
     before = scope.read(out.id, context, out)
-    return [*before, loop, *end.give(ast.copy_location(ast.Name(out.id, ast.Load()), call), scope, context, call)]
+    return [
+        *before,
+        loop,
+        *end.give(ast.copy_location(ast.Name(out.id, ast.Load()), call), scope, context, call),
+    ]
 
 
 class _Loop:
@@ -145,9 +149,7 @@ class _Loop:
             raise CannotRaise
         self._keep_going = keep_going
 
-    def prepare(
-        self, iterable: ast.expr | None, items: Mapping[str, str]
-    ) -> tuple[ast.expr, list[ast.stmt]]:
+    def prepare(self, iterable: ast.expr | None, items: Mapping[str, str]) -> tuple[ast.expr, list[ast.stmt]]:
         """Name the variables; return the iterable and the statements before the loop."""
         scope, step = self.scope, self.step
         self._names = self._named()
@@ -162,7 +164,9 @@ class _Loop:
                 before += scope.read(name, self.context, init)
         changed = [name for name, init in pairs if not (isinstance(init, ast.Name) and init.id == name)]
         are_plain = all(isinstance(init, (ast.Name, ast.Constant)) for init in self._inits)
-        if iterable is not None and (_binds_by_walrus(iterable) or not are_plain or _reads(iterable, changed)):
+        if iterable is not None and (
+            _binds_by_walrus(iterable) or not are_plain or _reads(iterable, changed)
+        ):
             held = scope.fresh("items")
             before.insert(0, scope.bind(held, iterable))
             iterable = ast.copy_location(ast.Name(held, ast.Load()), iterable)
@@ -203,7 +207,9 @@ class _Loop:
         """Return the statements that give the result to its target."""
         if self.end.target is None and not self.end.returns:
             return []
-        values: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Load()), place) for name in self._names]
+        values: list[ast.expr] = [
+            ast.copy_location(ast.Name(name, ast.Load()), place) for name in self._names
+        ]
         value = values[0] if self._is_one else ast.copy_location(ast.Tuple(values, ast.Load()), place)
         context = Context(self.context.bound | set(self._names), self.context.is_guarded)
         return self.end.give(value, self.scope, context, place)
@@ -232,8 +238,10 @@ def _helper(given: Mapping[str, ast.expr], name: str, helpers: Helpers) -> ast.F
 
 def _break_unless(test: ast.expr) -> ast.stmt:
     """Return ``if not test: break``."""
-    test = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
-    return ast.copy_location(ast.If(test, [ast.copy_location(ast.Break(), test)], []), test)
+    leave = [ast.copy_location(ast.Break(), test)]
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return ast.copy_location(ast.If(test.operand, leave, []), test)
+    return ast.copy_location(ast.If(ast.copy_location(ast.UnaryOp(ast.Not(), test), test), leave, []), test)
 
 
 def _binds_by_walrus(node: ast.AST) -> bool:

@@ -177,7 +177,9 @@ class Meanings:
         """
         if isinstance(node, ast.Call):
             is_known = self._is_of_numpy(node.func) or self.is_builtin(node.func, *_NUMBERS)
-            if not is_known or any(keyword.arg is None or keyword.arg in _OUTPUTS for keyword in node.keywords):
+            if not is_known or any(
+                keyword.arg is None or keyword.arg in _OUTPUTS for keyword in node.keywords
+            ):
                 return False
         elif isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
             return False
@@ -198,7 +200,22 @@ class Meanings:
 _NUMBERS = ("abs", "bool", "complex", "float", "int", "len", "max", "min", "round", "sum")
 #: Functions of NumPy that are no ufuncs, and call nothing that they are given.
 _WITHOUT_EFFECTS = frozenset(
-    {"sum", "mean", "max", "min", "dot", "zeros", "ones", "array", "where", "prod", "std", "var", "norm", "any"}
+    {
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "dot",
+        "zeros",
+        "ones",
+        "array",
+        "where",
+        "prod",
+        "std",
+        "var",
+        "norm",
+        "any",
+    }
     | {"all", "argmax", "argmin", "cumsum", "diff", "outer", "sort", "linspace", "arange", "full", "float64"}
 )
 

@@ -88,9 +88,7 @@ class Names(ast.NodeVisitor):
 def parameters(arguments: ast.arguments) -> list[str]:
     """Return the names of all parameters."""
     more = [arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None]
-    return [
-        arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more)
-    ]
+    return [arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more)]
 
 
 def bound_by(node: ast.AST) -> list[str]:

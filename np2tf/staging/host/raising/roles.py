@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from np2tf.staging.host.raising.expressions import IMMEDIATE
 from np2tf.staging.host.raising.meanings import Meanings
-from np2tf.staging.host.raising.names import FUNCTIONS, SCOPES, Names
+from np2tf.staging.host.raising.names import FUNCTIONS, SCOPES, Names, captured
 
 #: The operators that call functions, and the positions and names of the arguments that are functions.
 _CALLERS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
@@ -37,11 +37,14 @@ class Roles:
         self._only_called: set[int] = set()
         self._immediate: set[int] = set()
         self._meanings = meanings
+        self._functions = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
+        for node in self._functions:
+            self._look_into(node)
         for node in ast.walk(function):
-            if isinstance(node, ast.FunctionDef):
-                self._look_into(node)
-            elif isinstance(node, ast.Call):
+            if isinstance(node, ast.Call):
                 self._immediate.update(map(id, self._called_at_once(node)))
+        while self._only_called and self._drop_seen():
+            pass
 
     def keeps_names(self, scope: ast.AST) -> bool:
         """Return whether names that a function sees must stay apart from those of other runs of the code around
@@ -94,6 +97,21 @@ class Roles:
                     once = names.bindings[name] == 1 and name not in declared | names.rebound
                     if once and names.reads[name] == names.calls[name]:
                         self._only_called.add(id(node))
+
+    def _drop_seen(self) -> bool:
+        """Let functions that the program may keep have no functions that are only called: these leave with them.
+
+        Returns:
+            Whether there were some.
+        """
+        found = set()
+        for function in self._functions:
+            seen = captured(function, self.may_leave)
+            for block in blocks_of(function.body):
+                found |= {id(node) for node in block if getattr(node, "name", None) in seen}
+        found &= self._only_called
+        self._only_called -= found
+        return bool(found)
 
     def _helpers_in(self, block: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef]:
         """Yield the functions of a block that the statement behind them gives to an operator."""

@@ -83,9 +83,7 @@ class Scope:
 
     def bind_all(self, names: Sequence[str], values: Sequence[ast.expr], place: ast.AST) -> list[ast.stmt]:
         """Return the statement that gives names their values at once, without those that keep their values."""
-        targets: list[ast.expr] = [
-            ast.copy_location(ast.Name(name, ast.Store()), place) for name in names
-        ]
+        targets: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Store()), place) for name in names]
         return self.assign_all(targets, values, frozenset(names), place)
 
     def assign_all(

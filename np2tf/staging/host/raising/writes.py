@@ -88,9 +88,7 @@ class Write:
 
     def _binds(self, name: str) -> bool:
         """Return whether the call binds a name by `:=`."""
-        return any(
-            isinstance(part, ast.NamedExpr) and part.target.id == name for part in ast.walk(self.call)
-        )
+        return any(isinstance(part, ast.NamedExpr) and part.target.id == name for part in ast.walk(self.call))
 
 
 def write_of(node: ast.AST | None, scope: Scope) -> Write | None:
