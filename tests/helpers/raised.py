@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import importlib.util
 import itertools
 import types
@@ -14,7 +15,7 @@ from np2tf.core.operators import OPERATORS
 from np2tf.staging.host.jit import JittedFunction
 from np2tf.staging.host.originals import _with_code
 from np2tf.staging.host.raising.code import raised_code
-from np2tf.staging.objects.code_names import all_names
+from np2tf.staging.objects.code_names import codes_within
 
 _numbers = itertools.count()
 
@@ -51,9 +52,17 @@ def raise_all(module: types.ModuleType) -> list[types.FunctionType]:
 
 
 def operators_in(function: types.FunctionType) -> set[str]:
-    """Return the names of np2tf's operators, and `at`, that a function still reads."""
-    names = set(all_names(function.__code__))
-    return names & (OPERATORS.keys() | {"at"}) if "np2tf" in names or "tnp" in names else set()
+    """Return the names of np2tf's operators, and `at`, that a function still reads from the modules."""
+    found = set()
+    for code in codes_within(function.__code__):
+        steps = list(dis.get_instructions(code))
+        for step, following in itertools.pairwise(steps):
+            if step.opname == "LOAD_GLOBAL" and (
+                (step.argval == "np2tf" and following.argval in OPERATORS)
+                or (step.argval == "tnp" and following.argval == "at")
+            ):
+                found.add(following.argval)
+    return found
 
 
 def compared(value: Any) -> Any:

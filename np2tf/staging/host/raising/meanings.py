@@ -144,10 +144,10 @@ class Meanings:
         value = self.value(node)
         if value is _ABSENT:
             return None
-        if is_called and node.attr in _SAME_METHODS:
-            of = self.value(node.value)
-            path = of.qualified_name if type(of) is UniversalFunction else ""
-            return self._path(f"{path}.{node.attr}", node) if path else None
+        of = self.value(node.value)
+        if type(of) is UniversalFunction:
+            is_same = is_called and node.attr in _SAME_METHODS
+            return self._path(f"{of.qualified_name}.{node.attr}", node) if is_same else None
         if type(value) in (Function, UniversalFunction):
             if not is_called or value.qualified_name in WRITES or value.qualified_name in _BY_RULES:
                 return None

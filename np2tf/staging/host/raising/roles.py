@@ -59,7 +59,10 @@ class Roles:
 
     def _called_at_once(self, call: ast.Call) -> Iterator[ast.AST]:
         """Yield the functions that a call runs only before it returns: operators' lambdas, and generators."""
-        if self._meanings.is_builtin(call.func, *IMMEDIATE) or self._meanings.called(call) in IMMEDIATE:
+        is_join = isinstance(call.func, ast.Attribute) and call.func.attr == "join"
+        is_join = is_join and isinstance(call.func.value, ast.Constant)  # type: ignore[attr-defined]
+        is_immediate = self._meanings.is_builtin(call.func, *IMMEDIATE)
+        if is_join or is_immediate or self._meanings.called(call) in IMMEDIATE:
             yield from (arg for arg in call.args[:1] if isinstance(arg, ast.GeneratorExp))
         yield from (part for part in self._functions_of(call) if isinstance(part, ast.Lambda))
 
