@@ -7,8 +7,11 @@
 
 The source and the converted file run in a process each. A kernel is called in turn in both processes, again
 and again, and the fastest call of each counts, so that other work on the machine slows both of them down or
-none. A program runs in a new process each time, in turn, after the imports of NumPy and of np2tf, which are not
-counted; what the program prints must be equal. The exit status is 1 if an output differs.
+none. A program runs in a new process each time, in turn, after the imports of NumPy and of np2tf, which are
+not counted; what the program prints must be equal. The exit status is 1 if an output differs.
+
+The C library gives freed memory back where it happens to lie at the end of the heap, which makes the same
+kernel up to twice as slow after the import of any module. Here it keeps that memory (`MALLOC_TOP_PAD_`).
 """
 
 from __future__ import annotations
@@ -85,7 +88,7 @@ class Result:
         return self.kind, self.name, *times, f"{self.ratio:.2f}", "yes" if self.is_equal else "NO"
 
 
-# -- in the measured process -------------------------------------------------------------------------------------
+# -- in the measured process ---------------------------------------------------------------------------------
 
 
 def imports(way: str) -> None:
@@ -154,12 +157,12 @@ def run_program(way: str, path: Path) -> None:
     print(json.dumps({"seconds": seconds, "output": printed.getvalue()}))
 
 
-# -- the processes ---------------------------------------------------------------------------------------------
+# -- the processes -------------------------------------------------------------------------------------------
 
 
 def start(task: str, way: str, path: Path) -> subprocess.Popen[str]:
     """Start the process that measures a file in one way."""
-    variables = {"PYTHONPATH": str(ROOT), "NP2TF_JIT": "off"}
+    variables = {"PYTHONPATH": str(ROOT), "NP2TF_JIT": "off", "MALLOC_TOP_PAD_": str(2**27)}
     return subprocess.Popen(
         [sys.executable, __file__, "--task", task, "--way", way, str(path)],
         stdin=subprocess.PIPE,
@@ -177,7 +180,8 @@ def measured_kernel(name: str, paths: dict[str, Path], seconds: float, rounds: i
 
     def call(way: str, calls: int) -> dict[str, Any]:
         process = processes[way]
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.write(f"{calls}\n")
         process.stdin.flush()
         told: dict[str, Any] = json.loads(process.stdout.readline())
@@ -211,18 +215,9 @@ def measured_program(kind: str, name: str, paths: dict[str, Path], rounds: int) 
 
 
 def converted(folder: Path, into: Path) -> None:
-    """Convert a folder."""
-    command = [
-        sys.executable,
-        "-m",
-        "np2tf.cli.main",
-        "convert",
-        "-q",
-        "--copy-other",
-        "--out",
-        str(into),
-        ".",
-    ]
+    """Convert a folder as a user does; `PYTHONPATH` makes np2tf this checkout's."""
+    np2tf = str(Path(sys.executable).with_name("np2tf"))
+    command = [sys.executable, np2tf, "convert", "-q", "--copy-other", "--out", str(into), "."]
     subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
 
 
@@ -244,7 +239,7 @@ def results_of(kinds: list[str], only: str, seconds: float, rounds: int) -> Iter
                     yield measured_program(kind, title, paths, rounds)
 
 
-# -- what is shown -----------------------------------------------------------------------------------------------
+# -- what is shown -------------------------------------------------------------------------------------------
 
 
 def closing_lines(results: list[Result]) -> list[str]:
@@ -256,9 +251,8 @@ def closing_lines(results: list[Result]) -> list[str]:
             (one for one in results if one.kind == kind and one.ratio > GOAL), key=lambda one: -one.ratio
         )
         above = ", ".join(f"{one.name} {one.ratio:.2f}" for one in late) or "none"
-        lines.append(
-            f"{kind} ({len(ratios)}): geometric mean {statistics.geometric_mean(ratios):.2f}, above {GOAL}: {above}"
-        )
+        mean = statistics.geometric_mean(ratios)
+        lines.append(f"{kind} ({len(ratios)}): geometric mean {mean:.2f}, above {GOAL}: {above}")
     return lines
 
 

@@ -25,7 +25,8 @@ def module_of(text: str, folder: Path) -> types.ModuleType:
     path = folder / f"raised_{next(_numbers)}.py"
     path.write_text(text, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""Which functions come from files that `np2tf convert` has written, so that they can be raised for the host."""
+"""Which functions come from files that `np2tf convert` has written, and can be raised for the host."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from np2tf.core.operators import OPERATORS
 from np2tf.staging.objects.code_names import all_names
 from np2tf.staging.process.boundary import is_of_translated_module
 
-#: The operators that run loops. A single call of a function with one of them may take long, so that raising the
-#: function at once is worth its time.
+#: The operators that run loops. A single call of a function with one of them may take long, so that raising
+#: the function at once is worth its time.
 _LOOPS = frozenset({"for_loop", "while_loop", "map_loop", "list_of"})
 
 

@@ -12,8 +12,8 @@ from np2tf.arrays.front.flags import fast_flags
 from np2tf.core.counts import counts
 from np2tf.core.faults import note_fault
 from np2tf.core.operators import check_bound
-from np2tf.staging.host.originals import original_of, raised_of, watched_original_of
 from np2tf.staging.host.converted import has_loops
+from np2tf.staging.host.originals import original_of, raised_of, watched_original_of
 from np2tf.staging.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.staging.host.watched_loops import has_hopeless_loop, hot
 from np2tf.staging.objects.code_names import all_names

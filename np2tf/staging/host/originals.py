@@ -136,11 +136,11 @@ def use_originals(originals: Originals, module: types.ModuleType) -> None:
 
 
 def raised_of(function: types.FunctionType) -> types.FunctionType | None:
-    """Return a function of a converted file with Python's loops and branches for np2tf's operators, and NumPy's
-    functions for those of `tnp`.
+    """Return a function of a converted file with Python's loops and branches for np2tf's operators, and
+    NumPy's functions for those of `tnp`.
 
-    It switches to the converted code by itself as soon as there may be tensors. None if the file's text is not
-    known, if nothing can be raised, or if there may be tensors already.
+    It switches to the converted code by itself as soon as there may be tensors. None if the file's text is
+    not known, if nothing can be raised, or if there may be tensors already.
     """
     if tensorflow_import.program.has_tensorflow or surroundings.device_kind != "cpu":
         return None

@@ -1,4 +1,4 @@
-"""Functions of converted files, raised to plain Python for the host: the same meaning, and no operator left."""
+"""Functions of converted files, raised to plain Python for the host: same meaning, no operator left."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def function_of(text: str, folder: Path, name: str = "f") -> types.FunctionType:
 
 
 # -- what is converted ---------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("path", CONTROL, ids=lambda path: path.name.partition(".")[0])
 def test_fixtures(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +132,8 @@ def test_forms(name: str, tmp_path: Path) -> None:
     text, calls = FORMS[name]
     function = function_of(text, tmp_path)
     new = raised(function)
-    assert new is not None and not operators_in(new)
+    assert new is not None
+    assert not operators_in(new)
     for call in calls:
         assert outcome(new, *eval(call)) == outcome(function, *eval(call))
 
@@ -356,7 +358,7 @@ def test_what_must_stay(name: str, tmp_path: Path) -> None:
         assert outcome(new or function, *eval(call)) == outcome(function, *eval(call))
 
 
-#: Text that may be raised in any way, as long as it means the same: names in and around helpers, order of effects.
+#: Text that may be raised in any way, as long as it means the same: names around helpers, order of effects.
 SAME = {
     "a name of the step is a name of the function": (
         """
@@ -715,13 +717,15 @@ def test_closures_defaults_and_super(tmp_path: Path) -> None:
     """
     module = module_of(HEAD + textwrap.dedent(text), tmp_path)
     method = raised(module.Derived.scale)
-    assert method is not None and not operators_in(method)
+    assert method is not None
+    assert not operators_in(method)
     derived = module.Derived()
     assert method(derived) == derived.scale() == 25
     assert method(derived, 1, extra=0) == 12
     inner = module.outer(5)
     new = raised(inner)
-    assert new is not None and not operators_in(new)
+    assert new is not None
+    assert not operators_in(new)
     assert [new(k) for k in (0, 1, 2)] == [inner(k) for k in (0, 1, 2)] == [0, -1, 10]
 
 
@@ -786,7 +790,7 @@ print(float(short(tf.constant(4.0))))
 
 
 def test_functions_are_raised_when_it_pays(tmp_path: Path) -> None:
-    """One with a loop at its first call, a short one after some milliseconds; none when there may be tensors."""
+    """One with a loop at once, a short one after some milliseconds; none when there may be tensors."""
     path = tmp_path / "program.py"
     path.write_text(PROCESS)
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)

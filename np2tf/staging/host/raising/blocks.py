@@ -1,4 +1,4 @@
-"""Raises the statements of a function: loops, branches and writes in the place of calls of np2tf's operators."""
+"""Raises the statements of a function: loops, branches and writes for calls of np2tf's operators."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _Blocks:
                         self._raise_inside(part, is_guarded)
 
     def _raised(self, statement: ast.stmt, above: list[ast.stmt], context: Context) -> list[ast.stmt]:
-        """Return the statements in the place of one; takes the helpers that it has no more from those above."""
+        """Return the statements in the place of one; drop the helpers above that are not needed any more."""
         end = end_of(statement)
         value = getattr(statement, "value", None)
         if end is None or value is None:

@@ -64,7 +64,7 @@ def _parts(call: ast.Call, scope: Scope) -> tuple[list[ast.expr], list[ast.expr]
 
 
 def _test(node: ast.expr, is_first: bool) -> ast.expr:
-    """Return the test that a branch of `np2tf.case` has: all but the first are functions without parameters."""
+    """Return the test of a branch of `np2tf.case`: all but the first are functions without parameters."""
     if isinstance(node, ast.Lambda):
         if ast.unparse(node.args) or any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.body)):
             raise CannotRaise
@@ -90,11 +90,10 @@ def _block(
     copies: list[tuple[str, ast.expr]] = []
     bound = set(context.bound)
     for parameter, operand in zip(branch.parameters, operands, strict=True):
-        if isinstance(operand, ast.Name) and _may_share(
-            branch, parameter, operand.id, operands, end, scope, context
-        ):
-            names[parameter] = operand.id
-            bound.add(operand.id)
+        name = operand.id if isinstance(operand, ast.Name) else ""
+        if name and _may_share(branch, parameter, name, operands, end, scope, context):
+            names[parameter] = name
+            bound.add(name)
         else:
             names[parameter] = scope.kept(parameter)
             copies.append((names[parameter], operand))

@@ -22,16 +22,16 @@ from np2tf.staging.objects.code_names import codes_within
 _SEE_NAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"})
 #: The flags of code that `compile` takes: the features of `__future__`.
 _FUTURE = 0x1FE0000
-#: id of the code of converted functions -> the code, which keeps the id valid, its globals, and its raised code;
-#: None for functions that stay as they are.
+#: id of the code of converted functions -> the code, which keeps the id valid, its globals, and its raised
+#: code; None for functions that stay as they are.
 _raised: dict[int, tuple[types.CodeType, dict[str, Any], types.CodeType | None]] = {}
 
 
 def raised_code(function: types.FunctionType) -> types.CodeType | None:
     """Return the code of a function with Python's loops and branches for np2tf's operators.
 
-    None if the function's text is not known, if its code is not made from this text, or if nothing in it can be
-    raised.
+    None if the function's text is not known, if its code is not made from this text, or if nothing in it can
+    be raised.
     """
     code, names = function.__code__, function.__globals__
     known = _raised.get(id(code))

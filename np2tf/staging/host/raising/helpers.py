@@ -1,4 +1,4 @@
-"""Helpers of an operator's call: whether their statements may stand in the place of the call, and how they end."""
+"""Helpers of an operator's call: whether their statements may stand in its place, and how they end."""
 
 from __future__ import annotations
 

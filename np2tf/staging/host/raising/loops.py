@@ -189,14 +189,17 @@ class _Loop:
     def _targets(self) -> list[ast.expr | None]:
         if self._is_one and self.end.target is not None:
             return [self.end.target]
-        return list(self.end.items(len(self._variables)) or [None] * len(self._variables))
+        number = len(self._variables)
+        items = self.end.items(number)
+        return [None] * number if items is None else list(items)
 
     def _rename_test(self, keep_going: Helper) -> None:
         names = dict(zip(keep_going.parameters, self._names, strict=True))
         others = sorted(keep_going.bound - names.keys())
         keep_going.rename(names | {name: self.scope.kept(name) for name in others})
         *self.before_test, last = keep_going.body
-        assert isinstance(last, ast.Return) and last.value is not None
+        assert isinstance(last, ast.Return)
+        assert last.value is not None
         self.test = [last.value]
 
     def body(self) -> list[ast.stmt]:
@@ -238,7 +241,7 @@ def _helper(given: Mapping[str, ast.expr], name: str, helpers: Helpers) -> ast.F
 
 def _break_unless(test: ast.expr) -> ast.stmt:
     """Return ``if not test: break``."""
-    leave = [ast.copy_location(ast.Break(), test)]
+    leave: list[ast.stmt] = [ast.copy_location(ast.Break(), test)]
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return ast.copy_location(ast.If(test.operand, leave, []), test)
     return ast.copy_location(ast.If(ast.copy_location(ast.UnaryOp(ast.Not(), test), test), leave, []), test)

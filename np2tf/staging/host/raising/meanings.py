@@ -1,4 +1,4 @@
-"""What the names of a converted function mean: np2tf's operators, and NumPy's objects behind those of `tnp`."""
+"""What the names of a converted function mean: np2tf's operators, and NumPy's objects for `tnp`'s."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Objects:
 
     def value_of(self, node: ast.AST) -> Any:
         """Return the object of such an expression; the node itself, if it is another one."""
-        value = node.value if isinstance(node, ast.Constant) else None
+        value: Any = node.value if isinstance(node, ast.Constant) else None
         return self._value(value) if self._is_text(value) else node
 
     def put_into(self, code: types.CodeType) -> types.CodeType:
@@ -78,7 +78,7 @@ class Meanings:
         self.objects = Objects()
 
     def value(self, node: ast.AST) -> Any:
-        """Return the value of a global name or of an attribute of a module; `_ABSENT` if it is none of them."""
+        """Return the value of a global name or of an attribute of np2tf's modules; `_ABSENT` of others."""
         if isinstance(node, ast.Name):
             return _ABSENT if node.id in self._own else self._names.get(node.id, _ABSENT)
         if isinstance(node, ast.Attribute):
@@ -116,7 +116,7 @@ class Meanings:
         return self.objects.constant(load(OPERATORS[operator].python), place)
 
     def undefined(self, node: ast.expr) -> ast.expr:
-        """Return the value of `np2tf.undefined("x")` as a constant; the expression itself, if it is another."""
+        """Return the value of `np2tf.undefined("x")` as a constant; any other expression unchanged."""
         if self.called(node) != "undefined":
             return node
         assert isinstance(node, ast.Call)

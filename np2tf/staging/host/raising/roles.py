@@ -1,5 +1,5 @@
-"""What the functions inside a function are for: helpers of one operator's call, functions that are only called,
-functions that the program may keep.
+"""What the functions inside a function are for: helpers of one operator's call, functions that are only
+called, functions that the program may keep.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Roles:
         self._immediate: set[int] = set()
         self._meanings = meanings
         self._functions = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
-        for node in self._functions:
-            self._look_into(node)
+        for inner in self._functions:
+            self._look_into(inner)
         for node in ast.walk(function):
             if isinstance(node, ast.Call):
                 self._immediate.update(map(id, self._called_at_once(node)))
@@ -47,8 +47,8 @@ class Roles:
             pass
 
     def keeps_names(self, scope: ast.AST) -> bool:
-        """Return whether names that a function sees must stay apart from those of other runs of the code around
-        it: all but helpers, the operators' lambdas, and comprehensions.
+        """Return whether names that a function sees must stay apart from those of other runs of the code
+        around it: all but helpers, the operators' lambdas, and comprehensions.
         """
         is_function = isinstance(scope, (*FUNCTIONS, ast.GeneratorExp, ast.ClassDef))
         return is_function and id(scope) not in self.helpers and id(scope) not in self._immediate
@@ -102,7 +102,7 @@ class Roles:
                         self._only_called.add(id(node))
 
     def _drop_seen(self) -> bool:
-        """Let functions that the program may keep have no functions that are only called: these leave with them.
+        """Drop the functions that are only called, but by functions that the program may keep.
 
         Returns:
             Whether there were some.

@@ -52,8 +52,8 @@ class Scope:
         return name in self.names.bound and name not in self.names.rebound
 
     def may_hold(self, name: str, context: Context) -> bool:
-        """Return whether a name may have the values of a helper's variable while the helper runs: nothing else
-        sees them, neither an inner function nor code that goes on after an exception.
+        """Return whether a name may have the values of a helper's variable while the helper runs: nothing
+        else sees them, neither an inner function nor code that goes on after an exception.
         """
         return self.is_steady(name) and name not in self._captured and not context.is_guarded
 
@@ -82,7 +82,7 @@ class Scope:
         return ast.copy_location(ast.Assign([target], self.meanings.undefined(value)), value)
 
     def bind_all(self, names: Sequence[str], values: Sequence[ast.expr], place: ast.AST) -> list[ast.stmt]:
-        """Return the statement that gives names their values at once, without those that keep their values."""
+        """Return the statement that gives names their values at once; none for those that keep theirs."""
         targets: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Store()), place) for name in names]
         return self.assign_all(targets, values, frozenset(names), place)
 

@@ -92,7 +92,7 @@ class Write:
 
 
 def write_of(node: ast.AST | None, scope: Scope) -> Write | None:
-    """Return the write that an expression is; None if it is none, or not in the form whose meaning is known."""
+    """Return the write that an expression is; None if it is none, or its form has no known meaning."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
     method, place = node.func.attr, node.func.value
