@@ -64,10 +64,9 @@ class End:
             targets, values = self.target.elts, value.elts
             if len(targets) == len(values) and not any(isinstance(part, ast.Starred) for part in values):
                 return scope.assign_all(targets, values, context.bound, place)
-        if isinstance(value, ast.Name) and self.names == [value.id] and isinstance(self.target, ast.Name):
-            if scope.is_local(value.id):
-                return scope.read(value.id, context, place)
-            return [ast.copy_location(ast.Assign([copy.deepcopy(self.target)], value), place)]
+        name = value.id if isinstance(value, ast.Name) else ""
+        if isinstance(self.target, ast.Name) and self.target.id == name and scope.is_local(name):
+            return scope.read(name, context, place)
         value = scope.meanings.undefined(value)
         return [ast.copy_location(ast.Assign([copy.deepcopy(self.target)], value), place)]
 
