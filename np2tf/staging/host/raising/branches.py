@@ -1,4 +1,4 @@
-"""Raises `np2tf.cond` and `np2tf.case`, whose branches are helpers, to `if`."""
+"""Raises `np2tf.cond` and `case`, whose branches are helpers, to `if`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from np2tf.staging.host.raising.ends import End
 from np2tf.staging.host.raising.helpers import CannotRaise, Helper, if_statement, leaves
 from np2tf.staging.host.raising.scope import Context, Scope
 
-#: Expressions whose values are no functions, which `np2tf.case` would call.
+#: Expressions whose values are no functions, which `case` would call.
 _VALUES = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Constant)
 
 
@@ -64,7 +64,7 @@ def _parts(call: ast.Call, scope: Scope) -> tuple[list[ast.expr], list[ast.expr]
 
 
 def _test(node: ast.expr, is_first: bool) -> ast.expr:
-    """Return the test of a branch of `np2tf.case`: all but the first are functions without parameters."""
+    """Return the test of a branch of `case`: all but the first are functions without parameters."""
     if isinstance(node, ast.Lambda):
         if ast.unparse(node.args) or any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.body)):
             raise CannotRaise
