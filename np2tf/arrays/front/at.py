@@ -35,7 +35,7 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "left_shift": operator.ilshift,
     "right_shift": operator.irshift,
 }
-_METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags", "itemset", "byteswap")
+METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags", "itemset", "byteswap")
 _WITHOUT = object()
 # A global name is faster than an attribute, and every write reads it.
 _modules = sys.modules
@@ -118,5 +118,5 @@ def _make_in_place(name: str) -> Callable[..., Any]:
 
 for _name, _function in UPDATES.items():
     setattr(at, _name, _update(_name, _function))
-for _name in _METHODS:
+for _name in METHODS:
     setattr(at, _name, _make_in_place(_name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from time import process_time
 from typing import Any
@@ -11,7 +12,8 @@ from np2tf.arrays.front.flags import fast_flags
 from np2tf.core.counts import counts
 from np2tf.core.faults import note_fault
 from np2tf.core.operators import check_bound
-from np2tf.staging.host.originals import original_of, watched_original_of
+from np2tf.staging.host.converted import has_loops
+from np2tf.staging.host.originals import original_of, raised_of, watched_original_of
 from np2tf.staging.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.staging.host.watched_loops import has_hopeless_loop, hot
 from np2tf.staging.objects.code_names import all_names
@@ -45,6 +47,7 @@ class HostFunction:
         self.latest = self.latest_own = self.seconds = 0.0
         self.granted_calls = 0
         self._next_question = constants.COMPILE_SECONDS
+        self._is_worth_raising = False
         # True if loops were hot when the function last ran with watched loops during a report.
         self._may_be_hot = watched_original_of(function) is not None
 
@@ -67,8 +70,18 @@ class HostFunction:
 
     @functools.cached_property
     def original(self) -> Callable[..., Any]:
-        """The function for calls on the host: its original, if it has an original."""
-        return original_of(self._function) or self._translated_function
+        """The function for calls on the host: its original, if it has an original or one can be made."""
+        return original_of(self._function) or self._raised_function or self._translated_function
+
+    @property
+    def _raised_function(self) -> Callable[..., Any] | None:
+        """The function raised to plain Python, if that is worth its time now."""
+        function = self._function
+        code = getattr(function, "__code__", None)
+        if code is None or not (self._is_worth_raising or has_loops(code)):
+            return None
+        raised = raised_of(function)  # type: ignore[arg-type]
+        return None if raised is None else _checked(raised, code)
 
     @functools.cached_property
     def _watched_function(self) -> Callable[..., Any]:
@@ -86,9 +99,7 @@ class HostFunction:
         """The translated function, which never returns an unbound name as its result."""
         function = self._function
         code = getattr(function, "__code__", None)
-        if code is None or "undefined" not in all_names(code):
-            return function
-        return lambda *args, **kwargs: check_bound(function(*args, **kwargs))
+        return function if code is None else _checked(function, code)
 
     @property
     def is_short(self) -> bool:
@@ -190,3 +201,19 @@ class HostFunction:
         self.timed_calls += 1
         self.own_seconds += own_seconds
         self.average += (seconds - self.average) / min(self.timed_calls, constants.CALLS_TO_AVERAGE)
+        if not self._is_worth_raising and self._all_seconds > constants.RAISE_SECONDS:
+            self._is_worth_raising = True
+            for name in ("original", "_watched_function", "direct_function", "run_inside"):
+                self.__dict__.pop(name, None)
+
+    @property
+    def _all_seconds(self) -> float:
+        """The seconds of all calls, also of those that were not timed."""
+        return self.seconds + self.granted_calls * self.average
+
+
+def _checked(function: Callable[..., Any], code: types.CodeType) -> Callable[..., Any]:
+    """Return a function that never returns an unbound name, given its converted code."""
+    if "undefined" not in all_names(code):
+        return function
+    return lambda *args, **kwargs: check_bound(function(*args, **kwargs))

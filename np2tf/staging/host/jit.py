@@ -220,6 +220,7 @@ class JittedFunction:
 
     def _note_length(self) -> None:
         """Time all calls again if the latest calls were not short."""
+        self._plain = self._host.direct_function  # which may be another one now
         if not self._host.is_short:
             self._host.granted_calls -= self._untimed_calls
             self._untimed_calls = -1

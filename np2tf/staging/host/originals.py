@@ -22,6 +22,7 @@ import numpy as np
 from np2tf.arrays.front.flags import fast_flags, when_host_changes
 from np2tf.arrays.front.residency import surroundings
 from np2tf.staging.host import replacement, watched_loops
+from np2tf.staging.host.converted import is_converted
 from np2tf.staging.process import tensorflow_import
 from np2tf.staging.process.boundary import note_original
 
@@ -132,6 +133,33 @@ def use_originals(originals: Originals, module: types.ModuleType) -> None:
                 _translations[id(original)] = translation
                 _standing_in.append((ref(function), translation, original))
     _switch_code()
+
+
+def raised_of(function: types.FunctionType) -> types.FunctionType | None:
+    """Return a function of a converted file with Python's loops and branches for np2tf's operators, and
+    NumPy's functions for those of `tnp`.
+
+    It switches to the converted code by itself as soon as there may be tensors. None if the file's text is
+    not known, if nothing can be raised, or if there may be tensors already.
+    """
+    if tensorflow_import.program.has_tensorflow or surroundings.device_kind != "cpu":
+        return None
+    if not is_converted(function):
+        return None
+    # Loaded only here: most programs have no converted files.
+    from np2tf.staging.host.raising.code import raised_code
+
+    code = raised_code(function)
+    result = None if code is None else _with_code(function, code)
+    if code is None or result is None:
+        return None
+    tensorflow_import.when_programs(_switch_code)
+    with _lock:
+        _translations[id(code)] = function.__code__
+        _standing_in[:] = [entry for entry in _standing_in if entry[0]() is not None]
+        _standing_in.append((ref(result), function.__code__, code))
+    _switch_code()
+    return result
 
 
 def _switch_code() -> None:
