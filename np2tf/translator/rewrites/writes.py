@@ -270,7 +270,8 @@ def plan_writing_calls(facts: Facts, plan: Plan, report: Report) -> None:
             if use.rule.writes:
                 report.add("NP2TF102", *facts.place(call), name=facts.code(use.node))
             continue
-        if stays_in_place(facts, plan, statement, array):
+        # Where NumPy's function returns None and np2tf's the array, a notebook would show the array.
+        if not use.rule.writes and stays_in_place(facts, plan, statement, array):
             continue
         if can_rebind(facts, array) and (use.rule.writes or not _may_be_none(facts, array)):
             plan.add(statement, _rebind(use.rule))

@@ -122,10 +122,8 @@ FORMS = {
         ["(np.arange(3.0), 3)", "(np.arange(3.0), 2)", "(np.arange(3.0), 0)"],
     ),
 }
-NEW_FORMS = hasattr(np2tf.core.operators, "NO_STATE")
 
 
-@pytest.mark.skipif(not NEW_FORMS, reason="np2tf's operators do not have these forms")
 @pytest.mark.parametrize("name", FORMS)
 def test_forms(name: str, tmp_path: Path) -> None:
     """Forms that np2tf's operators have."""
@@ -147,9 +145,9 @@ TRAPS = {
 
             def step_i(i, kept):
                 kept.append(lambda: i)
-                return (kept,)
+                return kept
 
-            (kept,) = np2tf.for_loop(range(n), step_i, (kept,))
+            kept = np2tf.for_loop(range(n), step_i, kept)
             return [g() for g in kept]
         """,
         ["(3,)"],
@@ -164,9 +162,9 @@ TRAPS = {
                     return i
 
                 kept = [*kept, late]
-                return (kept,)
+                return kept
 
-            (kept,) = np2tf.for_loop(range(n), step_i, (kept,))
+            kept = np2tf.for_loop(range(n), step_i, kept)
             return [g() for g in kept]
         """,
         ["(3,)"],
@@ -178,9 +176,9 @@ TRAPS = {
 
             def step_i(i, kept):
                 kept.append(i + k for k in range(2))
-                return (kept,)
+                return kept
 
-            (kept,) = np2tf.for_loop(range(n), step_i, (kept,))
+            kept = np2tf.for_loop(range(n), step_i, kept)
             return [list(g) for g in kept]
         """,
         ["(3,)"],
@@ -190,10 +188,10 @@ TRAPS = {
         def f(n):
             def step_i(i, s):
                 s = s + i
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
-            (t,) = np2tf.for_loop(range(n), step_i, (s,))
+            s = np2tf.for_loop(range(n), step_i, 0)
+            t = np2tf.for_loop(range(n), step_i, s)
             return s, t
         """,
         ["(3,)"],
@@ -203,9 +201,9 @@ TRAPS = {
         def f(n):
             def step_i(i, s):
                 s = s + i
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s, step_i(1, 2)
         """,
         ["(3,)"],
@@ -215,9 +213,9 @@ TRAPS = {
         def f(n):
             def step_i(i, s=5):
                 s = s + i
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s
         """,
         ["(3,)"],
@@ -228,7 +226,7 @@ TRAPS = {
             def step_i(i, *state):
                 return (state[0] + i,)
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s
         """,
         ["(3,)"],
@@ -236,16 +234,16 @@ TRAPS = {
     "the step has a decorator": (
         """
         def doubled(step):
-            return lambda i, s: (2 * step(i, s)[0],)
+            return lambda i, s: 2 * step(i, s)
 
 
         def f(n):
             @doubled
             def step_i(i, s):
                 s = s + i
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s
         """,
         ["(3,)"],
@@ -257,9 +255,9 @@ TRAPS = {
                 if i == 0:
                     t = 5
                 s = s + t
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s
         """,
         ["(1,)", "(2,)"],
@@ -270,10 +268,10 @@ TRAPS = {
             def step_i(i, s):
                 for k in range(3):
                     if k == 1:
-                        return (s + k,)
-                return (s,)
+                        return s + k
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s
         """,
         ["(3,)"],
@@ -281,11 +279,11 @@ TRAPS = {
     "the step's result is another tuple": (
         """
         def f(n):
-            def step_i(i, s):
-                pair = (s + i,)
+            def step_i(i, s, t):
+                pair = (s + i, t)
                 return pair
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s, t = np2tf.for_loop(range(n), step_i, (0, 1))
             return s
         """,
         ["(3,)"],
@@ -310,9 +308,9 @@ TRAPS = {
             def step_i(i, s):
                 global total
                 total = total + i
-                return (s + total,)
+                return s + total
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s
         """,
         ["(0,)"],
@@ -369,9 +367,9 @@ SAME = {
             def step_i(i, s):
                 scale = i * 2
                 s = s + scale
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s * scale
         """,
         ["(3,)"],
@@ -381,9 +379,9 @@ SAME = {
         def f(i, n):
             def step_i(i, s):
                 s = s + i
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (0,))
+            s = np2tf.for_loop(range(n), step_i, 0)
             return s, i
         """,
         ["(7, 3)"],
@@ -393,9 +391,9 @@ SAME = {
         def f(n):
             def step_i(i, t):
                 t = t + n
-                return (t,)
+                return t
 
-            (n,) = np2tf.for_loop(range(n), step_i, (1,))
+            n = np2tf.for_loop(range(n), step_i, 1)
             return n
         """,
         ["(3,)"],
@@ -421,9 +419,9 @@ SAME = {
             try:
                 def step_i(i, s):
                     s = s + x[i]
-                    return (s,)
+                    return s
 
-                (s,) = np2tf.for_loop(range(5), step_i, (s,))
+                s = np2tf.for_loop(range(5), step_i, s)
             except np2tf.on_host(IndexError) as error:
                 return s, str(error)
             return s
@@ -458,9 +456,9 @@ SAME = {
 
             def step_i(i, s):
                 s = s + seen()
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (s,))
+            s = np2tf.for_loop(range(n), step_i, s)
             return s, seen()
         """,
         ["(3,)"],
@@ -552,9 +550,9 @@ SAME = {
 
             def step_i(i, s):
                 s = 2
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (s,))
+            s = np2tf.for_loop(range(n), step_i, s)
             return n
         """,
         ["(0,)", "(6,)", "(3,)"],
@@ -615,9 +613,9 @@ SAME = {
         def f(n):
             def step_i(i, n):
                 n = n * 2
-                return (n,)
+                return n
 
-            (n,) = np2tf.for_loop(range(n), step_i, (n + 1,))
+            n = np2tf.for_loop(range(n), step_i, n + 1)
             return n
         """,
         ["(3,)"],
@@ -628,9 +626,9 @@ SAME = {
         def f(n):
             def step_i(i, s):
                 s = s + f(i)
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(n), step_i, (1,))
+            s = np2tf.for_loop(range(n), step_i, 1)
             return s
         """,
         ["(5,)"],
@@ -699,9 +697,9 @@ def test_closures_defaults_and_super(tmp_path: Path) -> None:
         def scale(self, k=2, *, extra=1):
             def step_i(i, s):
                 s = s + super(__class__, self).scale() * k
-                return (s,)
+                return s
 
-            (s,) = np2tf.for_loop(range(4), step_i, (extra,))
+            s = np2tf.for_loop(range(4), step_i, extra)
             return s
 
 
@@ -735,9 +733,9 @@ def test_tracebacks_show_the_converted_lines(tmp_path: Path) -> None:
     def f(x):
         def step_i(i, s):
             s = s + 1 / x[i]
-            return (s,)
+            return s
 
-        (s,) = np2tf.for_loop(range(len(x)), step_i, (0.0,))
+        s = np2tf.for_loop(range(len(x)), step_i, 0.0)
         return s
     """
     function = function_of(text, tmp_path)
@@ -762,9 +760,9 @@ from np2tf import tnp
 def looped(x):
     def step_i(i, x):
         x = tnp.at(x)[i].set(tnp.sqrt(x[i]))
-        return (x,)
+        return x
 
-    (x,) = np2tf.for_loop(range(len(x)), step_i, (x,))
+    x = np2tf.for_loop(range(len(x)), step_i, x)
     return x
 
 

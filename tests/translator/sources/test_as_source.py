@@ -107,7 +107,11 @@ def test_writes_outside_of_compiled_functions_stay() -> None:
     writes = "field[1] = 2.0\nnp.add.at(field, [0, 0], 1.0)\nfield.sort()\n"
     text = f"import numpy as np\n\nfield = np.zeros(3)\n{writes}"
     after = convert(text, AS_SOURCE).text
-    assert after.splitlines()[3:] == ["field[1] = 2.0", "tnp.add_at(field, [0, 0], 1.0)", "field.sort()"]
+    assert after.splitlines()[3:] == [
+        "field[1] = 2.0",
+        "field = tnp.add_at(field, [0, 0], 1.0)",
+        "field.sort()",
+    ]
 
 
 def test_every_attribute_of_an_array_is_known_to_be_one() -> None:

@@ -11,6 +11,17 @@ from np2tf.staging.host.raising.scope import Context, Scope
 
 #: Expressions whose values are no functions, which `case` would call.
 _VALUES = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Constant)
+#: What a test consists of that computes with names and numbers alone.
+_PLAIN = (
+    *_VALUES,
+    ast.Name,
+    ast.BinOp,
+    ast.operator,
+    ast.unaryop,
+    ast.boolop,
+    ast.cmpop,
+    ast.expr_context,
+)
 
 
 def raise_branches(
@@ -52,25 +63,34 @@ def _parts(call: ast.Call, scope: Scope) -> tuple[list[ast.expr], list[ast.expr]
         pairs, default, *operands = call.args
     else:
         raise CannotRaise
-    tests, functions = [], []
-    for number, pair in enumerate(pairs.elts if isinstance(pairs, ast.List) else ()):
+    tests: list[ast.expr] = []
+    functions: list[ast.expr] = []
+    for pair in pairs.elts if isinstance(pairs, ast.List) else ():
         if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
             raise CannotRaise
-        tests.append(_test(pair.elts[0], is_first=number == 0))
+        tests.append(_test(pair.elts[0], tests[0] if tests else None))
         functions.append(pair.elts[1])
     if not tests:
         raise CannotRaise
     return tests, [*functions, default], [scope.meanings.undefined(operand) for operand in operands]
 
 
-def _test(node: ast.expr, is_first: bool) -> ast.expr:
-    """Return the test of a branch of `case`: all but the first are functions without parameters."""
+def _test(node: ast.expr, first: ast.expr | None) -> ast.expr:
+    """Return the test of a branch of `case`; the tests behind the first are functions without parameters, or
+    compare only what the first test has computed with, so that it does not matter when.
+    """
     if isinstance(node, ast.Lambda):
         if ast.unparse(node.args) or any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.body)):
             raise CannotRaise
         return node.body
-    if not is_first or not isinstance(node, _VALUES):
+    if not isinstance(node, _VALUES):
         raise CannotRaise
+    if first is not None:
+        parts = list(ast.walk(node))
+        known = {part.id for part in ast.walk(first) if isinstance(part, ast.Name)}
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        if not names <= known or not all(isinstance(part, _PLAIN) for part in parts):
+            raise CannotRaise
     return node
 
 

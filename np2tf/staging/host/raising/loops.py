@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from np2tf.core import operators
 from np2tf.staging.host.raising.ends import End
 from np2tf.staging.host.raising.helpers import CannotRaise, Helper
 from np2tf.staging.host.raising.scope import Context, Scope
 
 Helpers = Mapping[str, ast.FunctionDef]
-#: Whether a step of one variable gets it as it is, and not as the item of a tuple.
-ONE_IS_A_VALUE = hasattr(operators, "NO_STATE")
 
 
 def raise_for(call: ast.Call, helpers: Helpers, end: End, scope: Scope, context: Context) -> list[ast.stmt]:
@@ -96,7 +93,7 @@ class _Loop:
         self._variables = step.parameters[before:]
         if len(step.parameters) < before:
             raise CannotRaise
-        self._is_one = len(self._variables) == 1 and ONE_IS_A_VALUE
+        self._is_one = len(self._variables) == 1
         self._inits = self._initial_values(state)
         self._names: list[str] = []
         self._keep_going: Helper | None = None
