@@ -10,6 +10,7 @@ from np2tf.core.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from np2tf.translator.facts.facts import Facts
+    from np2tf.translator.notebooks import Notebook
 
 
 #: Codes of np2tf's own faults: it failed on the file, or its translation failed the checks.
@@ -31,6 +32,8 @@ class Outcome:
     facts: Facts | None = field(default=None, repr=False, compare=False)
     suppressed_findings: list[Diagnostic] = field(default_factory=list)
     """The findings that the comments of the file hide."""
+    notebook: Notebook | None = field(default=None, repr=False, compare=False)
+    """The notebook, whose cells are the program that `facts` are about; None for another file."""
 
     @property
     def changed(self) -> bool:
