@@ -242,7 +242,7 @@ def test_it_is_translated(project: Path) -> None:
     assert "    return tnp.sum(x)\n" in texts["tried.py"]
     assert "    import numpy as np\n    from np2tf import tnp\n    HAS = True\n" in texts["tried.py"]
     assert (
-        "    from np2tf import tnp\n    import np2tf\n    np = tnp\nexcept ImportError:\n    np = None\n"
+        "    import np2tf\n    from np2tf import tnp\n    np = tnp\nexcept ImportError:\n    np = None\n"
         in texts["optional.py"]
     )
     assert "issubclass(container, numpy.ndarray)" in texts["optional.py"]
@@ -408,7 +408,9 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
         (tmp_path / name).write_text(dedent(text).lstrip())
     assert CliRunner().invoke(command, ["--write", "--no-cache", str(tmp_path)]).exit_code == 0
     assert (
-        (tmp_path / "helpers.py").read_text().startswith("from numpy import ndarray, zeros_like\nfrom np2tf")
+        (tmp_path / "helpers.py")
+        .read_text()
+        .startswith("from np2tf import tnp\nfrom numpy import ndarray, zeros_like\n")
     )
     for path in (tmp_path, *sorted(tmp_path.iterdir())):
         done = CliRunner().invoke(command, ["--diff", "-q", "--no-cache", str(path)])
