@@ -778,7 +778,7 @@ def names(function):
 print(looped(np.arange(4.0)), "for_loop" in names(looped))
 short(2.0)
 print("cond" in names(short))
-for _ in range(30000):
+for _ in range(200000):
     short(2.0)
 print("cond" in names(short), "cond" in short._plain.__code__.co_names)
 import tensorflow as tf
