@@ -256,7 +256,9 @@ def test_it_is_translated(project: Path) -> None:
     assert "    if np is None:\n        return np2tf.sum(x)\n" in texts["asks.py"]
     assert "    if not np or tnp is None:\n" in texts["asks.py"]
     assert "    y = tnp.zeros(2)\n" in texts["asks.py"]
-    assert texts["asks.py"].startswith("import sys\nfrom .compat import np\nfrom np2tf import tnp\n")
+    assert texts["asks.py"].startswith(
+        "import sys\nfrom .compat import np\nimport np2tf\nfrom np2tf import tnp\n"
+    )
     assert texts["by_star.py"].startswith("from .plain import *\nfrom np2tf import tnp\n")
     assert "(tnp.abs(x))) + tnp.linalg.norm(x) + tnp.pi + one[0]\n" in texts["by_star.py"]
     assert 'xp.sum(x) + getattr(tnp, "mean")(x)' in texts["alias.py"]
