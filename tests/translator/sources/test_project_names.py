@@ -259,16 +259,16 @@ def test_it_is_translated(project: Path) -> None:
     assert texts["asks.py"].startswith(
         "import sys\nfrom .compat import np\nimport np2tf\nfrom np2tf import tnp\n"
     )
-    assert texts["by_star.py"].startswith("from .plain import *\nfrom np2tf import tnp\n")
+    assert texts["by_star.py"].startswith("from .plain import *\nimport np2tf\nfrom np2tf import tnp\n")
     assert "(tnp.abs(x))) + tnp.linalg.norm(x) + tnp.pi + one[0]\n" in texts["by_star.py"]
     assert 'xp.sum(x) + getattr(tnp, "mean")(x)' in texts["alias.py"]
     assert "    return getattr(tnp, name)(x)\n\n@tnp.vectorize\n" in texts["alias.py"]
     assert texts["alias.py"].startswith("from np2tf import tnp\n")
     assert texts["star.py"].startswith(
-        'from numpy import *\nfrom np2tf import tnp\n\n__all__ = ["total", "zeros", "sin"]'
+        'from np2tf import tnp\nfrom numpy import *\n\n__all__ = ["total", "zeros", "sin"]'
     )
     assert "    return tnp.sum(x * 2) + tnp.zeros(3)\n" in texts["star.py"]
-    assert texts["open_star.py"].startswith("from numpy import *\nfrom np2tf import tnp\n")
+    assert texts["open_star.py"].startswith("from np2tf import tnp\nfrom numpy import *\n")
     assert "tnp.linalg.norm(tnp.array(x, dtype=tnp.float64))" in texts["named.py"]
     assert '__all__ = ["norm", "arr", "linalg"]' in texts["named.py"]
 
