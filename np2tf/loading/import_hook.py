@@ -111,12 +111,12 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             _follow_program()
         except Exception as error:
             note_fault(error)
-        from np2tf.loading.code import reexported_names
+        from np2tf.loading.code import frames, reexported_names
         from np2tf.staging.host import originals, waiting
         from np2tf.staging.process import boundary
         from np2tf.staging.process import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
 
-        names = {**boundary.NAMES, **reexported_names.NAMES, **waiting.NAMES}
+        names = {**boundary.NAMES, **reexported_names.NAMES, **waiting.NAMES, **frames.NAMES}
         if self.originals is not None:
             names.update(originals.NAMES)
             try:

@@ -23,14 +23,14 @@ print(json.dumps({
     "kind": [kind.__name__ for kind in type(f).__mro__],
 }))
 """
+_CLI = "from np2tf.cli.main import main; import sys; sys.exit(main())"
 
 
 def run(folder: Path, *words: str, python: str = sys.executable, **files: str) -> list[str]:
     """The lines that `np2tf run` prints for a program of these files, by default in a new interpreter."""
     for name, text in files.items():
         (folder / f"{name}.py").write_text(textwrap.dedent(text))
-    program = "from np2tf.cli.main import main; import sys; sys.exit(main())"
-    command = [python, "-c", program, "run", *words]
+    command = [python, "-c", _CLI, "run", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -96,7 +96,7 @@ def test_a_function_is_translated_when_it_is_due(tmp_path: Path) -> None:
         ("import numpy as np\nx = np.float(3)\n", False),  # NumPy has removed it
         ("import numpy as np\nprint(np.ones(3).ptp())\n", False),
         ("from numpy import row_stack_of_old\n", False),
-        ("import warnings\nimport numpy as np\nwarnings.warn('x', stacklevel=2)\n", False),
+        ("import warnings\nimport numpy as np\nwarnings.warn('x', stacklevel=2)\n", True),
         ("import numpy as np\ndef f(:\n", False),
     ],
 )
@@ -145,3 +145,34 @@ def test_tiny_functions_that_are_only_called_lose_their_wrapper(tmp_path: Path) 
     total, kinds = run(tmp_path, "main.py", main=main)
     assert total == "3200320000.0 kept 2 4"
     assert kinds == "['function', 'WaitingFunction', 'function']"
+
+
+@pytest.mark.parametrize("start", ["import warnings", "from warnings import warn", "import warnings as w"])
+def test_frames_that_a_source_counts_are_the_programs(start: str, tmp_path: Path) -> None:
+    """Warnings name the line of the caller's caller, and what looks at the stack sees no frame of np2tf."""
+    call = {"from warnings import warn": "warn", "import warnings as w": "w.warn"}.get(start, "warnings.warn")
+    main = f"""
+    import sys
+    import numpy as np
+    {start}
+    def inner(x):
+        {call}("warned", stacklevel=3)
+        return np.abs(x)[1:].sum()
+    def middle(x):
+        return inner(x) + np.sum(x)
+    def outer(x):
+        return middle(x) * np.ones(2)
+    def looks(x):
+        return sys._getframe(1).f_code.co_name, np.abs(x)
+    def caller(x):
+        return looks(x[1:])[0]
+    print(outer(np.arange(3.0)).tolist(), caller(np.ones(3)))
+    """
+    path = tmp_path / "main.py"
+    path.write_text(textwrap.dedent(main))
+    plain, run_by = (
+        subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+        for command in ([sys.executable, "main.py"], [sys.executable, "-c", _CLI, "run", "main.py"])
+    )
+    assert "UserWarning: warned" in plain.stderr
+    assert (run_by.stdout, run_by.stderr) == (plain.stdout, plain.stderr)

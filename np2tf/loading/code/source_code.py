@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from np2tf.loading.code.frames import Frames
 from np2tf.loading.code.originals import (
     REMOVED_METHODS,
     Path,
@@ -36,8 +37,6 @@ from np2tf.translator.sources.python_trees import first_line, parse_quietly
 
 #: A source with such an import may hand its functions to another compiler, and needs its translation at once.
 _OTHER_COMPILERS = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(?:numba|jax|torch|cupy|cython)\b", re.MULTILINE)
-#: A source with such a word counts frames, and np2tf's are among them: its translation leaves them out.
-_FRAMES = (b"stacklevel", b"_getframe", b"currentframe", b"inspect.stack")
 
 
 def source_code(data: bytes, path: str) -> Translation | None:
@@ -46,7 +45,7 @@ def source_code(data: bytes, path: str) -> Translation | None:
     None if the source needs its translation at once, because it uses what NumPy has removed, or is for other
     libraries; or if it is no valid Python.
     """
-    if any(word in data for word in (*OF_TENSORS, *_FRAMES)) or _OTHER_COMPILERS.search(data):
+    if any(word in data for word in OF_TENSORS) or _OTHER_COMPILERS.search(data):
         return None
     try:
         text = importlib.util.decode_source(data)
@@ -57,7 +56,9 @@ def source_code(data: bytes, path: str) -> Translation | None:
     if not _has_everything(original, work.numpy):
         return None
     loops = loops_of(original, text, path, work)
-    waiting_lines = _let_functions_wait(tree, work)
+    frames = Frames(original)
+    frames.leave_out_own(tree)
+    waiting_lines = _let_functions_wait(tree, work, frames)
     watch_translation(tree, path, loops, waiting_lines, frozenset())
     code = _compile(tree, path)
     with warnings.catch_warnings():
@@ -103,11 +104,11 @@ def _chains(tree: ast.Module) -> Iterator[list[str]]:
             yield [part.id, *chain]
 
 
-def _let_functions_wait(tree: ast.Module, work: ArrayWork) -> set[int]:
+def _let_functions_wait(tree: ast.Module, work: ArrayWork, frames: Frames) -> set[int]:
     """Decorate the functions that work on arrays, and return their first lines."""
     lines = set()
     for function, _ in functions_of(tree.body):
-        if _may_be_compiled(function) and work.is_in(function):
+        if _may_be_compiled(function) and work.is_in(function) and not frames.are_seen_by(function):
             function.decorator_list.append(ast.copy_location(ast.Name(WAIT, ast.Load()), function))
             lines.add(first_line(function))
     return lines

@@ -16,6 +16,7 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.kinds import Kind
 from np2tf.translator.facts.texts import print_problem
 from np2tf.translator.facts.try_blocks import hidden_exception, staged_parts
+from np2tf.translator.sources.candidates import OF_THE_STACK
 from np2tf.translator.tree.nodes import children, has_keyword, named_parameters, root_of, walk, words
 
 # -- class definitions ---------------------------------------------------------------------------------------
@@ -214,16 +215,6 @@ _BUILTINS = words(
 #: Builtins that read or change state outside of the function.
 _IMPURE_BUILTINS = words(
     "open input exec eval compile __import__ breakpoint delattr globals locals vars help exit quit"
-)
-#: Functions that look at the stack, where np2tf's frames stand between the program's frames.
-_OF_THE_STACK = frozenset(
-    [
-        "sys._getframe",
-        "inspect.currentframe",
-        "inspect.stack",
-        "traceback.extract_stack",
-        "traceback.print_stack",
-    ]
 )
 #: Builtins with effects that are checked only when a trace reaches them, if a test guards the call.
 _ACTING_OPENLY = words("open input breakpoint help exit quit")
@@ -482,7 +473,7 @@ class Effects:
                 return reason
         if import_name != "warnings.warn" and has_keyword(node, "stacklevel"):
             return "reports its caller (`stacklevel`)"
-        if import_name in _OF_THE_STACK:
+        if import_name in OF_THE_STACK:
             return f"inspects the call stack with `{import_name}`"
         if self.constructors.makes(node.func):
             return None

@@ -15,6 +15,16 @@ from collections.abc import Iterator
 
 #: In a source with such a word, a call that begins without tensors may create some.
 OF_TENSORS = (b"tensorflow", b"keras", b"np2tf")
+#: Functions that look at the stack, where np2tf's frames stand between the program's frames.
+OF_THE_STACK = frozenset(
+    {
+        "sys._getframe",
+        "inspect.currentframe",
+        "inspect.stack",
+        "traceback.extract_stack",
+        "traceback.print_stack",
+    }
+)
 #: The number of array operations from which staging pays without a loop.
 ENOUGH = 3
 #: Operators of numbers and arrays that are rare for strings and lists.
