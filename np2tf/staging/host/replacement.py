@@ -876,9 +876,9 @@ class _Watching:
     def watch(self, numbers: Any, key: str) -> Iterable[Any]:
         """Return the parts of a loop over `numbers`; for a `while` (None), none unless it is watched."""
         # Inner loops of a few iterations are run very often: they are told first.
-        if numbers is None and (rest := resting.get(key, 0)):
+        if rest := resting.get(key, 0):
             resting[key] = rest - 1
-            return ()
+            return () if numbers is None else (numbers,)
         try:
             is_range = type(numbers) is range
             if is_range:
@@ -925,6 +925,8 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     """Return the parts in which a loop runs over an iterable that may consist of arrays."""
     arrays = arrays_of(iterable, loop.function.kind)
     count = 0 if arrays is None else min(map(len, arrays))
+    if count < constants.SHORT_LOOP and loop.function.key in often:
+        resting[loop.function.key] = constants.UNWATCHED_RUNS
     if count < constants.SHORT_LOOP or not loop.may_be_watched(constants.HOT_LOOP / count):
         return (_followed(iterable, loop.function.key),)
     return LoopRun(range(count), loop, arrays or (), iterable)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.front.residency import without_tensors
+from np2tf.arrays.front.tensorflow_loading import when_loaded
 from np2tf.core import late
 from np2tf.core.errors import CalleeError
 from np2tf.staging.host.jit import JittedFunction, Run, called
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 #: The name of the decorator in code whose functions wait.
 WAIT = "_np2tf_wait"
+#: The objects whose calls are those of the source's functions.
+_without_calls: list[WaitingFunction] = []
+#: Sets the class of an object that passes for a function.
+_CLASS: Any = object.__dict__["__class__"]
 
 
 @without_tensors
@@ -30,7 +35,7 @@ class WaitingFunction(JittedFunction):
     """A jitted function that is the source's own until a call is to be compiled, and is translated then."""
 
     _is_waiting = True
-    #: After how many timed calls the source's function is to take this object's place.
+    #: After how many timed calls the source's function is to be called instead.
     _calls_to_leave = constants.CALLS_TO_LEAVE
     #: Why the function cannot be translated, as the rest of "it …"; empty if nothing is known against it.
     _refusal = ""
@@ -50,22 +55,25 @@ class WaitingFunction(JittedFunction):
                 self._leave(references)
 
     def _leave(self, references: int) -> None:
-        """Put the source's function in the place of this object, which costs more than it can gain. A caller
-        that is compiled translates it.
+        """Let calls be those of the source's function, because this object costs more than it can gain. A
+        caller that is compiled translates it.
 
-        It stays if anything but namespaces refers to it, because the program may compare the two objects.
+        The source's own function takes the place of a method, unless anything but the class refers to this
+        object, because the program may compare the two.
 
         Args:
             references: the number of references to it that its latest call has seen.
         """
         function: Any = self.__wrapped__
-        path = function.__qualname__.split(".")[:-1]
-        owners = [_owner_of(path, function.__globals__)] if path else list(sys.modules.values())
-        places = [(owner, key) for owner in owners for key, value in _items(owner) if value is self]
-        of_call = _references_of_call(bool(path)) + (called.functions is not None)
-        if references == of_call + len(places):
-            for owner, key in places:
-                setattr(owner, key, function)
+        if not fast_flags.tensors:  # no call is one of a trace yet
+            call = {"__call__": staticmethod(function), "__module__": __name__}
+            _CLASS.__set__(self, type(type(self).__name__, (type(self),), call))
+            _without_calls.append(self)
+        *path, name = function.__qualname__.split(".")
+        owner = _owner_of(path, function.__globals__) if path else None
+        is_alone = references == _references_of_call() + (called.functions is not None) + 1
+        if owner is not None and is_alone and vars(owner).get(name) is self:
+            setattr(owner, name, function)
 
     def _may_wait(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether a call runs on the host without a translation."""
@@ -86,6 +94,10 @@ class WaitingFunction(JittedFunction):
             )
         return super()._compiler
 
+    def take_calls_back(self) -> None:
+        """Let calls be those of this object again."""
+        _CLASS.__set__(self, type(self).__base__)
+
     def translate(self) -> str:
         """Put the translation in the place of the source's function; return why there is none, or nothing."""
         if self._is_waiting and not self._refusal:
@@ -100,17 +112,21 @@ class WaitingFunction(JittedFunction):
         return self._refusal
 
 
-def _items(owner: Any) -> list[tuple[str, Any]]:
-    """Return the attributes of a module or class."""
-    return list(vars(owner).items()) if isinstance(owner, types.ModuleType | type) else []
-
-
-def _owner_of(path: list[str], names: dict[str, Any]) -> Any:
+def _owner_of(path: list[str], names: dict[str, Any]) -> type | None:
     """Return the class at a path below the names of a module; None if there is none."""
     owner = names.get(path[0])
     for part in path[1:]:
         owner = vars(owner).get(part) if isinstance(owner, type) else None
-    return owner
+    return owner if isinstance(owner, type) else None
+
+
+def _take_all_calls_back() -> None:
+    for function in _without_calls:
+        function.take_calls_back()
+    _without_calls.clear()
+
+
+when_loaded(_take_all_calls_back)
 
 
 class _Probe(WaitingFunction):
@@ -123,12 +139,8 @@ class _Probe(WaitingFunction):
 
 
 @functools.cache
-def _references_of_call(of_method: bool) -> int:
-    """Return how many references to a waiting function a call of it makes in this version of Python.
-
-    Args:
-        of_method: whether the call is one of a method.
-    """
+def _references_of_call() -> int:
+    """Return how many references to a waiting function a call as a method makes in this version of Python."""
 
     def function(*_: Any) -> None:
         """Do nothing."""
@@ -136,9 +148,8 @@ def _references_of_call(of_method: bool) -> int:
     probe = _Probe(function)
     probe.bypass_compiler()
     probe._untimed_calls = 0
-    owner: Any = type("Owner", (), {"probe": probe})() if of_method else types.SimpleNamespace(probe=probe)
-    owner.probe()
-    return probe.references - len(("owner", "probe"))
+    type("Owner", (), {"probe": probe})().probe()
+    return probe.references - len(("probe", "the class"))
 
 
 class _Decorator:

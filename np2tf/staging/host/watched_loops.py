@@ -405,7 +405,7 @@ hot = _HotLoops()
 loop_costs = Costs(constants.LOOP_COMPILE_SECONDS)
 #: The watched loops by their keys.
 loops: dict[str, WatchedLoop] = {}
-#: key of a `while` -> the number of its next runs that are not watched.
+#: key of a loop without a range -> the number of its next runs that are not watched.
 resting: dict[str, int] = {}
 
 

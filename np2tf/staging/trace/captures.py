@@ -278,7 +278,7 @@ class Dependencies:
     def _collect(self, function: Any) -> None:
         if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
             return  # its counterpart is traced
-        if type(function) is WaitingFunction:
+        if isinstance(function, WaitingFunction):
             function.translate()
         inner = wrapped_function(function)
         if inner is not None:
