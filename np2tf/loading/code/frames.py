@@ -5,14 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-from np2tf.staging.objects.user_code import warn
 from np2tf.translator.sources.candidates import OF_THE_STACK
 from np2tf.translator.sources.python_trees import imports_in
 
+
+def _warn(*args: Any, **kwargs: Any) -> None:
+    from np2tf.staging.objects.user_code import warn  # loads modules that few programs need
+
+    warn(*args, **kwargs)
+
+
 _WARN = "_np2tf_warn"
 #: The global that the code of a source needs. It is no function, because programs list these.
-NAMES = {_WARN: partial(warn)}
+NAMES = {_WARN: partial(_warn)}
 
 
 class Frames:
