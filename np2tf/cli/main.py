@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from np2tf import __version__
-from np2tf.core.diagnostics import INTERNAL
+from np2tf.core.diagnostics import INTERNAL, USAGE, codes
 from np2tf.core.search_path import library_first
 from np2tf.core.settings import config as settings
 
@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "report": "Report on a repository, as a web page or Markdown.",
     "cache": "Show or clear the cache of import-time translations.",
     "verify": "Run programs on NumPy and translated, and compare the results.",
+    "completion": "Print a script that lets a shell complete np2tf's commands and options.",
 }
 
 
@@ -52,6 +53,16 @@ class Lazy(click.Group):
             module = importlib.import_module(f"np2tf.cli.commands.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from np2tf.cli.output import meant
+
+            program = f"; to run a program: np2tf run {args[0]}" if args[0].endswith(".py") else ""
+            ctx.fail(f"no such command: {args[0]}{meant(args[0], COMMANDS) or program}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -92,6 +103,10 @@ def main(args: list[str] | None = None) -> Any:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:  # the last handler: the user gets a code, and not a traceback
+        if isinstance(error, ModuleNotFoundError) and error.name in ("numpy", "tensorflow"):
+            entry = codes()["NP2TF925"]
+            click.echo(f"np2tf: {entry.code} {entry.message}. {entry.remedy}", err=True)
+            sys.exit(USAGE)
         click.echo(f"np2tf: NP2TF905 internal error: {type(error).__name__}: {error}", err=True)
         click.echo("Please report this, with the command and the file.", err=True)
         sys.exit(INTERNAL)

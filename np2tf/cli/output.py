@@ -9,6 +9,7 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -101,6 +102,12 @@ def quantity(number: int, name: str) -> str:
 
 # -- output --------------------------------------------------------------------------------------------------
 # The printing of findings, diffs and summaries. Colours appear only on a terminal.
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: `; did you mean np.sum?`, or nothing."""
+    like = get_close_matches(name, known)
+    return f"; did you mean {' or '.join(like)}?" if like else ""
 
 
 def findings(diagnostics: Iterable[Diagnostic], *, to_stderr: bool) -> None:

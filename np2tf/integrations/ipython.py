@@ -21,28 +21,29 @@ class _Cells(ast.NodeTransformer):
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._texts: deque[str] = deque(maxlen=_MAX_TEXTS)
+        #: Texts of cells, and their numbers: IPython 9 counts a cell before it has run.
+        self._texts: deque[tuple[str, int]] = deque(maxlen=_MAX_TEXTS)
 
     def remember(self, lines: list[str]) -> list[str]:
         """Remember the text of a cell, which IPython has turned into Python."""
-        self._texts.append("".join(lines))
+        self._texts.append(("".join(lines), self._shell.execution_count))
         return lines
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Return the tree of the cell's translation, or the tree itself if the cell cannot be translated."""
         if not isinstance(node, ast.Module):
             return node
-        path = f"In [{self._shell.execution_count}]"
+        text, number = self._cell_of(node)
+        path = f"In [{number}]"
         try:
-            tree = self._translate(node, path)
+            tree = self._translate(text, path)
         except Exception as error:  # the cell runs even if np2tf has an error
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
             tell([Finding.create("NP2TF905", path, 1, reason=reason)], "; the cell runs untranslated")
             return node
         return node if tree is None else tree
 
-    def _translate(self, node: ast.Module, path: str) -> ast.Module | None:
-        text = self._text_of(node)
+    def _translate(self, text: str, path: str) -> ast.Module | None:
         names = self._shell.user_ns
         import np2tf
         from np2tf.loading.functions.cells import translated_cell  # loads the translator
@@ -59,18 +60,18 @@ class _Cells(ast.NodeTransformer):
             names.update(boundary.NAMES)
         return tree
 
-    def _text_of(self, node: ast.Module) -> str:
-        """Return the text that a tree was made from, or the text that Python makes from the tree if the text
-        is unknown.
+    def _cell_of(self, node: ast.Module) -> tuple[str, int]:
+        """Return the text that a tree was made from, and the cell's number. A text that is unknown is what
+        Python makes from the tree.
         """
         shape = ast.dump(node)
-        for text in reversed(self._texts):
+        for text, number in reversed(self._texts):
             try:
                 if ast.dump(ast.parse(text)) == shape:
-                    return text
+                    return text, number
             except SyntaxError:
                 continue
-        return ast.unparse(node)
+        return ast.unparse(node), self._shell.execution_count
 
 
 _cells_of_shell: dict[int, _Cells] = {}

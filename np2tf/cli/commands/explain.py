@@ -187,9 +187,17 @@ def _is_numpys(name: str) -> bool:
 def _code(name: str) -> Code:
     entries = codes()
     code = name.upper() if name.upper().startswith("NP2TF") else f"NP2TF{name}"
-    if code not in entries:
-        raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
-    return entries[code]
+    if code in entries:
+        return entries[code]
+    if not any(character.isdigit() for character in name):  # of a NumPy name, without `np.`
+        like = output.meant(f"np.{name}", _numpy_names())
+        raise click.UsageError(f"no such code: {name}{like or '; names look like np.sum'}")
+    like = output.meant(code, entries)
+    raise click.UsageError(f"no such code: {name}{like or '; `np2tf explain` lists them all'}")
+
+
+def _numpy_names() -> list[str]:
+    return [f"np.{name.removeprefix('numpy.')}" for name in rules.rules()]
 
 
 def _about(name: str) -> list[str]:
@@ -197,8 +205,9 @@ def _about(name: str) -> list[str]:
     full = "numpy." + name.split(".", 1)[1]
     rule = rules.find_any(full)
     if rule is None:
+        like = output.meant(f"np.{name.split('.', 1)[1]}", _numpy_names())
         raise click.UsageError(
-            f"no such name: {name}; names look like np.sum, np.linalg.norm, np.ndarray.sort"
+            f"no such name: {name}{like or '; names look like np.sum, np.linalg.norm, np.ndarray.sort'}"
         )
     lines = [f"{rule.name} ({rule.kind}: {_KINDS[rule.kind]})"]
     if rule.removed and (rule.new_name or rule.expression):

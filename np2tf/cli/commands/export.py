@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 import click
 
 from np2tf.core.diagnostics import codes
-from np2tf.loading.programs.startup_log import keep_quiet
 
 
 @click.command(options_metavar="[OPTION…]")
@@ -70,6 +69,8 @@ def export(
         raise click.UsageError("give the arguments, such as --input 'x: f64[?, 3]'")
     if not Path(file).is_file():
         _refuse("NP2TF931", name=file)
+    from np2tf.loading.programs.startup_log import keep_quiet
+
     keep_quiet()
     with _module(Path(file)) as module:
         function = getattr(module, name, None)

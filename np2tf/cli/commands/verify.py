@@ -105,7 +105,7 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
             raise click.UsageError(
                 f"{idle[name]} does not apply {'without' if command is None else 'with'} a command"
             )
-    _check(options)
+    _check(paths, options)
     if command is None:
         data, show, is_equal, bars = _programs(paths, options)
     else:
@@ -124,8 +124,12 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
     sys.exit(CLEAN if is_equal else FINDINGS)
 
 
-def _check(options: dict[str, Any]) -> None:
-    """Look for the packages that are needed, before anything runs."""
+def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
+    """Look for what cannot be verified, and for the packages that are needed, before anything runs."""
+    for path in paths:
+        if path.suffix == ".ipynb":
+            entry = codes()["NP2TF935"]
+            raise click.UsageError(f"{entry.code} {entry.message.format(name=path)}. {entry.remedy}")
     if not options["verbose"]:
         from np2tf.loading.programs.startup_log import keep_quiet
 

@@ -252,6 +252,8 @@ def _script(program: Program) -> Main:
         folder = os.path.dirname(os.path.realpath(file))
     if not os.path.exists(file):
         raise CannotRun("NP2TF931", name=file)
+    if file.endswith(".ipynb"):
+        raise CannotRun("NP2TF935", name=file)
     first_on_path(folder)
     hook(program, folder)
     return replace(script_main(file, program.options), beside=folder)
