@@ -19,7 +19,7 @@ from np2tf.core.operators import staging_operator as _staging_operator
 # object and not the module.
 from np2tf.core.settings import config as config
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: public name -> (module, attribute); an attribute of "" stands for the module itself.
 _LAZY: dict[str, tuple[str, str]] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.helpers.doc_pages import ROOT
 
 #: The files and folders that an installation from a checkout reads.
-_LISTED = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "np2tf", "rules")
+_LISTED = ("pyproject.toml", "README.md", "LICENSE", "np2tf", "rules")
 
 
 def copied_checkout(folder: Path) -> Path:

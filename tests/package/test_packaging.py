@@ -28,15 +28,24 @@ def run(*command: str | Path, cwd: Path, path: str | None = None) -> subprocess.
 def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel built from a copy, so that no build folder appears in the checkout."""
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
-    listed = ["pyproject.toml", "setup.py", "README.md", "LICENSE", "np2tf", "rules"]
+    _copy(root, copy)
+    _build(copy, out, "--wheel")
+    (found,) = out.glob("*.whl")
+    return found
+
+
+def _copy(root: Path, copy: Path) -> None:
+    listed = ["pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "np2tf", "rules", "cli.py"]
     done = subprocess.run(
         ["tar", "-c", "--exclude=__pycache__", *listed], cwd=root, capture_output=True, check=True
     )
     subprocess.run(["tar", "-x"], cwd=copy, input=done.stdout, check=True)
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, copy]
-    subprocess.run(build, check=True, capture_output=True, timeout=300)
-    (found,) = out.glob("*.whl")
-    return found
+
+
+def _build(source: Path, out: Path, *options: str) -> None:
+    build = [sys.executable, "-m", "build", *options, "--no-isolation", "--outdir", out, source]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1790000000"}
+    subprocess.run(build, check=True, capture_output=True, timeout=300, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +66,21 @@ def test_the_wheel_has_every_module_and_every_rule(root: Path, wheel: Path):
     assert modules | rules | {"np2tf/py.typed", "np2tf/staging/xla/placement_cpu.toml"} <= names
     strangers = {name for name in names if not name.startswith(("np2tf/", "np2tf-"))}
     assert not strangers
+
+
+def test_releases_can_be_built_again(root: Path, tmp_path: Path):
+    """Two builds of a wheel and of a source distribution are equal byte by byte, and fit for an index."""
+    builds = []
+    for name in ("first", "second"):
+        copy, out = tmp_path / f"{name} copy", tmp_path / name
+        copy.mkdir()
+        _copy(root, copy)
+        _build(copy, out)
+        builds.append({path.name: path.read_bytes() for path in out.iterdir()})
+    assert builds[0] == builds[1]
+    assert {Path(name).suffix for name in builds[0]} == {".whl", ".gz"}
+    check = [sys.executable, "-m", "twine", "check", "--strict", *(tmp_path / "first").iterdir()]
+    assert run(*check, cwd=tmp_path).returncode == 0
 
 
 def test_an_installed_wheel_finds_its_rules(installed: Path, tmp_path: Path):

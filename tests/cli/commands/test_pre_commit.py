@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("pre_commit")
 
 #: The files that pip needs to install a checkout.
-LISTED = ["pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "np2tf", "rules"]
+LISTED = ["pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "np2tf", "rules"]
 #: Packages that the hooks must not need, and installations that would hide the np2tf of the hooks.
 LEFT_OUT = ("np2tf", "__editable__", "tensorflow", "numpy", "keras", "jax", "torch")
 CONFIGURATION = """\
