@@ -70,7 +70,10 @@ def _with_json(args: Sequence[str]) -> list[str]:
     "--package", "packages", multiple=True, metavar="NAME", help="For tests: the package to translate."
 )
 @click.option(
-    "--timeout", type=float, metavar="SECONDS", help="For a command: the time limit for each process."
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help="The time limit for each side, or each process.",
 )
 @click.option(
     "--json", "json_file", metavar="[FILE.json]", help="Print the results as JSON, or write them to a file."
@@ -99,7 +102,7 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
     command = ctx.meta.get(_COMMAND)
     idle = {"wanted": "-k", "size": "--size", "small": "--small"}
     if command is None:
-        idle = {"packages": "--package", "timeout": "--timeout"}
+        idle = {"packages": "--package"}
     for name in idle:
         if options[name]:
             raise click.UsageError(
@@ -169,10 +172,15 @@ def _programs(paths: tuple[Path, ...], options: dict[str, Any]) -> _Verification
     rtol, small = options["rtol"], options["small"]
     rtols = (RTOL, projects_module.RTOL) if rtol is None else (rtol, rtol)
     repeat = max(2, options["repeat"] or 3)
-    outcomes = _verify_each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
+    outcomes = _verify_each(
+        programs,
+        lambda path, progress: verify_program(
+            path, rtol=rtols[0], repeat=repeat, timeout=options["timeout"], progress=progress
+        ),
+    )
     projects = _verify_each(
         project_definitions,
-        lambda project: verify_project(
+        lambda project, _: verify_project(
             project,
             rtol=rtols[1],
             repeat=repeat,
@@ -192,12 +200,20 @@ def _programs(paths: tuple[Path, ...], options: dict[str, Any]) -> _Verification
     return data, show, all(outcome.equal for outcome in every), _bars(outcomes, projects)
 
 
-def _verify_each(items: Sequence[_Item], verify_one: Callable[[_Item], _Outcome]) -> list[_Outcome]:
+def _verify_each(
+    items: Sequence[_Item], verify_one: Callable[[_Item, Callable[[str], None]], _Outcome]
+) -> list[_Outcome]:
+    """Verify items one by one; each is given what shows its phases."""
     outcomes = []
     with Steps() as steps:
         for number, item in enumerate(items):
-            steps.show(str(getattr(item, "name", item)), number, len(items))
-            outcomes.append(verify_one(item))
+            name = str(getattr(item, "name", item))
+
+            def show(phase: str, name: str = name, number: int = number) -> None:
+                steps.show(f"{name}: {phase}", number, len(items))
+
+            steps.show(name, number, len(items))
+            outcomes.append(verify_one(item, show))
     return outcomes
 
 

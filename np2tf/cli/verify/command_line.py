@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -18,6 +17,7 @@ from pathlib import Path
 from time import perf_counter
 
 from np2tf.cli.verify.comparison import files_difference, own_lines, text_difference
+from np2tf.cli.verify.effects import WrittenFiles
 from np2tf.cli.verify.programs import Failure, Verdict
 
 # -- command -------------------------------------------------------------------------------------------------
@@ -218,10 +218,6 @@ RTOL = 1e-9
 """Relative tolerance of 64-bit floats in files; of printed ones the last place may differ."""
 #: Python's text for the command `np2tf`.
 RUN = "from np2tf.cli.main import main; main()"
-#: In a folder with more files than this, files are not compared.
-MOST_FILES = 10_000
-#: Folders that a program's results are not in.
-_IGNORED_FOLDERS = ("__pycache__", "node_modules", "site-packages")
 
 
 @dataclass
@@ -305,41 +301,8 @@ def _run(side: _Side, folder: Path, timeout: float | None) -> tuple[EndedProcess
     Raises:
         Failure: its exit status is not 0, or it takes too long.
     """
-    before = _files(folder)
+    written = WrittenFiles(folder)
     process = run_process(side.words, folder, timeout, side.environment)
     process.check(side.code, timeout)
     side.seconds.append(process.seconds)
-    shutil.rmtree(side.folder, ignore_errors=True)
-    side.folder.mkdir()
-    after = _files(folder)
-    if before is None or after is None:
-        return process, None
-    names = [name for name, state in after.items() if before.get(name) != state]
-    for name in names:
-        target = side.folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(folder / name, target)
-    return process, len(names)
-
-
-def _files(folder: Path) -> dict[str, tuple[int, int, int]] | None:
-    """The files of a folder and what tells whether they have been written; None where there are too many."""
-    states: dict[str, tuple[int, int, int]] = {}
-    for entry in _entries(str(folder)):
-        state = entry.stat(follow_symlinks=False)
-        states[os.path.relpath(entry.path, folder)] = (state.st_mtime_ns, state.st_size, state.st_ino)
-        if len(states) > MOST_FILES:
-            return None
-    return states
-
-
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS:
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                if not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
-                    yield from _entries(entry.path)
-            elif entry.is_file(follow_symlinks=False):
-                yield entry
+    return process, written.copy_to(side.folder)

@@ -8,7 +8,10 @@ import importlib.machinery
 import importlib.util
 import io
 import linecache
+import os
+import signal
 import sys
+import tempfile
 import tokenize
 import traceback
 import warnings
@@ -21,6 +24,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from np2tf.cli.verify.comparison import RTOL, Difference, first_difference, freeze
+from np2tf.cli.verify.effects import Effects, WrittenFiles, figures
 from np2tf.core.diagnostics import codes
 
 # -- modules -------------------------------------------------------------------------------------------------
@@ -78,6 +82,10 @@ def module_from_text(text: str, path: Path, name: str, label: str) -> Iterator[M
 # -- program -------------------------------------------------------------------------------------------------
 # Verify one program: convert it, run the original and the translation, compare and time both.
 
+#: Why nothing was compared.
+_NOTHING = "main() returns nothing, and the program prints nothing and leaves no array, figure or file"
+#: Quicker calls of main() are not compared by their times.
+LEAST_SECONDS = 1e-3
 COUNTERS = ("compiled", "graph", "eager", "host")
 
 
@@ -89,6 +97,22 @@ class Run:
     seconds: list[float] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     fallbacks: list[str] = field(default_factory=list)
+    effects: Effects = field(default_factory=lambda: Effects(Path()))
+
+    def difference(self, actual: Run, rtol: float) -> Difference | str | None:
+        """Return the first difference between this run, NumPy's, and another one."""
+        for reference, other in zip(self.results, actual.results):
+            if difference := first_difference(reference, other, rtol):
+                return difference
+        return self.effects.difference(actual.effects, rtol)
+
+    def told(self) -> list[str]:
+        """Return what there is to compare, in words."""
+        # None and 0 are what a program without results returns, as its exit status.
+        has_result = any(
+            not (result is None or (type(result) is int and result == 0)) for result in self.results
+        )
+        return [*(["the result"] if has_result else []), *self.effects.told()]
 
 
 @dataclass
@@ -121,9 +145,15 @@ class Verdict:
 
 @dataclass
 class Outcome(Verdict):
-    """The outcome of verifying one program."""
+    """The outcome of verifying one program.
 
-    difference: Difference | None = None
+    Attributes:
+        difference: the first one.
+        compared: what was compared, in words.
+    """
+
+    difference: Difference | str | None = None
+    compared: list[str] = field(default_factory=list)
     numpy_seconds: float | None = None
     first_seconds: float | None = None
     warm_seconds: float | None = None
@@ -134,6 +164,11 @@ class Outcome(Verdict):
     def ratio(self) -> float | None:
         """Return NumPy's seconds divided by TensorFlow's warm seconds: above 1 the translation is faster."""
         return self.numpy_seconds / self.warm_seconds if self.numpy_seconds and self.warm_seconds else None
+
+    @property
+    def is_measurable(self) -> bool:
+        """Return whether the program takes long enough that the ratio means anything."""
+        return min(self.numpy_seconds or 0.0, self.warm_seconds or 0.0) >= LEAST_SECONDS
 
 
 class Failure(Exception):
@@ -155,31 +190,51 @@ def find_programs(paths: Iterable[Path], part_of_name: str = "") -> list[Path]:
 
 
 def verify_program(
-    path: Path, *, rtol: float = RTOL, repeat: int = 3, translate: Callable[[str, Path], str] | None = None
+    path: Path,
+    *,
+    rtol: float = RTOL,
+    repeat: int = 3,
+    timeout: float | None = None,
+    translate: Callable[[str, Path], str] | None = None,
+    progress: Callable[[str], None] = lambda phase: None,
 ) -> Outcome:
     """Verify one program.
 
     Args:
         rtol: the relative tolerance of 64-bit floats.
         repeat: how often each version of main() is called.
+        timeout: the seconds after which a version has failed.
         translate: replaces `np2tf.convert` in tests.
+        progress: is told the phase that begins.
     """
     outcome = Outcome(path.name)
-    try:
-        text = _read(path)
-        new_text = (translate or translate_text)(text, path)
-        original = _run(text, path, f"_np2tf_original_{path.stem}", str(path), repeat, "NP2TF921")
-        outcome.numpy_seconds = min(original.seconds)
-        label = f"<translation of {path.name}>"
-        translation = _run(new_text, path, f"_np2tf_translated_{path.stem}", label, repeat, "NP2TF922")
-        outcome.first_seconds, outcome.warm_seconds = translation.seconds[0], min(translation.seconds[1:])
-        outcome.counts, outcome.fallbacks = translation.counts, translation.fallbacks
-        for reference, actual in zip(original.results, translation.results):
-            outcome.difference = outcome.difference or first_difference(reference, actual, rtol)
-        if outcome.difference is not None:
-            raise Failure("NP2TF923", reason=str(outcome.difference))
-    except Failure as failure:
-        outcome.code, outcome.error = failure.code, str(failure)
+    os.environ.setdefault("MPLBACKEND", "agg")  # a window would wait for the user
+    with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:
+        sides = _Sides(path, Path(scratch), max(2, repeat), timeout)
+        try:
+            text = _read(path)
+            progress("translating")
+            new_text = (translate or translate_text)(text, path)
+            progress("NumPy")
+            original = sides.run(text, "original")
+            outcome.numpy_seconds = min(original.seconds)
+            progress("translated")
+            translation = sides.run(new_text, "translated")
+            outcome.first_seconds, outcome.warm_seconds = translation.seconds[0], min(translation.seconds[1:])
+            outcome.counts, outcome.fallbacks = translation.counts, translation.fallbacks
+            outcome.compared = original.told()
+            difference = original.difference(translation, rtol)
+            if difference is None and not outcome.compared:
+                raise Failure("NP2TF929", reason=_NOTHING)
+            if difference is not None:
+                progress("NumPy again")
+                if own := original.difference(sides.run(text, "original"), rtol):
+                    outcome.compared, own = [], str(own).replace(" translated", " the next time")
+                    raise Failure("NP2TF929", reason=f"two runs on NumPy differ: {own}")
+                outcome.difference = difference
+                raise Failure("NP2TF923", reason=str(difference))
+        except Failure as failure:
+            outcome.code, outcome.error = failure.code, str(failure)
     return outcome
 
 
@@ -207,46 +262,88 @@ def _read(path: Path) -> str:
         raise Failure("NP2TF902", reason=str(error)) from error
 
 
-def _run(text: str, path: Path, name: str, label: str, repeat: int, code: str) -> Run:
-    """Call the module's `main()` and time every call; keep the first and the last result.
+@dataclass(frozen=True)
+class _Sides:
+    """Runs the versions of a program.
 
-    Raises:
-        Failure: with `code`, if the module raises an exception.
+    Attributes:
+        scratch: a folder for copies of the files that they write.
     """
-    from np2tf.core.settings import config
 
-    run = Run()
+    path: Path
+    scratch: Path
+    repeat: int
+    timeout: float | None
+
+    def run(self, text: str, side: str) -> Run:
+        """Call the `main()` of a version and time every call; keep the first and the last result, and what
+        there is to see after the first call.
+
+        Raises:
+            Failure: the module raises an exception, or takes too long.
+        """
+        from np2tf.core.settings import config
+
+        is_original = side == "original"
+        label = str(self.path) if is_original else f"<translation of {self.path.name}>"
+        run, printed = Run(effects=Effects(self.scratch / side)), io.StringIO()
+        try:
+            with (
+                contextlib.redirect_stdout(printed),
+                warnings.catch_warnings(),
+                config.using(tier="compile"),
+                time_limit(self.timeout),
+            ):
+                warnings.simplefilter("ignore")
+                written = WrittenFiles(Path())
+                with module_from_text(text, self.path, f"_np2tf_{side}_{self.path.stem}", label) as module:
+                    for call in range(self.repeat):
+                        _call(module, self.path, run, call in (0, self.repeat - 1))
+                        if call == 0:
+                            run.effects.note(module, printed.getvalue(), written)
+        except Failure:
+            raise
+        except (Exception, SystemExit) as error:
+            reason = _explain(error, label)
+            raise Failure("NP2TF921" if is_original else "NP2TF922", reason=reason) from error
+        finally:
+            figures()
+        return run
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise TimeoutError in the block after some seconds, where the system has alarms."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(_: int, frame: object) -> None:
+        raise TimeoutError(f"it took more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        with (
-            contextlib.redirect_stdout(io.StringIO()),
-            warnings.catch_warnings(),
-            config.using(tier="compile"),
-        ):
-            warnings.simplefilter("ignore")
-            with module_from_text(text, path, name, label) as module:
-                _call(module, path, run, max(2, repeat))
-    except Failure:
-        raise
-    except (Exception, SystemExit) as error:
-        raise Failure(code, reason=_explain(error, label)) from error
-    return run
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
-def _call(module: ModuleType, path: Path, run: Run, repeat: int) -> None:
+def _call(module: ModuleType, path: Path, run: Run, keeps_result: bool) -> None:
     import np2tf.core.counts as stats
 
     main = getattr(module, "main", None)
     if not callable(main):
         raise Failure("NP2TF924", name=path.name)
-    for call in range(repeat):
-        with stats.collect() as counts:
-            start = perf_counter()
-            result = freeze(main())
-            run.seconds.append(perf_counter() - start)
-        if call in (0, repeat - 1):
-            run.results.append(result)
-        run.counts = {counter: getattr(counts, counter) for counter in COUNTERS}
-        run.fallbacks += [reason for reason in map(str, counts.fallbacks) if reason not in run.fallbacks]
+    with stats.collect() as counts:
+        start = perf_counter()
+        result = freeze(main())
+        run.seconds.append(perf_counter() - start)
+    if keeps_result:
+        run.results.append(result)
+    run.counts = {counter: getattr(counts, counter) for counter in COUNTERS}
+    run.fallbacks += [reason for reason in map(str, counts.fallbacks) if reason not in run.fallbacks]
 
 
 def _explain(error: BaseException, label: str) -> str:

@@ -105,6 +105,7 @@ def programs_data(outcomes: list[Outcome], rtol: float) -> dict[str, Any]:
         {
             "program": outcome.name,
             **outcome.as_data(),
+            "compared": outcome.compared,
             "numpy_seconds": outcome.numpy_seconds,
             "first_seconds": outcome.first_seconds,
             "warm_seconds": outcome.warm_seconds,
@@ -127,6 +128,8 @@ def show_programs(outcomes: list[Outcome], rtol: float) -> None:
     )
     for outcome in outcomes:
         show_wrong(console, outcome)
+        if outcome.equal:
+            say(console, f"{outcome.name}: compared: {', '.join(outcome.compared)}")
         if not is_wide and outcome.counts:
             say(console, f"{outcome.name}: {counts_told(outcome.counts)}")
         for reason in outcome.fallbacks:
@@ -200,7 +203,7 @@ def _programs_table(outcomes: list[Outcome], console: Console, is_wide: bool) ->
 
 
 def _programs_summary(outcomes: list[Outcome]) -> dict[str, int]:
-    ratios = [outcome.ratio for outcome in outcomes if outcome.equal and outcome.ratio is not None]
+    ratios = [outcome.ratio or 0.0 for outcome in outcomes if outcome.equal and outcome.is_measurable]
     return {
         "programs": len(outcomes),
         "equal": sum(outcome.equal for outcome in outcomes),

@@ -222,7 +222,7 @@ def test_a_program_that_fails_on_numpy(repository: Path) -> None:
         ("prog.py . -- 1", "one program, or folders"),
         ("tests -- pytest", "found no package that uses NumPy here"),
         (". -k x -- pytest", "-k does not apply with a command"),
-        ("prog.py --timeout 3", "--timeout does not apply without a command"),
+        ("prog.py --package prog", "--package does not apply without a command"),
         (". --plot out.xyz -- pytest", "the file name must end in one of"),
         (". --plot no/out.png -- pytest", "there is no folder no"),
     ],

@@ -172,6 +172,77 @@ def test_the_two_sides_do_not_share_state(program: Path):
     assert not [path.name for path in program.parent.iterdir() if path.suffix != ".py"]
 
 
+EVERYTHING = """
+import matplotlib.pyplot as plt
+import numpy as np
+
+x = np.linspace(0.0, 1.0, 5)
+
+
+def main():
+    y = np.cumsum(x)
+    print("sum", y.sum())
+    plt.plot(x, y)
+    np.save("y.npy", y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"sum"', '"total"', "line 1 of the output"),
+        ("0.0, 1.0", "0.0, 1.1", "line 1 of the output"),
+        ("plt.plot(x, y)", "plt.plot(x, 2 * y)", "figures[0][0]['lines'][0] at [1, 1]"),
+        ('np.save("y.npy", y)', 'np.save("y.npy", y + 1)', "y.npy: result at [0]: value "),
+        ('np.save("y.npy", y)', "pass", "files: ['y.npy'] on NumPy, [] translated"),
+        ("x = np.linspace(0.0, 1.0, 5)", "x = np.linspace(0.0, 1.0, 5)\nz = x", "module: keys"),
+    ],
+)
+def test_all_that_a_program_shows_is_compared(
+    program: Path, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a result, there are printed text, figures, files and the arrays of the module."""
+    pytest.importorskip("matplotlib", reason="figures are matplotlib's")
+    monkeypatch.chdir(program.parent)
+    program.write_text(EVERYTHING)
+    equal = verify_program(program, translate=lambda text, path: text)
+    assert equal.message == "equal"
+    assert equal.compared == ["1 printed line", "1 array of the module", "1 figure", "1 file"]
+    outcome = verify_program(program, translate=lambda text, path: text.replace(old, new))
+    assert outcome.code == "NP2TF923"
+    assert said in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("x = np.ones(3)", "main() returns nothing"),
+        ("return 0", "main() returns nothing"),
+        ("print(np.random.rand())", "two runs on NumPy differ: line 1 of the output"),
+        ("return np.random.rand(3)", "two runs on NumPy differ: result at [0]: value"),
+    ],
+)
+def test_nothing_compared_is_not_equal(program: Path, body: str, reason: str) -> None:
+    program.write_text(f"import numpy as np\n\n\ndef main():\n    {body}\n")
+    outcome = verify_program(program)
+    assert (outcome.code, outcome.compared) == ("NP2TF929", [])
+    assert reason in outcome.error
+
+
+def test_what_takes_too_long_has_failed(program: Path) -> None:
+    program.write_text("import time\n\n\ndef main():\n    time.sleep(60)\n")
+    outcome = verify_program(program, timeout=0.2)
+    assert (outcome.code, "it took more than 0.2 s" in outcome.error) == ("NP2TF921", True)
+
+
+def test_quick_programs_are_not_faster(program: Path) -> None:
+    """A ratio of times near the clock's resolution is not counted."""
+    program.write_text("import numpy as np\n\n\ndef main():\n    return np.ones(2)\n")
+    outcome = verify_program(program)
+    assert outcome.equal
+    assert not outcome.is_measurable
+
+
 def test_find_programs(tmp_path: Path):
     for name in ("b.py", "a.py", "c.txt"):
         (tmp_path / name).write_text("")
