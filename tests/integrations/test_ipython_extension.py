@@ -170,6 +170,13 @@ def test_what_cannot_be_translated_is_told_and_runs(shell: InteractiveShell, cap
         run(shell, "import numpy as np\nif False:\n    x = np.wrong\nnp.ones(2)")
 
 
+def test_findings_have_the_number_of_their_cell(shell: InteractiveShell) -> None:
+    run(shell, "%load_ext np2tf")
+    run(shell, "import numpy as np")
+    with pytest.warns(UserWarning, match=rf"In \[{shell.execution_count}\]:2:5: NP2TF002"):
+        run(shell, "if False:\n    np.wrong")
+
+
 def test_a_failure_of_np2tf_is_no_failure_of_the_cell(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

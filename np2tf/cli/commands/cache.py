@@ -6,6 +6,7 @@ import json as to_json
 
 import click
 
+from np2tf.cli import output
 from np2tf.core import cache as caches
 from np2tf.core.cache import Cache
 
@@ -55,7 +56,7 @@ def clear() -> None:
     """Remove everything in the cache; other files in the folder are not touched."""
     parts = (_cache(), caches.decisions(), caches.traces(), caches.unchanged_files_cache())
     count = sum(part.clear() for part in parts if part is not None)
-    click.echo(f"{count} files removed")
+    click.echo(f"{output.quantity(count, 'file')} removed")
 
 
 def _cache() -> Cache:

@@ -76,7 +76,7 @@ def code_explanation(entry: Code) -> str:
     """Return the explanation of a code for a terminal."""
     parts = [
         f"{entry.code} ({entry.severity})",
-        entry.message,
+        f"{entry.title[0].upper()}{entry.title[1:]}.",
         f"Why: {entry.why}",
         f"Remedy: {entry.remedy}",
     ]
@@ -161,7 +161,7 @@ def explain(names: tuple[str, ...], is_markdown: bool) -> None:
         return
     if not names:
         for code in sorted(entries):
-            output.prose(f"{code}  {entries[code].message}", 10)
+            output.prose(f"{code}  {entries[code].title}", 10)
         return
     for name in names:
         show(name)

@@ -92,6 +92,9 @@ def export(
             )
             click.echo(f"  {codes()[error.code].remedy}", err=True)
             sys.exit(2)
+        except FileExistsError as error:
+            click.echo(f"np2tf export: {str(error).partition(';')[0]}; --overwrite writes to it", err=True)
+            sys.exit(2)
         except (InputError, OSError) as error:
             click.echo(f"np2tf export: {error}", err=True)
             sys.exit(2)

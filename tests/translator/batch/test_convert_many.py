@@ -315,7 +315,7 @@ def test_the_cache_command_knows_it(tmp_path: Path, cache: Path) -> None:
         (tmp_path / "plain.py").write_text(PLAIN)
         np2tf("convert", tmp_path / "plain.py")
         assert "files known to stay unchanged: 1" in np2tf("cache", "info").output
-        assert "1 files removed" in np2tf("cache", "clear").output
+        assert "1 file removed" in np2tf("cache", "clear").output
         assert "files known to stay unchanged: 0" in np2tf("cache", "info").output
     finally:
         files.cache.cache_clear()
