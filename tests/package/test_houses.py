@@ -32,6 +32,7 @@ FACES = {
     "distribute": "transforms",
     "keras": "integrations",
     "imports": "integrations",
+    "__main__": "cli",
 }
 MODULES = {
     ".".join(["np2tf", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__"): path
