@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from np2tf.cli.main import COMMANDS, np2tf
+from tools.man_pages import main as write_man_pages
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,10 @@ def test_python_runs_the_package_as_a_command() -> None:
         [sys.executable, "-m", "np2tf", "--help"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("Usage: np2tf [OPTIONS] COMMAND")
+
+
+def test_manual_pages(tmp_path: Path) -> None:
+    """Every command has a page with its options."""
+    write_man_pages(tmp_path)
+    assert {f"np2tf-{name}.1" for name in COMMANDS} < {path.name for path in tmp_path.iterdir()}
+    assert "\\-\\-report" in (tmp_path / "np2tf-run.1").read_text()
