@@ -1,4 +1,4 @@
-"""Writes the manual pages of np2tf and its commands, made of their help: `python tools/man_pages.py FOLDER`."""
+"""Writes the manual pages of np2tf and its commands from their help: `python tools/man_pages.py FOLDER`."""
 
 from __future__ import annotations
 
