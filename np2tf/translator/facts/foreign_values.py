@@ -1,11 +1,15 @@
-"""Libraries whose values are not NumPy's: functions that use them stay as they are in a converted file."""
+"""Libraries whose values are not NumPy's: functions that use them stay as they are in a converted file, with
+their names of NumPy.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
 import libcst as cst
 
+from np2tf.translator.facts.classes import Classes
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.tree.nodes import dotted_name, walk, words
 
@@ -35,14 +39,36 @@ class ForeignValues:
         self._libraries = {name: library for node in imports for name, library in _imported_names(node)}
 
     def use(self, function: cst.FunctionDef, libraries: frozenset[str]) -> tuple[cst.Name, str] | None:
-        """Return the first use of one of these libraries in a function, with the library."""
+        """Return the first use of one of these libraries in a function, or among the bases of its class, with
+        the library.
+        """
         if libraries.isdisjoint(self._libraries.values()):
             return None
-        for node in walk(function):
+        for node in [*walk(function), *self._bases(function)]:
             library = self._libraries.get(node.value, "") if type(node) is cst.Name else ""
             if library in libraries and self._facts.imports.imported_name(node) is not None:
                 return cast("cst.Name", node), library
         return None
+
+    def _bases(self, function: cst.FunctionDef) -> Iterator[cst.CSTNode]:
+        around = self._facts.parents.nearest(function, cst.ClassDef, cst.FunctionDef)
+        for kind in self._facts.get(Classes).lineage(around) if type(around) is cst.ClassDef else ():
+            for base in kind.bases:
+                yield from walk(base)
+
+
+def nodes_left(facts: Facts) -> frozenset[cst.CSTNode]:
+    """Return every node of the functions that stay as they are because they use such libraries."""
+    if not facts.leaves_foreign:
+        return frozenset()
+    foreign = facts.get(ForeignValues)
+    return frozenset(
+        node
+        for function in facts.nodes(cst.FunctionDef)
+        if facts.parents.nearest(function, cst.FunctionDef) is None
+        and foreign.use(function, OF_VALUES | OF_ACTIONS) is not None
+        for node in walk(function)
+    )
 
 
 def _imported_names(node: cst.CSTNode) -> list[tuple[str, str]]:
