@@ -28,6 +28,8 @@ OF_ACTIONS = words(
     socket serial subprocess
     """
 )
+#: Modules of Python's own that work on lists, texts and other objects, which no compiled code has.
+OF_OBJECTS = words("heapq bisect queue collections json csv pickle re pathlib shutil argparse")
 
 
 class ForeignValues:
@@ -46,9 +48,15 @@ class ForeignValues:
             return None
         for node in [*walk(function), *self._bases(function)]:
             library = self._libraries.get(node.value, "") if type(node) is cst.Name else ""
-            if library in libraries and self._facts.imports.imported_name(node) is not None:
+            if library in libraries and self._is_imported(node):
                 return cast("cst.Name", node), library
         return None
+
+    def _is_imported(self, node: cst.CSTNode) -> bool:
+        """Return whether an import may bind a name where it is used."""
+        owner = self._facts.scopes.owner(node) if type(node) is cst.Name else None
+        bindings = [] if owner is None else owner.bindings[node.value]  # type: ignore[attr-defined]
+        return any(type(binding) is cst.ImportAlias for binding in bindings)
 
     def _bases(self, function: cst.FunctionDef) -> Iterator[cst.CSTNode]:
         around = self._facts.parents.nearest(function, cst.ClassDef, cst.FunctionDef)

@@ -47,6 +47,17 @@ STAYING = {
                 return np.mean(x[:n])
             return float(np.asarray(torch.mean(x)) + np.finfo(np.float64).eps)
     """,
+    "a search with a queue of Python's": """
+        def search(x, start, n):
+            queue = [(0.0, start)]
+            while queue:
+                cost, k = heapq.heappop(queue)
+                for j in range(n):
+                    if x[k, j] * cost < x[j, k]:
+                        x[j, k] = x[k, j] * cost
+                        heapq.heappush(queue, (x[k, j], j))
+            return x
+    """,
     "a method of a class of another library": """
         class Net(torch.nn.Module):
             def forward(self, x, n):
@@ -91,8 +102,9 @@ COMPILED = {
 
 @pytest.mark.parametrize("text", STAYING.values(), ids=STAYING)
 def test_functions_that_numpy_has_no_part_in_stay(text: str) -> None:
-    names = ("sqlite3", "warnings", "matplotlib.pyplot as plt", "numpy as np", "torch")
-    imports = "".join(f"import {name}\n" for name in names) + "\nzero = np.zeros(3)\n"
+    names = ("heapq", "sqlite3", "warnings", "matplotlib.pyplot as plt", "numpy as np")
+    imports = "".join(f"import {name}\n" for name in names)
+    imports += "try:\n    import torch\nexcept ImportError:\n    torch = None\n\nzero = np.zeros(3)\n"
     after = convert(imports + dedent(text), AS_SOURCE).text
     assert dedent(text) in after
     assert "np2tf.jit" not in after
