@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
+from np2tf.translator.control.conditions import bare
 from np2tf.translator.control.construct import SmallConstruct, StatementConstruct
 from np2tf.translator.control.jumps import is_bool, jumps_in, leaves
 from np2tf.translator.control.layout import (
@@ -88,7 +89,7 @@ def _chain_of(lowering: Lowering, node: cst.If, scope: Scope) -> _Chain:
     while (next_link := _next_link(links[-1])) is not None and _follows(lowering, node, next_link):
         links.append(next_link)
     last = links[-1]
-    tests = [code(link.test) for link in links]
+    tests = [code(bare(link.test)) for link in links]
     if len(links) > 1:
         is_plain = is_bool(node.test) or getattr(node.test, "value", None) in scope.added_names
         tests = [
