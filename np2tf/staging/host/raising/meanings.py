@@ -14,6 +14,7 @@ import numpy as np
 
 from np2tf.arrays.front.numpy_functions import WRITES, Function, UniversalFunction
 from np2tf.core.operators import OPERATORS, Undefined, load
+from np2tf.staging.host.raising.trees import parts
 
 #: Methods of a ufunc that mean the same in NumPy; its `at` returns the array in `tnp` only.
 _SAME_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
@@ -183,7 +184,7 @@ class Meanings:
                 return False
         elif isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
             return False
-        return all(map(self.is_pure, ast.iter_child_nodes(node)))
+        return all(map(self.is_pure, parts(node)))
 
     def _is_of_numpy(self, node: ast.AST) -> bool:
         path = []
