@@ -183,7 +183,13 @@ class _Judges:
         """Return why a function stays as it is, if it works on what no compiled code has."""
         libraries = OF_ACTIONS | OF_VALUES | OF_OBJECTS
         use = self._foreign.use(function, libraries) if self._foreign is not None else None
-        return None if use is None else Unfit("NP2TF401", use[0], {"reason": f"uses {use[1]}"})
+        if use is not None:
+            return Unfit("NP2TF401", use[0], {"reason": f"uses {use[1]}"})
+        call = self._foreign.of_scipy(function) if self._foreign is not None else None
+        if call is None:
+            return None
+        name = self._facts.code(call.func)
+        return Unfit("NP2TF401", call, {"reason": f"calls `{name}`, which compiled code does not have"})
 
 
 def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:

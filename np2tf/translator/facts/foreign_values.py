@@ -9,6 +9,7 @@ from typing import cast
 
 import libcst as cst
 
+from np2tf.core import rules
 from np2tf.translator.facts.classes import Classes
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.tree.nodes import dotted_name, walk, words
@@ -28,8 +29,13 @@ OF_ACTIONS = words(
     socket serial subprocess
     """
 )
-#: Modules of Python's own that work on lists, texts and other objects, which no compiled code has.
-OF_OBJECTS = words("heapq bisect queue collections json csv pickle re pathlib shutil argparse")
+#: Modules that work on lists, texts and tables, or whose functions are not known: no compiled code has these.
+OF_OBJECTS = words(
+    """
+    heapq bisect queue collections json csv pickle re pathlib shutil argparse pandas xarray networkx sklearn
+    skimage statsmodels astropy shapely
+    """
+)
 
 
 class ForeignValues:
@@ -51,6 +57,16 @@ class ForeignValues:
             if library in libraries and self._is_imported(node):
                 return cast("cst.Name", node), library
         return None
+
+    def of_scipy(self, function: cst.FunctionDef) -> cst.Call | None:
+        """Return the first call of a function of SciPy that compiled code does not have."""
+        if "scipy" not in self._libraries.values():
+            return None
+        calls = (node for node in walk(function) if type(node) is cst.Call)
+        names = ((call, self._facts.imports.imported_name(call.func) or "") for call in calls)
+        return next(
+            (call for call, name in names if name.startswith("scipy.") and name not in rules.scipy()), None
+        )
 
     def _is_imported(self, node: cst.CSTNode) -> bool:
         """Return whether an import may bind a name where it is used."""

@@ -58,6 +58,12 @@ STAYING = {
                         heapq.heappush(queue, (x[k, j], j))
             return x
     """,
+    "functions of SciPy that are not compiled": """
+        def edges(x, n):
+            for k in range(n):
+                x[1:-1] = ndimage.grey_erosion(x, 3)[1:-1] * k
+            return x
+    """,
     "a method of a class of another library": """
         class Net(torch.nn.Module):
             def forward(self, x, n):
@@ -103,7 +109,7 @@ COMPILED = {
 @pytest.mark.parametrize("text", STAYING.values(), ids=STAYING)
 def test_functions_that_numpy_has_no_part_in_stay(text: str) -> None:
     names = ("heapq", "sqlite3", "warnings", "matplotlib.pyplot as plt", "numpy as np")
-    imports = "".join(f"import {name}\n" for name in names)
+    imports = "".join(f"import {name}\n" for name in names) + "from scipy import ndimage\n"
     imports += "try:\n    import torch\nexcept ImportError:\n    torch = None\n\nzero = np.zeros(3)\n"
     after = convert(imports + dedent(text), AS_SOURCE).text
     assert dedent(text) in after
