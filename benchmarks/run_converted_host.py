@@ -165,6 +165,7 @@ def start(task: str, way: str, path: Path) -> subprocess.Popen[str]:
     """Start the process that measures a file in one way."""
     compiled = Path(tempfile.gettempdir()) / "np2tf-compiled"
     variables = {"PYTHONPATH": str(ROOT), "NP2TF_JIT": "off", "MALLOC_TOP_PAD_": str(2**27)}
+    variables["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for one another make other work decide
     variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(compiled)}
     return subprocess.Popen(
         [sys.executable, __file__, "--task", task, "--way", way, str(path)],
