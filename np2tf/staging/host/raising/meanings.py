@@ -110,7 +110,9 @@ class Meanings:
         value = self.objects.value_of(node)
         if isinstance(node, ast.Name) and node.id not in self._own and node.id not in self._names:
             value = getattr(builtins, node.id, _ABSENT)
-        return value is not _ABSENT and any(value is getattr(builtins, name) for name in names)
+        if value is node or value is _ABSENT:
+            return False
+        return any(value is getattr(builtins, name) for name in names)
 
     def python(self, operator: str, place: ast.AST) -> ast.expr:
         """Return the expression of an operator's meaning in Python."""
