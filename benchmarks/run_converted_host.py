@@ -11,7 +11,8 @@ none. A program runs in a new process each time, in turn, after the imports of N
 not counted; what the program prints must be equal. The exit status is 1 if an output differs.
 
 The C library gives freed memory back where it happens to lie at the end of the heap, which makes the same
-kernel up to twice as slow after the import of any module. Here it keeps that memory (`MALLOC_TOP_PAD_`).
+kernel up to twice as slow after the import of any module. Here it keeps that memory (`MALLOC_TOP_PAD_`); at
+other times np2tf sees to that in a converted file (`np2tf.config.freed_memory`), and not in its source.
 """
 
 from __future__ import annotations
@@ -162,7 +163,10 @@ def run_program(way: str, path: Path) -> None:
 
 def start(task: str, way: str, path: Path) -> subprocess.Popen[str]:
     """Start the process that measures a file in one way."""
+    compiled = Path(tempfile.gettempdir()) / "np2tf-compiled"
     variables = {"PYTHONPATH": str(ROOT), "NP2TF_JIT": "off", "MALLOC_TOP_PAD_": str(2**27)}
+    variables["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for one another make other work decide
+    variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(compiled)}
     return subprocess.Popen(
         [sys.executable, __file__, "--task", task, "--way", way, str(path)],
         stdin=subprocess.PIPE,

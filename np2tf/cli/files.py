@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import click
+
 from np2tf.cli.configuration import Configurations, Settings, spec_of, verdict
 
 # -- discovery -----------------------------------------------------------------------------------------------
@@ -81,7 +83,11 @@ class Search:
     _has_matches: bool = field(default=False, init=False, repr=False)
 
     def files(self, paths: Iterable[Path]) -> Iterator[FoundFile]:
-        """Yield the files in the order of the arguments, each once; in a folder by name, subfolders last."""
+        """Yield the files in the order of the arguments, each once; in a folder by name, subfolders last.
+
+        Raises:
+            click.UsageError: a path is a pipe or a device, which can be read once or never.
+        """
         self._real_paths, self.empty_folders = set(), []
         for path in paths:
             if self.force_exclude and self.excludes(path):
@@ -91,6 +97,8 @@ class Search:
                 yield from self._below(path)
                 if not self._has_matches:
                     self.empty_folders.append(path)
+            elif path.exists() and not path.is_file():
+                raise click.UsageError(f"{path} is no regular file; `-` reads the standard input")
             elif self._is_new(path):
                 yield FoundFile(path, path.parent)
 

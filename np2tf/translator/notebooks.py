@@ -95,7 +95,17 @@ def _after_space(text: str, at: int) -> int:
 
 #: Magics of whole cells after which the text is still Python.
 _PYTHON = re.compile(r"%%(?:time|timeit|capture|prun|memit|python3?)\b")
-_MAGIC = re.compile(r"\s*(?:[%!?]|[\w.*]+\?{1,2}\s*$|[\w.]+\s*=\s*[%!])")
+#: The last alternative is IPython's automagic, `cd /content`.
+_MAGIC = re.compile(
+    r"\s*(?:[%!?]|[\w.*]+\?{1,2}\s*$|[\w.]+\s*=\s*[%!]|"
+    r"(?:cd|ls|pwd|pip|conda|mkdir|rm|cp|mv|cat)(?:\s+[\w/.~-]|\s*$))"
+)
+#: Magics outside of functions that neither read nor bind names, as the shell's commands without `$x` and
+#: `{x}`.
+_APART = re.compile(
+    r"(?:!|%%(?:time|capture)\s*$|(?:%(?:matplotlib|load_ext|reload_ext|autoreload|config|precision|env)|"
+    r"%?(?:cd|ls|pwd|pip|conda|mkdir|rm|cp|mv|cat))\b)[^{$]*$"
+)
 _TARGET = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*[%!]")
 _NAME = "np2tf_magic_"
 
@@ -155,8 +165,8 @@ class Magics:
     def _stand_in(self, line: str) -> str:
         name = f"{_NAME}{len(self.lines)}"
         self.lines.append(line)
-        # A magic can read and do anything. `exec` says that to the translator.
-        value = f"exec({name})"
+        # Most magics can read and do anything. `exec` says that to the translator.
+        value = f"print({name})" if _APART.match(line) else f"exec({name})"
         target = _TARGET.match(line)
         return _indent(line) + (f"{target[1]} = {value}" if target is not None else value)
 

@@ -95,7 +95,7 @@ def translate(source: Source, options: Options) -> Result:
     report = Report.of(source.path, source.text)
     forget()
     try:
-        facts = Facts.of(source.module, source.path, options.reexports)
+        facts = Facts.of(source.module, source.path, options.reexports, leaves_foreign=options.leaves_foreign)
         if options.target == "np2tf":
             has_work = import_statements.has_translations(
                 facts, options.passed_on

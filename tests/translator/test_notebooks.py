@@ -95,11 +95,11 @@ def test_all_else_is_byte_for_byte(indent: int | None, ascii: bool, end: str, pa
 @pytest.mark.parametrize(
     "magic",
     [
-        "%matplotlib inline",
-        '!ls *.py | grep "it\'s"',
         "np.sum?",
         "?np.sum",
-        "%%time\n",
+        "%%timeit\n",
+        "%run other.py",
+        "!echo {np.pi}",
         "files = !ls",
         "t = %timeit -o f(1)",
         "%timeit np.sum(x)",
@@ -116,6 +116,24 @@ def test_magics_stay(magic: str, path: Path) -> None:
     assert "import numpy as np" in first
     assert "from np2tf import tnp" in first
     assert run("check", "-q", path).stdout == ""
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%matplotlib inline",
+        "%load_ext autoreload\n%autoreload 2",
+        '!ls *.py | grep "it\'s"',
+        "%%time\n",
+        "cd /content/",
+        "pip install numpy",
+        "ls",
+    ],
+)
+def test_magics_that_read_no_names_keep_no_import(magic: str, path: Path) -> None:
+    first, second = converted(path, notebook("import numpy as np", f"{magic}\nx = np.ones(2)"))
+    assert second == f"{magic}\nx = tnp.ones(2)"
+    assert first == "from np2tf import tnp"
 
 
 def test_cells_in_other_languages(path: Path) -> None:

@@ -3,7 +3,9 @@
 The GNU C library asks the operating system for the memory of each array of 32 MB and more, and gives it back
 at once. So every page is mapped and cleared again for each array, which can cost more than the computation:
 on a virtual machine an elementwise expression of two arrays of 50 MB took 110 ms, and 10 ms if the memory was
-kept. The arrays of NumPy, the results of TensorFlow and the temporary arrays of XLA all come from there.
+kept. Smaller arrays lie on the heap, whose end the library gives back when it is free: whether a program with
+arrays of 0.3 MB takes 20 or 35 ms depends on how they happen to lie, and so on what was imported before. The
+arrays of NumPy, the results of TensorFlow and the temporary arrays of XLA all come from there.
 
 See https://man7.org/linux/man-pages/man3/mallopt.3.html.
 """
@@ -13,7 +15,6 @@ from __future__ import annotations
 import os
 import sys
 
-from np2tf.arrays.front.tensorflow_loading import when_loaded
 from np2tf.core.settings import config
 
 #: The parameters of `mallopt`: the free memory from which the library returns it, and the size from which an
@@ -48,4 +49,5 @@ def follow_setting() -> None:
         config.follow("freed_memory", _set_parameters)
 
 
-when_loaded(follow_setting)
+# Whoever loads this module jits functions, as converted files do: arrays of a steady size come and go.
+follow_setting()

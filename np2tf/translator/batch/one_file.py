@@ -148,7 +148,8 @@ def facts_of(outcome: Outcome, options: Options) -> Facts | None:
     path = str(outcome.path)
     text = outcome.notebook.text if outcome.notebook is not None else outcome.before
     try:
-        return Facts.of(Source.of(text, path).module, path, options.reexports)
+        module = Source.of(text, path).module
+        return Facts.of(module, path, options.reexports, leaves_foreign=options.leaves_foreign)
     except (SourceError, RecursionError):
         return None
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
+from np2tf.translator.control.conditions import bare
 from np2tf.translator.control.construct import SmallConstruct, StatementConstruct
 from np2tf.translator.control.jumps import is_bool, jumps_in, leaves
 from np2tf.translator.control.layout import (
@@ -29,6 +31,7 @@ from np2tf.translator.control.layout import (
 )
 from np2tf.translator.control.scope import CannotLower, Scope
 from np2tf.translator.facts.dataflow import NO_NAMES, Names, live_before, reads, step_of, writes
+from np2tf.translator.tree.blanks import is_blank_line
 from np2tf.translator.tree.nodes import walk
 from np2tf.translator.tree.templates import Statement
 
@@ -86,7 +89,7 @@ def _chain_of(lowering: Lowering, node: cst.If, scope: Scope) -> _Chain:
     while (next_link := _next_link(links[-1])) is not None and _follows(lowering, node, next_link):
         links.append(next_link)
     last = links[-1]
-    tests = [code(link.test) for link in links]
+    tests = [code(bare(link.test)) for link in links]
     if len(links) > 1:
         is_plain = is_bool(node.test) or getattr(node.test, "value", None) in scope.added_names
         tests = [
@@ -434,13 +437,20 @@ def _with_helpers(lowering: Lowering, node: cst.If, lowered: _Lowered, scope: Sc
         callees.append(name)
         footer = footer_of(branch.owner)
         tail = [] if _ends_itself(branch) else return_statement(outputs, footer)
-        above = [*node.leading_lines, *branch.leading_comments] if not out else branch.leading_comments
+        above = branch.leading_comments if out else _joined(node.leading_lines, branch.leading_comments)
         params = rename_parameters(operands, branch.shared_names, lowering.naming)
         first = rebind_parameters(operands, branch.shared_names, lowering.naming)
         function = helper(name, params, [*first, *branch.statements, *tail], above, branch.header, scope.room)
         out.append(function if tail else with_footer(function, footer))
     top_lines = blank() if out else node.leading_lines
     return [*out, line(lowered.call(callees, lowered.values, scope), top_lines)]
+
+
+def _joined(lines: Sequence[cst.EmptyLine], others: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+    """Return lines above a statement and above another one behind it, with one blank line between them."""
+    if lines and is_blank_line(lines[-1]):
+        others = list(dropwhile(is_blank_line, others))
+    return [*lines, *others]
 
 
 def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:

@@ -25,7 +25,7 @@ def is_lowered(judge: Decider, node: cst.IfExp) -> bool:
 def ternary_edit(node: cst.IfExp) -> cst.BaseExpression:
     """Return the call for a conditional expression."""
     return expression("np2tf.cond({test}, lambda: {body}, lambda: {orelse})",
-                      test=node.test, body=node.body, orelse=node.orelse)  # fmt: skip
+                      test=bare(node.test), body=bare(node.body), orelse=bare(node.orelse))  # fmt: skip
 
 
 #: The row of `constructs.py`.
@@ -38,6 +38,7 @@ TERNARY = {cst.IfExp: ExpressionConstruct(is_lowered, ternary_edit)}
 #
 # The second operand becomes a lambda, so that it is evaluated only if Python would evaluate it.
 
+_NEED_PARENTHESES = (cst.Tuple, cst.GeneratorExp, cst.NamedExpr, cst.Yield)
 _SIMPLE = (cst.Name, cst.BaseNumber, cst.SimpleString)
 
 
@@ -61,20 +62,20 @@ def is_comparison_lowered(judge: Decider, node: cst.Comparison) -> bool:
 def boolean_edit(node: cst.BaseExpression) -> cst.BaseExpression:
     """Return the operator call for a boolean expression."""
     if type(node) is cst.UnaryOperation:
-        return expression("np2tf.not_({x})", x=_bare(node.expression))
+        return expression("np2tf.not_({x})", x=bare(node.expression))
     if type(node) is cst.BooleanOperation:
         operator = "and_" if type(node.operator) is cst.And else "or_"
-        return expression(f"np2tf.{operator}({{a}}, lambda: {{b}})", a=node.left, b=node.right)
+        return expression(f"np2tf.{operator}({{a}}, lambda: {{b}})", a=bare(node.left), b=bare(node.right))
     if type(node) is cst.Comparison:
         return _identity(node) if asks_for_truth(node) else _chain(node)
     return node
 
 
-def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
-    """Return an operand without its parentheses, because the operator call has parentheses of its own."""
-    if type(operand) is not cst.Call or any(
-        not parenthesis.whitespace_after.empty for parenthesis in operand.lpar
-    ):
+def bare(operand: cst.BaseExpression) -> cst.BaseExpression:
+    """Return an operand on one line without its parentheses, because the call has parentheses of its own."""
+    if not operand.lpar or isinstance(operand, _NEED_PARENTHESES):
+        return operand
+    if "\n" in cst.Module([]).code_for_node(operand):
         return operand
     return operand.with_changes(lpar=(), rpar=())
 
@@ -82,7 +83,7 @@ def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
 def _identity(node: cst.Comparison) -> cst.BaseExpression:
     """Return `np2tf.is_(a, True)` for `a is True`, and its negation for `a is not True`."""
     part = node.comparisons[0]
-    test = expression("np2tf.is_({a}, {truth})", a=_bare(node.left), truth=part.comparator)
+    test = expression("np2tf.is_({a}, {truth})", a=bare(node.left), truth=part.comparator)
     return test if type(part.operator) is cst.Is else expression("np2tf.not_({test})", test=test)
 
 

@@ -16,7 +16,7 @@ from np2tf.translator.facts.classes import decorators
 from np2tf.translator.facts.dataflow import parameters
 from np2tf.translator.facts.effects import Effects
 from np2tf.translator.facts.facts import Facts
-from np2tf.translator.facts.foreign_values import OF_ACTIONS, OF_VALUES, ForeignValues
+from np2tf.translator.facts.foreign_values import OF_ACTIONS, OF_OBJECTS, OF_VALUES, ForeignValues
 from np2tf.translator.facts.recursion import Recursion
 from np2tf.translator.linking.summary import by_callee
 from np2tf.translator.rewrites.uses import stays, uses
@@ -139,9 +139,11 @@ class _Judges:
         }
 
     def _has_no_arrays(self, function: cst.FunctionDef, work: ArrayWorks) -> bool:
-        """Return whether a function works on another library's values, or only on lists that it makes."""
+        """Return whether a function works on another library's values, or on Python's own objects."""
         assert self._foreign is not None
-        return self._foreign.use(function, OF_VALUES) is not None or work.of(function).is_about_own_lists
+        if self._foreign.use(function, OF_VALUES | OF_OBJECTS) is not None:
+            return True
+        return work.of(function).is_about_own_lists
 
     def reached_from(self, functions: set[cst.FunctionDef]) -> list[cst.FunctionDef]:
         """Return the candidates among these functions and all that they call, in the order of the module."""
@@ -178,9 +180,16 @@ class _Judges:
         return outcome
 
     def _acts(self, function: cst.FunctionDef) -> Unfit | None:
-        """Return why a function stays as it is, if it acts on a screen, a file or another program."""
-        use = self._foreign.use(function, OF_ACTIONS | OF_VALUES) if self._foreign is not None else None
-        return None if use is None else Unfit("NP2TF401", use[0], {"reason": f"uses {use[1]}"})
+        """Return why a function stays as it is, if it works on what no compiled code has."""
+        libraries = OF_ACTIONS | OF_VALUES | OF_OBJECTS
+        use = self._foreign.use(function, libraries) if self._foreign is not None else None
+        if use is not None:
+            return Unfit("NP2TF401", use[0], {"reason": f"uses {use[1]}"})
+        call = self._foreign.of_scipy(function) if self._foreign is not None else None
+        if call is None:
+            return None
+        name = self._facts.code(call.func)
+        return Unfit("NP2TF401", call, {"reason": f"calls `{name}`, which compiled code does not have"})
 
 
 def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:

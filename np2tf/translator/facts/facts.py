@@ -111,10 +111,19 @@ class Facts:
     """
     _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
     _positions: Positions
+    leaves_foreign: bool = False
+    """Whether functions that use other libraries' values stay as they are (`foreign_values`)."""
     _results: dict[Hashable, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, module: cst.Module, path: str = "", reexports: Sequence[Reexport] = ()) -> Facts:
+    def of(
+        cls,
+        module: cst.Module,
+        path: str = "",
+        reexports: Sequence[Reexport] = (),
+        *,
+        leaves_foreign: bool = False,
+    ) -> Facts:
         """Analyse a module; `reexports` are the names of NumPy that it imports from other files."""
         nodes, numbers = arrange(module)
         by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
@@ -128,7 +137,7 @@ class Facts:
         kinds, compiler_nodes = Kinds(scopes, imports, parents), read_by_compilers(module)
         folders = frozenset(PurePath(path).parts[:-1])
         fields = (kinds, instances, compiler_nodes, folders, by_class, Positions(module, parents))
-        return cls(module, parents, scopes, imports, *fields)
+        return cls(module, parents, scopes, imports, *fields, leaves_foreign=leaves_foreign)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Return every node of exactly this class, in source order."""

@@ -10,11 +10,13 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.numpy_imports import BUILTINS, NumpyImport
 from np2tf.translator.facts.scopes import FreshNames
 from np2tf.translator.rewrites.import_order import keep_sorted
+from np2tf.translator.rewrites.mending import is_mended_alone
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import (
     MODULES,
     comparison_target,
     has_moved,
+    is_untouched,
     quoted_annotations,
     quoted_types,
     stays,
@@ -43,7 +45,7 @@ class KeptImports:
             name = facts.imports.assigned_from.get(use.name, use.name)
             owner = facts.scopes.owner(name)
             bindings = owner.bindings[name.value] if owner is not None else []
-            is_comparison = comparison_target(facts, use) is not None and use.name not in facts.compiler_nodes
+            is_comparison = comparison_target(facts, use) is not None and not is_untouched(facts, use)
             is_kept = stays(facts, use)
             if is_comparison or is_kept:
                 self._numpy_bindings.update(bindings)
@@ -174,7 +176,7 @@ def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
         not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import)
         for numpy_import in facts.imports.statements
     )
-    return are_changed or any(has_moved(facts, use) for use in uses(facts))
+    return are_changed or any(has_moved(facts, use) or is_mended_alone(facts, use) for use in uses(facts))
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:

@@ -16,7 +16,7 @@ from np2tf.core.rules import Rule
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.rewrites import removed_names
 from np2tf.translator.rewrites.plan import Plan
-from np2tf.translator.rewrites.uses import Use, has_moved, is_target, uses
+from np2tf.translator.rewrites.uses import Use, has_moved, is_target, is_untouched, uses
 from np2tf.translator.tree.nodes import bound_name, name_node
 from np2tf.translator.tree.templates import statement
 
@@ -105,6 +105,13 @@ def _can_be_imported(rule: Rule) -> bool:
     """Return whether an import of the new name binds the same object."""
     is_name = rule.removed and bool(rule.new_name) and not rule.builtin and not rule.negated
     return is_name and not removed_names.is_call_needed(rule)
+
+
+def is_mended_alone(facts: Facts, use: Use) -> bool:
+    """Return whether a function that stays as it is uses a name that NumPy now spells in another way."""
+    if not is_untouched(facts, use) or type(use.node) is not cst.Attribute or is_target(facts, use.node):
+        return False
+    return any(found.node is use.node for found in removed_uses(facts))
 
 
 def report(facts: Facts, report: Report) -> None:

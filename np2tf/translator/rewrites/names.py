@@ -20,6 +20,7 @@ from np2tf.translator.rewrites.uses import (
     comparison_target,
     has_moved,
     is_target,
+    is_untouched,
     numpys_own,
     quoted_annotations,
     stays,
@@ -40,18 +41,14 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             # The assigned name is np2tf's, and its use means NumPy.
             plan.add(use.name, _renamer(facts.imports.assigned_from[use.name].value))
         compared = compared_expression(facts, use)
-        if (
-            compared is not None
-            and compared not in compared_expressions
-            and use.name not in facts.compiler_nodes
-        ):
+        if compared is not None and compared not in compared_expressions and not is_untouched(facts, use):
             compared_expressions.add(compared)
             plan.require(runtime=True)
             plan.add(compared, lambda compared: expression("np2tf.numpy_function({f})", f=compared))
-        if target is not None and use.name not in facts.compiler_nodes:
+        if target is not None and not is_untouched(facts, use):
             plan.add(target, _extend_comparison(plan, use))
         elif stays(facts, use):
-            if use.rule is not None and has_moved(facts, use):
+            if use.rule is not None and (has_moved(facts, use) or mending.is_mended_alone(facts, use)):
                 removed_names.replace(facts, plan, use.node, use.rule, None)
         elif use.rule is not None and use.rule.removed and use.qualified_name not in target_names:
             removed_names.replace(facts, plan, use.node, use.rule, name_node(plan.tnp_name))
@@ -68,7 +65,7 @@ def report_only(facts: Facts, report: Report) -> None:
     """Report the uses that stay on NumPy, with the reasons."""
     for use in uses(facts):
         place = facts.place
-        if use.on_numpy or use.name in facts.compiler_nodes or mending.is_told(facts, use):
+        if use.on_numpy or is_untouched(facts, use) or mending.is_told(facts, use):
             continue
         if use.rule is not None and use.rule.kind == "no":
             report.add("NP2TF003", *place(use.node), name=facts.code(use.node), reason=use.rule.reason)
@@ -95,7 +92,7 @@ def _report_parts(facts: Facts, report: Report) -> None:
     """
     told = set()
     for use in uses(facts):
-        if not use.on_numpy or use.name in facts.compiler_nodes:
+        if not use.on_numpy or is_untouched(facts, use):
             continue
         node, name = use.node, use.qualified_name
         longer = facts.parents[node]

@@ -7,6 +7,7 @@ import libcst as cst
 from np2tf.core.diagnostics import Report
 from np2tf.translator.facts.classes import Classes
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.foreign_values import nodes_left
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import dotted_name
@@ -26,7 +27,11 @@ def plan_buffers(facts: Facts, plan: Plan, report: Report, options: Options) -> 
     A local variable is rebound to it, so that later writes to the variable show in the new array.
     """
     for call in facts.nodes(cst.Call):
-        if not _constructs(facts, call) or any(arg.star for arg in call.args):
+        if (
+            call in facts.get(nodes_left)
+            or not _constructs(facts, call)
+            or any(arg.star for arg in call.args)
+        ):
             continue
         for k, arg in enumerate(call.args):
             if arg.keyword.value == _KEYWORD if arg.keyword else k == _POSITION:
@@ -74,7 +79,9 @@ def _constructs(facts: Facts, call: cst.Call) -> bool:
 def plan_stack_levels(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Plan the calls of `warnings.warn` that report another line than their own."""
     for call in facts.nodes(cst.Call):
-        if facts.imports.imported_name(call.func) == "warnings.warn" and _tells_of_another_line(call):
+        if call in facts.get(nodes_left) or facts.imports.imported_name(call.func) != "warnings.warn":
+            continue
+        if _tells_of_another_line(call):
             plan.add(call.func, lambda func: expression("np2tf.warn"))
             plan.require(runtime=True)
 

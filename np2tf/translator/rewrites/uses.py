@@ -12,6 +12,7 @@ import libcst as cst
 from np2tf.core import rules
 from np2tf.core.rules import Rule
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.foreign_values import nodes_left
 from np2tf.translator.rewrites.removed_names import (
     is_call_needed,
     is_called_alike,
@@ -108,9 +109,14 @@ def is_target(facts: Facts, node: cst.CSTNode) -> bool:
     return type(up) is cst.AssignTarget or type(up) is cst.Del
 
 
+def is_untouched(facts: Facts, use: Use) -> bool:
+    """Return whether a use is in a function that another compiler reads, or that stays as it is."""
+    return use.name in facts.compiler_nodes or use.name in facts.get(nodes_left)
+
+
 def stays(facts: Facts, use: Use) -> bool:
     """Return whether a use stays on NumPy."""
-    if use.name in facts.compiler_nodes:
+    if is_untouched(facts, use):
         return True
     if use.on_numpy or not use.is_known or is_target(facts, use.node):
         return True

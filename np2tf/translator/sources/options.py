@@ -46,3 +46,8 @@ class Options:
     """The names of NumPy that this file imports from other files of the project."""
     target: str = "np2tf"
     """What the translation runs on: `np2tf`, or `tf` for TensorFlow alone."""
+
+    @property
+    def leaves_foreign(self) -> bool:
+        """True if functions that use other libraries' values stay as they are, with their names of NumPy."""
+        return self.as_source and self.numpy_only and self.target == "np2tf"

@@ -219,10 +219,11 @@ def _other_text(place: _Place, module: cst.Module, width: int) -> str | None:
     part = place.part
     if type(part) is cst.SimpleStatementLine:
         bare = part.with_changes(leading_lines=(), trailing_whitespace=cst.TrailingWhitespace())
-        text = module.code_for_node(bare).rstrip("\n")
+        text = module.code_for_node(bare).rstrip("\r\n")
     else:
         text = f"{place.keyword} {module.code_for_node(part)}:"
-    if "\\\n" in text.replace("\r", ""):  # a formatter leaves such lines as they are
+    text = text.replace("\r\n", "\n")
+    if "\\\n" in text:  # a formatter leaves such lines as they are
         return None
     if "\n" not in text and len(text) <= width - place.column:
         return None
@@ -419,10 +420,12 @@ def _operands(node: cst.BaseExpression, level: int | None = None) -> Iterator[tu
         yield "", node.left
         for part in node.comparisons:
             yield _text_of_operator(part.operator), part.comparator
-    elif type(node) is cst.IfExp and level is None:
+    elif type(node) is cst.IfExp and level in (None, _CONDITIONAL):
         yield "", node.body
         yield "if", node.test
-        yield "else", node.orelse
+        others = [] if node.orelse.lpar else list(_operands(node.orelse, _CONDITIONAL))
+        yield "else", others[0][1] if others else node.orelse
+        yield from others[1:]
 
 
 def _operands_or_itself(node: cst.BaseExpression, level: int) -> list[tuple[str, cst.BaseExpression]]:
@@ -461,8 +464,9 @@ def _chain(node: cst.Call | cst.Attribute | cst.Subscript) -> list[Any]:
 def _arguments(node: cst.Call) -> Any:
     if not node.args:
         return "()"
-    if len(node.args) == 1 and type(node.args[0].value) is cst.GeneratorExp:
-        return _Group(["(", _Indented([_Line(), _Group(_clauses(node.args[0].value))]), _Line(), ")"])
+    first = node.args[0]
+    if len(node.args) == 1 and not first.star and type(first.value) is cst.GeneratorExp:
+        return _Group(["(", _Indented([_Line(), _Group(_clauses(first.value))]), _Line(), ")"])
     items = []
     for arg in node.args:
         head = arg.star if arg.keyword is None else f"{arg.keyword.value}="
@@ -509,15 +513,15 @@ def _display(node: cst.Tuple | cst.List) -> Any:
 
 
 def _items(items: Sequence[_Item]) -> list[Any]:
-    """Return the items with commas; a comma behind the last one keeps each on its own line."""
+    """Return the items with commas; a comma behind the last one keeps each on its own line. An only item gets
+    no comma.
+    """
     parts: list[Any] = []
     for number, item in enumerate(items):
         parts += ([",", _Line(" ")] if number else []) + list(item.parts)
-    return (
-        [*parts, _Group([_IfBroken(",")], is_broken=True)]
-        if items[-1].has_comma
-        else [*parts, _IfBroken(",")]
-    )
+    if items[-1].has_comma:
+        return [*parts, _Group([_IfBroken(",")], is_broken=True)]
+    return parts if len(items) == 1 else [*parts, _IfBroken(",")]
 
 
 def _in_brackets(start: str, items: Sequence[Any], end: str, is_call: bool) -> _Group:
@@ -575,6 +579,8 @@ def _end(node: cst.BaseExpression, place: int) -> cst.BaseExpression:
 
 
 def _is_bracketed(node: cst.BaseExpression) -> bool:
+    if type(node) is cst.UnaryOperation and not node.lpar:
+        return _is_bracketed(node.expression)
     return bool(node.lpar) or isinstance(node, _BRACKETED)
 
 

@@ -142,3 +142,26 @@ def test_a_path_that_does_not_exist(name: str, folder: Path) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "nowhere.py" in result.stderr
     assert "exist" in result.stderr or "no such file" in result.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are named pipes only where POSIX is")
+@pytest.mark.parametrize("name", ["convert", "check", "report"])
+def test_a_named_pipe(name: str, folder: Path) -> None:
+    """Is wrong usage: reading it would wait for a writer. In a folder it is passed over."""
+    os.mkfifo("pipe.py")
+    result = np2tf(name, "good.py", "pipe.py")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "pipe.py is no regular file" in result.stderr
+    assert "pipe.py" not in np2tf("check", ".").output
+
+
+def test_suppressions_are_not_written_into_notebooks(folder: Path) -> None:
+    """It is told, and the notebook stays."""
+    cell = {**CELL, "source": ["import numpy as np\n", "np.asfarray([1])"]}
+    data = notebook(cells=[cell])
+    Path("n.ipynb").write_bytes(data)
+    told = np2tf("check", "--add-ignore", "n.ipynb")
+    assert told.exit_code == 1
+    assert "n.ipynb:1:1: NP2TF906" in told.stdout
+    assert "suppressions in notebooks are written by hand" in told.stdout
+    assert Path("n.ipynb").read_bytes() == data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import linecache
 import subprocess
 import sys
 import textwrap
@@ -36,6 +37,31 @@ def function_of(text: str, folder: Path, name: str = "f") -> types.FunctionType:
     """The function of a text, below the imports of a converted file."""
     function: types.FunctionType = getattr(module_of(HEAD + textwrap.dedent(text), folder), name)
     return function
+
+
+def test_only_the_part_of_the_file_with_the_function_is_read(tmp_path: Path) -> None:
+    """A decorated function is found without the text of the rest of its file, which would take longer."""
+    text = """
+        def deco(f):
+            return f
+
+
+        @deco
+        @deco
+        def f(x):
+            def step(i, x):
+                return x + i
+
+            return np2tf.for_loop(range(3), step, x)
+    """
+    function = function_of(text, tmp_path)
+    path = function.__code__.co_filename
+    lines = [line.replace("return f", "return (") for line in linecache.getlines(path)]
+    linecache.cache[path] = (0, None, lines, path)
+    new = raised(function)
+    assert new is not None
+    assert operators_in(new) == set()
+    assert new(1) == 4
 
 
 # -- what is converted ---------------------------------------------------------------------------------------

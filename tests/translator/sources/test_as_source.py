@@ -41,6 +41,41 @@ STAYING = {
                 sqlite3.connect(connection).execute("insert into t values (?)", (row[0, 1] * 2,))
                 row[0] = 0
     """,
+    "NumPy on values of another library": """
+        def mean(x, n):
+            if type(x) is np.ndarray or x is np.pi:
+                return np.mean(x[:n])
+            return float(np.asarray(torch.mean(x)) + np.finfo(np.float64).eps)
+    """,
+    "a search with a queue of Python's": """
+        def search(x, start, n):
+            queue = [(0.0, start)]
+            while queue:
+                cost, k = heapq.heappop(queue)
+                for j in range(n):
+                    if x[k, j] * cost < x[j, k]:
+                        x[j, k] = x[k, j] * cost
+                        heapq.heappush(queue, (x[k, j], j))
+            return x
+    """,
+    "functions of SciPy that are not compiled": """
+        def edges(x, n):
+            for k in range(n):
+                x[1:-1] = ndimage.grey_erosion(x, 3)[1:-1] * k
+            return x
+    """,
+    "a method of a class of another library": """
+        class Net(torch.nn.Module):
+            def forward(self, x, n):
+                for k in range(n):
+                    x[1:-1] = np.sin(x[2:] + x[:-2]) * k
+                return x
+    """,
+    "a warning of the caller": """
+        def show(field):
+            warnings.warn("slow", stacklevel=2)
+            plt.imshow(np.log(field))
+    """,
     "a plot in a loop": """
         def show(field, n):
             for k in range(n):
@@ -73,14 +108,23 @@ COMPILED = {
 
 @pytest.mark.parametrize("text", STAYING.values(), ids=STAYING)
 def test_functions_that_numpy_has_no_part_in_stay(text: str) -> None:
-    names = ("sqlite3", "matplotlib.pyplot as plt", "numpy as np", "torch")
-    imports = "".join(f"import {name}\n" for name in names) + "\nzero = np.zeros(3)\n"
+    names = ("heapq", "sqlite3", "warnings", "matplotlib.pyplot as plt", "numpy as np")
+    imports = "".join(f"import {name}\n" for name in names) + "from scipy import ndimage\n"
+    imports += "try:\n    import torch\nexcept ImportError:\n    torch = None\n\nzero = np.zeros(3)\n"
     after = convert(imports + dedent(text), AS_SOURCE).text
     assert dedent(text) in after
     assert "np2tf.jit" not in after
     assert "tnp.zeros(3)" in after
+    assert ("import numpy as np" in after) == ("np." in text)
+    assert convert(after, AS_SOURCE).text == after
     everything = convert(imports + dedent(text), Options(as_source=True, numpy_only=False)).text
     assert dedent(text) not in everything
+
+
+def test_removed_names_are_mended_in_functions_that_stay() -> None:
+    text = "import seaborn\nimport numpy as np\n\n\ndef show(x):\n    seaborn.lineplot(np.asfarray(x))\n"
+    after = text.replace("np.asfarray(x)", "np.asarray(x, dtype=np.float64)")
+    assert convert(text, AS_SOURCE).text == after
 
 
 @pytest.mark.parametrize(("text", "line"), COMPILED.values(), ids=COMPILED)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 from np2tf.staging.host.raising.names import SCOPES, Names, bound_by, outside
+from np2tf.staging.host.raising.trees import parts, walk
 
 #: Names that are bound; None behind a statement that control never passes.
 Bound = frozenset[str] | None
@@ -21,6 +22,7 @@ class Assigned:
         statements: the body.
         parameters: the names that are bound at its start.
         tracked: the scope's own names.
+        names_of: returns the names of a scope inside it.
 
     Attributes:
         before: the id of each statement -> the tracked names that are certainly bound before it.
@@ -28,8 +30,13 @@ class Assigned:
     """
 
     def __init__(
-        self, statements: Sequence[ast.stmt], parameters: Iterable[str], tracked: Iterable[str]
+        self,
+        statements: Sequence[ast.stmt],
+        parameters: Iterable[str],
+        tracked: Iterable[str],
+        names_of: Callable[[ast.AST], Names] = Names,
     ) -> None:
+        self._names_of = names_of
         self.before: dict[int, frozenset[str]] = {}
         self.is_certain = True
         self._tracked = frozenset(tracked)
@@ -63,7 +70,7 @@ class Assigned:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             for part in outside(node):
                 bound = self._expression(part, bound)  # type: ignore[arg-type]
-            self._require((Names(node).free & self._tracked) - {node.name}, bound)
+            self._require((self._names_of(node).free & self._tracked) - {node.name}, bound)
             return bound | {node.name}
         if isinstance(node, ast.Delete):
             bound = self._expressions(node, bound)
@@ -135,7 +142,7 @@ class Assigned:
         bound = self._expression(node.subject, bound)
         ends: list[Bound] = [bound]
         for case in node.cases:
-            names = [name for part in ast.walk(case.pattern) for name in bound_by(part)]
+            names = [name for part in walk(case.pattern) for name in bound_by(part)]
             inside = bound.union(names)
             if case.guard is not None:
                 inside = self._expression(case.guard, inside)
@@ -146,7 +153,7 @@ class Assigned:
 
     def _expressions(self, node: ast.AST, bound: frozenset[str], binds: bool = False) -> frozenset[str]:
         """Follow the expressions directly inside a node, in order."""
-        for child in ast.iter_child_nodes(node):
+        for child in parts(node):
             if isinstance(child, ast.expr):
                 bound = self._bind(child, bound) if binds else self._expression(child, bound)
             elif not isinstance(child, ast.stmt):
@@ -178,7 +185,7 @@ class Assigned:
         if isinstance(node, SCOPES):
             for part in outside(node):
                 bound = self._expression(part, bound)  # type: ignore[arg-type]
-            self._require(Names(node).free & self._tracked, bound)
+            self._require(self._names_of(node).free & self._tracked, bound)
             return bound
         return self._expressions(node, bound)
 

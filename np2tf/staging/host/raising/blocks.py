@@ -13,6 +13,7 @@ from np2tf.staging.host.raising.loops import raise_for, raise_map, raise_while
 from np2tf.staging.host.raising.meanings import Meanings
 from np2tf.staging.host.raising.roles import Roles
 from np2tf.staging.host.raising.scope import Context, Scope
+from np2tf.staging.host.raising.trees import walk
 from np2tf.staging.host.raising.writes import write_of
 
 _Construct = Callable[[ast.Call, Mapping[str, ast.FunctionDef], End, Scope, Context], list[ast.stmt]]
@@ -89,7 +90,7 @@ class _Blocks:
                 new = construct(value, helpers, end, self._scope, context)
             except CannotRaise:
                 return [statement]
-            names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+            names = {part.id for part in walk(value) if isinstance(part, ast.Name)}
             for name, helper in helpers.items():
                 if name in names:
                     above.remove(helper)

@@ -8,20 +8,12 @@ from collections.abc import Mapping
 from np2tf.staging.host.raising.ends import End
 from np2tf.staging.host.raising.helpers import CannotRaise, Helper, if_statement, leaves
 from np2tf.staging.host.raising.scope import Context, Scope
+from np2tf.staging.host.raising.trees import walk
 
 #: Expressions whose values are no functions, which `case` would call.
 _VALUES = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Constant)
 #: What a test consists of that computes with names and numbers alone.
-_PLAIN = (
-    *_VALUES,
-    ast.Name,
-    ast.BinOp,
-    ast.operator,
-    ast.unaryop,
-    ast.boolop,
-    ast.cmpop,
-    ast.expr_context,
-)
+_PLAIN = (*_VALUES, ast.Name, ast.BinOp)
 
 
 def raise_branches(
@@ -80,14 +72,14 @@ def _test(node: ast.expr, first: ast.expr | None) -> ast.expr:
     compare only what the first test has computed with, so that it does not matter when.
     """
     if isinstance(node, ast.Lambda):
-        if ast.unparse(node.args) or any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.body)):
+        if ast.unparse(node.args) or any(isinstance(part, ast.NamedExpr) for part in walk(node.body)):
             raise CannotRaise
         return node.body
     if not isinstance(node, _VALUES):
         raise CannotRaise
     if first is not None:
-        parts = list(ast.walk(node))
-        known = {part.id for part in ast.walk(first) if isinstance(part, ast.Name)}
+        parts = list(walk(node))
+        known = {part.id for part in walk(first) if isinstance(part, ast.Name)}
         names = {part.id for part in parts if isinstance(part, ast.Name)}
         if not names <= known or not all(isinstance(part, _PLAIN) for part in parts):
             raise CannotRaise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import linecache
 import types
 import warnings
@@ -13,9 +12,10 @@ from typing import Any
 from np2tf.core.faults import note_fault
 from np2tf.staging.host.raising.blocks import raise_function
 from np2tf.staging.host.raising.meanings import Meanings
-from np2tf.staging.host.raising.names import SCOPES, Names
+from np2tf.staging.host.raising.names import SCOPES, KnownNames
 from np2tf.staging.host.raising.roles import Roles, suspends
 from np2tf.staging.host.raising.scope import numbers
+from np2tf.staging.host.raising.trees import locate, walk
 from np2tf.staging.objects.code_names import codes_within
 
 #: Functions that see the names of their caller, or run text.
@@ -51,9 +51,14 @@ def _raise(code: types.CodeType, names: dict[str, Any]) -> types.CodeType | None
     lines = linecache.getlines(code.co_filename, names)
     if len(lines) < code.co_firstlineno:
         return None
-    for module in _modules(lines, code.co_firstlineno):
-        nodes = [node for node in ast.walk(module) if _is_of(node, code)]
-        if len(nodes) == 1 and code in set(codes_within(_compiled(module, code))):
+    for text in _texts(lines, code.co_firstlineno):
+        try:
+            is_known = code in set(codes_within(_compiled(text, code)))
+        except SyntaxError:
+            continue  # a part of the file that is no text of its own
+        module = ast.parse(text) if is_known else ast.Module([], [])
+        nodes = [node for node in walk(module) if _is_of(node, code)]
+        if len(nodes) == 1:
             return _raised_node(nodes[0], module, code, names)  # type: ignore[arg-type]
     return None
 
@@ -76,19 +81,20 @@ def _raised_node(
     return meanings.objects.put_into(new)
 
 
-def _modules(lines: Sequence[str], first_line: int) -> Iterator[ast.Module]:
+def _texts(lines: Sequence[str], first_line: int) -> Iterator[str]:
     """Yield the part of a module that a line is in, with the imports that Python compiles it by, and then the
     whole module, which takes longer.
     """
     start, end = first_line - 1, first_line
     while start > 0 and (_goes_on(lines[start]) or lines[start - 1].startswith("@")):
         start -= 1
-    while end < len(lines) and _goes_on(lines[end]):
+    is_decorated = lines[start].startswith("@")
+    while end < len(lines) and (is_decorated or _goes_on(lines[end])):
+        is_decorated = is_decorated and not lines[end].startswith(("def ", "class ", "async "))
         end += 1
-    with contextlib.suppress(SyntaxError):
-        above = "".join(line if line.startswith(("import ", "from ")) else "\n" for line in lines[:start])
-        yield ast.parse(above + "".join(lines[start:end]))
-    yield ast.parse("".join(lines))
+    above = "".join(line if line.startswith(("import ", "from ")) else "\n" for line in lines[:start])
+    yield above + "".join(lines[start:end])
+    yield "".join(lines)
 
 
 def _goes_on(line: str) -> bool:
@@ -102,23 +108,24 @@ def _is_of(node: ast.AST, code: types.CodeType) -> bool:
     return min([node.lineno, *(part.lineno for part in node.decorator_list)]) == code.co_firstlineno
 
 
-def _compiled(module: ast.Module, code: types.CodeType) -> types.CodeType:
+def _compiled(module: str | ast.Module, code: types.CodeType) -> types.CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python has given these when the file was imported
-        tree = ast.fix_missing_locations(module)
-        return compile(tree, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+        return compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
 
 
 def _raise_node(node: ast.FunctionDef, names: Mapping[str, Any]) -> Meanings | None:
     """Raise a function in its place, and return what its names mean; None if it must stay as it is."""
-    parts = list(ast.walk(node))
+    parts = list(walk(node))
     if suspends(node) or getattr(node, "type_params", None):
         return None
     mentioned = {part.id for part in parts if isinstance(part, ast.Name)}
     mentioned |= {part.attr for part in parts if isinstance(part, ast.Attribute)}
     if not mentioned.isdisjoint(_SEE_NAMES):
         return None
-    own = set().union(*(Names(part).bindings for part in parts if isinstance(part, SCOPES)))
+    known = KnownNames()
+    own = set().union(*(known.of(part).bindings for part in parts if isinstance(part, SCOPES)))
     meanings = Meanings(names, own)
-    raise_function(node, meanings, Roles(node, meanings), numbers())
+    raise_function(node, meanings, Roles(node, meanings, known), numbers())
+    locate(node, node)
     return meanings

@@ -11,6 +11,7 @@ from typing import Any
 from np2tf.core.operators import OPERATORS
 from np2tf.staging.host.raising.meanings import Meanings
 from np2tf.staging.host.raising.names import FUNCTIONS, Names, captured, parameters
+from np2tf.staging.host.raising.trees import walk
 
 #: Operators whose meaning in Python is one function, which takes their place.
 _FUNCTIONS = frozenset(
@@ -135,7 +136,7 @@ class Expressions(ast.NodeTransformer):
             return None
         if any(captured(part, self._keeps) & Names(part).bound for part in lambdas):
             return None
-        if any(isinstance(part, ast.NamedExpr) for of in lambdas for part in ast.walk(of)):
+        if any(isinstance(part, ast.NamedExpr) for of in lambdas for part in walk(of)):
             return None
         targets: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Store()), node) for name in names[0]]
         if len(targets) > 1 and not self._gives_tuples(node.args[1], len(targets)):
@@ -174,7 +175,7 @@ def _value_of(branch: ast.expr) -> ast.expr | None:
         return None
     assert isinstance(branch, ast.Lambda)
     # A lambda's `:=` binds a name of its own.
-    return None if any(isinstance(part, ast.NamedExpr) for part in ast.walk(branch.body)) else branch.body
+    return None if any(isinstance(part, ast.NamedExpr) for part in walk(branch.body)) else branch.body
 
 
 def plain_parameters(node: ast.AST) -> list[str] | None:

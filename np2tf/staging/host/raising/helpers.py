@@ -10,6 +10,7 @@ from np2tf.staging.host.raising.expressions import plain_parameters
 from np2tf.staging.host.raising.names import Names, Renamed, captured
 from np2tf.staging.host.raising.roles import suspends
 from np2tf.staging.host.raising.scope import Scope
+from np2tf.staging.host.raising.trees import parts
 
 
 class CannotRaise(Exception):
@@ -84,7 +85,7 @@ def _own_statements(block: Sequence[ast.stmt]) -> list[ast.stmt]:
         if isinstance(node, ast.stmt):
             found.append(node)
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.expr)):
-            stack += ast.iter_child_nodes(node)
+            stack += parts(node)
     return found
 
 

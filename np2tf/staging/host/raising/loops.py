@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from np2tf.staging.host.raising.ends import End
 from np2tf.staging.host.raising.helpers import CannotRaise, Helper
 from np2tf.staging.host.raising.scope import Context, Scope
+from np2tf.staging.host.raising.trees import walk
 
 Helpers = Mapping[str, ast.FunctionDef]
 
@@ -142,7 +143,7 @@ class _Loop:
             raise CannotRaise
         if keep_going.body[-1].value is None:
             raise CannotRaise
-        if any(isinstance(part, ast.Return) for other in keep_going.body[:-1] for part in ast.walk(other)):
+        if any(isinstance(part, ast.Return) for other in keep_going.body[:-1] for part in walk(other)):
             raise CannotRaise
         self._keep_going = keep_going
 
@@ -245,8 +246,8 @@ def _break_unless(test: ast.expr) -> ast.stmt:
 
 
 def _binds_by_walrus(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.NamedExpr) for part in ast.walk(node))
+    return any(isinstance(part, ast.NamedExpr) for part in walk(node))
 
 
 def _reads(node: ast.AST, names: list[str]) -> bool:
-    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+    return any(isinstance(part, ast.Name) and part.id in names for part in walk(node))

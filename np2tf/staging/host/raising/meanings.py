@@ -14,6 +14,7 @@ import numpy as np
 
 from np2tf.arrays.front.numpy_functions import WRITES, Function, UniversalFunction
 from np2tf.core.operators import OPERATORS, Undefined, load
+from np2tf.staging.host.raising.trees import parts
 
 #: Methods of a ufunc that mean the same in NumPy; its `at` returns the array in `tnp` only.
 _SAME_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
@@ -109,6 +110,8 @@ class Meanings:
         value = self.objects.value_of(node)
         if isinstance(node, ast.Name) and node.id not in self._own and node.id not in self._names:
             value = getattr(builtins, node.id, _ABSENT)
+        if value is node or value is _ABSENT:
+            return False
         return any(value is getattr(builtins, name) for name in names)
 
     def python(self, operator: str, place: ast.AST) -> ast.expr:
@@ -183,7 +186,7 @@ class Meanings:
                 return False
         elif isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
             return False
-        return all(map(self.is_pure, ast.iter_child_nodes(node)))
+        return all(map(self.is_pure, parts(node)))
 
     def _is_of_numpy(self, node: ast.AST) -> bool:
         path = []

@@ -7,17 +7,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from np2tf.staging.host.raising.trees import parts, walk
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+#: The nodes that may bind a name as plain text.
+_BINDING = (ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 #: The nodes that have names of their own.
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
 
 
-class Names(ast.NodeVisitor):
+class Names:
     """The names of one scope.
 
     Args:
         scope: a node of `SCOPES`; its body is searched, and the functions inside it.
+        names_of: returns the names of a scope inside it.
 
     Attributes:
         bindings: the names that it binds, with the number of times.
@@ -27,18 +32,17 @@ class Names(ast.NodeVisitor):
         rebound: the names that functions inside it declare nonlocal.
     """
 
-    def __init__(self, scope: ast.AST) -> None:
+    def __init__(self, scope: ast.AST, names_of: Callable[[ast.AST], Names] | None = None) -> None:
         self.bindings: Counter[str] = Counter()
         self.reads: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.nonlocals: set[str] = set()
         self.globals: set[str] = set()
         self.rebound: set[str] = set()
-        self._scope = scope
+        self._scope, self._names_of = scope, names_of or Names
         if isinstance(scope, FUNCTIONS):
             self.bindings.update(parameters(scope.args))
-        for node in _inside(scope):
-            self.visit(node)
+        self._note(list(_inside(scope)))
 
     @property
     def bound(self) -> set[str]:
@@ -53,36 +57,53 @@ class Names(ast.NodeVisitor):
         """The names that it takes from outside: of functions around it, of the module, or builtins."""
         return (self.reads.keys() | self.nonlocals | self.globals) - self.bound
 
-    def visit(self, node: ast.AST) -> None:
-        """Note the names of a node."""
-        if isinstance(node, SCOPES):
-            self._enter(node)
-            return
-        if isinstance(node, ast.Name):
-            counter = self.reads if isinstance(node.ctx, ast.Load) else self.bindings
-            counter[node.id] += 1
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            self.calls[node.func.id] += 1
-        elif isinstance(node, ast.Nonlocal):
-            self.nonlocals.update(node.names)
-        elif isinstance(node, ast.Global):
-            self.globals.update(node.names)
-        else:
-            self.bindings.update(bound_by(node))
-        self.generic_visit(node)
+    def _note(self, nodes: list[ast.AST]) -> None:
+        """Note the names of nodes, and of all nodes inside them."""
+        while nodes:
+            node = nodes.pop()
+            if isinstance(node, ast.Name):
+                counter = self.reads if isinstance(node.ctx, ast.Load) else self.bindings
+                counter[node.id] += 1
+                continue
+            if isinstance(node, SCOPES):
+                nodes += outside(node)
+                self._enter(node)
+                continue
+            if isinstance(node, ast.Call):
+                if isinstance(node.func, ast.Name):
+                    self.calls[node.func.id] += 1
+            elif isinstance(node, ast.Nonlocal):
+                self.nonlocals.update(node.names)
+            elif isinstance(node, ast.Global):
+                self.globals.update(node.names)
+            elif isinstance(node, _BINDING):
+                self.bindings.update(bound_by(node))
+            nodes += parts(node)
 
     def _enter(self, scope: ast.AST) -> None:
-        for node in outside(scope):
-            self.visit(node)
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             self.bindings[scope.name] += 1
-        inner = Names(scope)
+        inner = self._names_of(scope)
         for name in inner.free:
             self.reads[name] += inner.reads[name]
             self.calls[name] += inner.calls[name]
         self.rebound |= inner.nonlocals | inner.rebound - inner.bound
         if isinstance(scope, COMPREHENSIONS):
             self.bindings.update(_walrus_targets(scope))
+
+
+class KnownNames:
+    """The names of scopes that do not change meanwhile, each of which is searched once."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, Names] = {}  # a scope lives as long as its names
+
+    def of(self, scope: ast.AST) -> Names:
+        """Return the names of a scope."""
+        names = self._names.get(id(scope))
+        if names is None:
+            names = self._names[id(scope)] = Names(scope, self.of)
+        return names
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
@@ -133,30 +154,35 @@ def _walrus_targets(scope: ast.AST) -> list[str]:
     """Return the names that `:=` inside a comprehension binds around it."""
     return [
         node.target.id
-        for node in ast.walk(scope)
+        for node in walk(scope)
         if isinstance(node, ast.NamedExpr) and isinstance(node.target, ast.Name)
     ]
 
 
 def scopes_in(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the scopes directly inside a node."""
-    for child in ast.iter_child_nodes(node):
+    stack = parts(node)[::-1]
+    while stack:
+        child = stack.pop()
         if isinstance(child, SCOPES):
             yield child
         else:
-            yield from scopes_in(child)
+            stack += parts(child)[::-1]
 
 
-def captured(scope: ast.AST, counts: Callable[[ast.AST], bool]) -> set[str]:
+def captured(
+    scope: ast.AST, counts: Callable[[ast.AST], bool], names_of: Callable[[ast.AST], Names] = Names
+) -> set[str]:
     """Return the names of a scope, and of the scopes around it, that functions inside it see.
 
     Args:
         counts: whether a function inside counts.
+        names_of: returns the names of a scope.
     """
     found: set[str] = set()
     for inner in scopes_in(scope):
-        names = Names(inner)
-        found |= captured(inner, counts) - names.bound
+        names = names_of(inner)
+        found |= captured(inner, counts, names_of) - names.bound
         if counts(inner):
             found |= names.free
     return found

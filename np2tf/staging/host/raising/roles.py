@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from np2tf.staging.host.raising.expressions import IMMEDIATE
 from np2tf.staging.host.raising.meanings import Meanings
-from np2tf.staging.host.raising.names import FUNCTIONS, SCOPES, Names, captured
+from np2tf.staging.host.raising.names import FUNCTIONS, SCOPES, KnownNames, captured
+from np2tf.staging.host.raising.trees import parts, walk
 
 #: The operators that call functions, and the positions and names of the arguments that are functions.
 _CALLERS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
@@ -29,18 +30,21 @@ class Roles:
     """The roles of all functions inside a function, by the ids of their nodes.
 
     Attributes:
+        names_of: returns the names of a scope, as they are before the function is raised.
         helpers: functions that one call of an operator gets, in the statement behind them, and nothing else.
     """
 
-    def __init__(self, function: ast.FunctionDef, meanings: Meanings) -> None:
+    def __init__(self, function: ast.FunctionDef, meanings: Meanings, known: KnownNames) -> None:
         self.helpers: set[int] = set()
+        self.names_of = known.of
         self._only_called: set[int] = set()
         self._immediate: set[int] = set()
         self._meanings = meanings
-        self._functions = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
+        nodes = list(walk(function))
+        self._functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
         for inner in self._functions:
             self._look_into(inner)
-        for node in ast.walk(function):
+        for node in nodes:
             if isinstance(node, ast.Call):
                 self._immediate.update(map(id, self._called_at_once(node)))
         while self._only_called and self._drop_seen():
@@ -79,7 +83,7 @@ class Roles:
                     yield from pair.elts if isinstance(pair, ast.Tuple) else [pair]
 
     def _look_into(self, function: ast.FunctionDef) -> None:
-        names = Names(function)
+        names = self.names_of(function)
         pairs: Counter[str] = Counter()
         found: list[ast.FunctionDef] = []
         for block in blocks_of(function.body):
@@ -109,7 +113,7 @@ class Roles:
         """
         found = set()
         for function in self._functions:
-            seen = captured(function, self.may_leave)
+            seen = captured(function, self.may_leave, self.names_of)
             for block in blocks_of(function.body):
                 found |= {id(node) for node in block if getattr(node, "name", None) in seen}
         found &= self._only_called
@@ -155,11 +159,11 @@ def _is_plain(function: ast.FunctionDef) -> bool:
 
 def suspends(function: ast.AST) -> bool:
     """Return whether a function is a generator or awaits something."""
-    stack = list(ast.iter_child_nodes(function))
+    stack = parts(function)
     while stack:
         node = stack.pop()
         if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)):
             return True
         if not isinstance(node, FUNCTIONS):
-            stack += ast.iter_child_nodes(node)
+            stack += parts(node)
     return False

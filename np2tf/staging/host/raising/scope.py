@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from np2tf.staging.host.raising.assigned import Assigned
 from np2tf.staging.host.raising.expressions import Expressions
 from np2tf.staging.host.raising.meanings import Meanings
-from np2tf.staging.host.raising.names import Names, captured, parameters
+from np2tf.staging.host.raising.names import captured, parameters
 from np2tf.staging.host.raising.roles import Roles
 
 
@@ -39,10 +39,10 @@ class Scope:
         self, node: ast.FunctionDef, meanings: Meanings, roles: Roles, numbers: Iterator[int]
     ) -> None:
         self.meanings, self.roles, self.numbers = meanings, roles, numbers
-        self.names = Names(node)
-        self.assigned = Assigned(node.body, parameters(node.args), self.names.bound)
+        self.names = roles.names_of(node)
+        self.assigned = Assigned(node.body, parameters(node.args), self.names.bound, roles.names_of)
         self.expressions = Expressions(meanings, roles.may_leave)
-        self._captured = captured(node, roles.keeps_names)
+        self._captured = captured(node, roles.keeps_names, roles.names_of)
         self._used = {*self.names.bindings, *self.names.reads, *self.names.globals, *self.names.nonlocals}
 
     # -- names -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import ast
 
 from np2tf.arrays.front.at import METHODS, UPDATES
 from np2tf.staging.host.raising.scope import Context, Scope
+from np2tf.staging.host.raising.trees import walk
 
 #: The operator of each update of `tnp.at`, which does ``x[k] = iadd(x[k], v)`` as Python does for ``+=``.
 _OPERATORS: dict[str, ast.operator] = {
@@ -88,7 +89,7 @@ class Write:
 
     def _binds(self, name: str) -> bool:
         """Return whether the call binds a name by `:=`."""
-        return any(isinstance(part, ast.NamedExpr) and part.target.id == name for part in ast.walk(self.call))
+        return any(isinstance(part, ast.NamedExpr) and part.target.id == name for part in walk(self.call))
 
 
 def write_of(node: ast.AST | None, scope: Scope) -> Write | None:
@@ -101,7 +102,7 @@ def write_of(node: ast.AST | None, scope: Scope) -> Write | None:
         is_one = len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
         if base is None or not is_one or (method != "set" and method not in UPDATES):
             return None
-        if any(isinstance(part, ast.Starred) for part in ast.walk(place.slice)):
+        if any(isinstance(part, ast.Starred) for part in walk(place.slice)):
             return None
         return Write(node, method, base, place.slice) if not _rebinds(node, base) else None
     base = scope.meanings.target_of_at(place)
@@ -113,4 +114,4 @@ def write_of(node: ast.AST | None, scope: Scope) -> Write | None:
 def _rebinds(call: ast.Call, base: ast.expr) -> bool:
     """Return whether a part of the call binds the name of the container by `:=`."""
     name = base.id if isinstance(base, ast.Name) else None
-    return any(isinstance(part, ast.NamedExpr) and part.target.id == name for part in ast.walk(call))
+    return any(isinstance(part, ast.NamedExpr) and part.target.id == name for part in walk(call))
