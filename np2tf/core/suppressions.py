@@ -2,7 +2,8 @@
 
 A comment covers the statement that it stands in or, on a line of its own, the statement that follows. A
 statement is a logical line; a compound statement counts as its header with the decorators before it. `#
-np2tf: file-ignore[CODE]` covers the file. Text in strings is no comment.
+np2tf: file-ignore[CODE]` covers the file. `# np2tf: off` keeps a function or class as it is. Text in
+strings is no comment.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _HINT = re.compile(r"#\s*np2tf\b", re.IGNORECASE)
 #: Matches text that is meant as a suppression, up to the next comment on the line.
 _COMMENT = re.compile(r"#\s*np2tf\s*(?::|\s(?=\s*(?:file|ignore)))[^#]*", re.IGNORECASE)
 _SUPPRESSION = re.compile(r"#\s*np2tf:\s*(ignore|file-ignore|ignore-file)(?:\[([^\[\]]*)\](?=\s|$)|(?=\s*$))")
+#: Matches the comment that keeps a function or class from being translated.
+OFF = re.compile(r"#\s*np2tf:\s*off\s*(?=#|$)")
 _NOT_CODE = frozenset(
     {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
 )
@@ -115,6 +118,8 @@ class Suppressions:
     def _take(self, comment: _Comment, covered_lines: tuple[int, int]) -> None:
         for occurrence in _COMMENT.finditer(comment.text):
             text = occurrence[0].rstrip()
+            if OFF.match(text):
+                continue
             start = comment.column + occurrence.start()
             place = (comment.line, start, start + len(text))
             match = _SUPPRESSION.match(text)
@@ -126,6 +131,18 @@ class Suppressions:
             is_file = match[1] != "ignore"
             covers = _EVERYWHERE if is_file else covered_lines
             self.comments.append(Suppression(codes if match[2] else (), is_file, *covers, *place))
+
+
+def switched_off(text: str) -> frozenset[int]:
+    """Return the first lines of the statements with a comment `# np2tf: off`, decorators among them."""
+    if not re.search(r"#\s*np2tf:\s*off", text):
+        return frozenset()
+    try:
+        return frozenset(
+            lines[0] for comment, lines in _comments_with_lines(text) if OFF.search(comment.text)
+        )
+    except (tokenize.TokenError, SyntaxError):
+        return frozenset()
 
 
 def _wrong_with(text: str, match: re.Match[str] | None, codes: tuple[str, ...]) -> str:

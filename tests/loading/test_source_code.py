@@ -154,6 +154,25 @@ def test_tiny_functions_lose_their_wrapper_until_arrays_may_be_tensors(tmp_path:
     ]
 
 
+def test_what_is_switched_off_is_left_alone(tmp_path: Path) -> None:
+    """Neither functions nor loops of it are watched, and the comment is no use of np2tf."""
+    main = """
+    import numpy as np
+    def f(x):  # np2tf: off
+        for i in range(100):
+            x[i] = np.sin(x[i])
+        return x
+    class Holder:  # np2tf: off
+        def method(self, x):
+            return np.sin(x) + np.cos(x)
+    def g(x):
+        return np.sin(x) + np.cos(x)
+    f(np.ones(100)), Holder().method(np.ones(2))
+    print([type(value).__name__ for value in (f, vars(Holder)["method"], g)], len(f.__code__.co_names))
+    """
+    assert run(tmp_path, "main.py", main=main) == ["['function', 'function', 'WaitingFunction'] 3"]
+
+
 @pytest.mark.parametrize("start", ["import warnings", "from warnings import warn", "import warnings as w"])
 def test_frames_that_a_source_counts_are_the_programs(start: str, tmp_path: Path) -> None:
     """Warnings name the line of the caller's caller, and what looks at the stack sees no frame of np2tf."""

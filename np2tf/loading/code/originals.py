@@ -25,7 +25,7 @@ from np2tf.loading.loops.watched_code import watch_functions
 from np2tf.staging.host.originals import below_numpy
 from np2tf.staging.host.watched_loops import WATCH
 from np2tf.staging.objects.code_names import codes_within
-from np2tf.translator.sources.candidates import OF_TENSORS
+from np2tf.translator.sources.candidates import may_make_tensors
 from np2tf.translator.sources.python_trees import first_line, numpy_imports, own_statements
 
 #: A flag that the code of functions has, and the code of classes and modules has not: it has local variables.
@@ -66,6 +66,7 @@ def originals_of(
     sources: dict[str, list[tuple[types.CodeType, bool]]] = {}
     for name, code, outermost in functions_in(module):
         sources.setdefault(name, []).append((code, outermost))
+    makes_tensors = may_make_tensors(data)
     pairs = []
     for name, code, outermost in functions_in(translated_code):
         candidates = [
@@ -88,7 +89,7 @@ def originals_of(
             and original.co_freevars == code.co_freevars
             and not code.co_flags & _CO_SUSPENDABLE
             and _inner(original) <= _COMPREHENSIONS
-            and not any(word in data for word in OF_TENSORS)
+            and not makes_tensors
         )
         pairs.append((code, original, may_stand_in))
     name_paths = tuple((names[name], numpy[name]) for name in numpy)

@@ -12,7 +12,7 @@ import importlib.util
 import re
 import types
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 import numpy as np
 
@@ -29,10 +29,10 @@ from np2tf.loading.code.originals import (
 from np2tf.loading.findings import Originals, Translation
 from np2tf.loading.loops.array_work import ArrayWork
 from np2tf.loading.loops.loop_functions import loops_of
-from np2tf.loading.loops.names import Function, functions_of
+from np2tf.loading.loops.names import Function, functions_of, functions_off
 from np2tf.loading.loops.watched_code import is_plain, watch_translation
 from np2tf.staging.host.waiting import WAIT
-from np2tf.translator.sources.candidates import OF_TENSORS
+from np2tf.translator.sources.candidates import may_make_tensors
 from np2tf.translator.sources.python_trees import first_line, parse_quietly
 
 #: A source with such an import may hand its functions to another compiler, and needs its translation at once.
@@ -45,7 +45,7 @@ def source_code(data: bytes, path: str) -> Translation | None:
     None if the source needs its translation at once, because it uses what NumPy has removed, or is for other
     libraries; or if it is no valid Python.
     """
-    if any(word in data for word in OF_TENSORS) or _OTHER_COMPILERS.search(data):
+    if may_make_tensors(data) or _OTHER_COMPILERS.search(data):
         return None
     try:
         text = importlib.util.decode_source(data)
@@ -58,8 +58,9 @@ def source_code(data: bytes, path: str) -> Translation | None:
     loops = loops_of(original, text, path, work)
     frames = Frames(original)
     frames.leave_out_own(tree)
-    waiting_lines = _let_functions_wait(tree, work, frames)
-    watch_translation(tree, path, loops, waiting_lines, frozenset())
+    off = functions_off(original, text)
+    waiting_lines = _let_functions_wait(tree, work, frames, off)
+    watch_translation(tree, path, loops, waiting_lines, frozenset(off.values()))
     code = _compile(tree, path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -104,10 +105,14 @@ def _chains(tree: ast.Module) -> Iterator[list[str]]:
             yield [part.id, *chain]
 
 
-def _let_functions_wait(tree: ast.Module, work: ArrayWork, frames: Frames) -> set[int]:
-    """Decorate the functions that work on arrays, and return their first lines."""
+def _let_functions_wait(tree: ast.Module, work: ArrayWork, frames: Frames, off: Container[int]) -> set[int]:
+    """Decorate the functions that work on arrays, and return their first lines; `off` has the lines of those
+    that stay as they are.
+    """
     lines = set()
     for function, _ in functions_of(tree.body):
+        if function.lineno in off:
+            continue
         if _may_be_compiled(function) and work.is_in(function) and not frames.are_seen_by(function):
             function.decorator_list.append(ast.copy_location(ast.Name(WAIT, ast.Load()), function))
             lines.add(first_line(function))

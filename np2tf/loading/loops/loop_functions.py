@@ -15,6 +15,7 @@ from np2tf.loading.loops.names import (
     REFUSED_NODES,
     count_loads,
     functions_of,
+    functions_off,
     globals_of_functions,
     is_bound_before_read,
     is_bound_first,
@@ -482,8 +483,9 @@ def _finders(source: ast.Module, text: str, path: str, work: ArrayWork) -> Itera
         return
     lines = [f"{line}\n" for line in text.split("\n")]
     kinds = Statements(source, path, work)
+    off = functions_off(source, text)
     for function, in_class in functions_of(source.body):
-        if isinstance(function, ast.FunctionDef):
+        if isinstance(function, ast.FunctionDef) and function.lineno not in off:
             yield _FunctionLoopFinder(function, in_class, lines, path, kinds)
     if not _names_in(source) & OF_THE_MODULE:
         yield _ModuleLoopFinder(source, text, lines, path, kinds)

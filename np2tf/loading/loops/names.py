@@ -6,7 +6,8 @@ import ast
 import symtable
 from collections.abc import Iterator, Sequence
 
-from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, imports_in
+from np2tf.core.suppressions import switched_off
+from np2tf.translator.sources.python_trees import DEFINITIONS, blocks_of, first_line, imports_in
 
 #: Statements and expressions that a loop must not hold if it is to become a function.
 REFUSED_NODES = (
@@ -36,6 +37,21 @@ _PARTS = ("body", "orelse", "finalbody")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: The names in symbol tables of comprehensions that run at once.
 _AT_ONCE = frozenset({"listcomp", "setcomp", "dictcomp"})
+
+
+def functions_off(tree: ast.Module, text: str) -> dict[int, str]:
+    """Return the lines of the `def`s of functions, and of classes' methods, that comments in the text keep as
+    they are, and the functions' names.
+    """
+    lines = switched_off(text)
+    nodes = (node for node in ast.walk(tree) if lines and isinstance(node, DEFINITIONS))
+    return {
+        inside.lineno: inside.name
+        for node in nodes
+        if first_line(node) in lines
+        for inside in ast.walk(node)
+        if isinstance(inside, DEFINITIONS)
+    }
 
 
 def walk(body: list[ast.stmt]) -> Iterator[ast.AST]:

@@ -24,8 +24,7 @@ from np2tf.core.diagnostics import FINDINGS, USAGE, Diagnostic, codes
 from np2tf.core.own_warnings import PACKAGE_FOLDER
 from np2tf.core.search_path import folders_before_the_library
 from np2tf.loading.import_hook import TranslatingFinder, TranslatingLoader, install
-from np2tf.staging.process import freed_memory
-from np2tf.translator.sources.candidates import OF_TENSORS
+from np2tf.translator.sources.candidates import may_make_tensors
 from np2tf.translator.sources.options import Options
 
 # -- script folder -------------------------------------------------------------------------------------------
@@ -133,7 +132,6 @@ def prepare(program: Program) -> Main:
         CannotRun: if there is no such program, or it is no valid Python.
     """
     settings.program.starts_as_source = _starts_as_source(program)
-    freed_memory.follow_setting()
     main = _module(program) if program.is_module else _script(program)
     sys.argv[:] = [main.file if program.is_module else program.target, *program.arguments]
     return main
@@ -184,7 +182,7 @@ def may_have_tensors(program: Program) -> bool:
         return True
     for count, path in enumerate(_files_of(program)):
         try:
-            if count >= _MOST_FILES or any(word in path.read_bytes() for word in OF_TENSORS):
+            if count >= _MOST_FILES or may_make_tensors(path.read_bytes()):
                 return True
         except OSError:  # `python` says what is wrong
             return True

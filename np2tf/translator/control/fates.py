@@ -13,6 +13,7 @@ from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.control.fitness import Fitness, is_taken
 from np2tf.translator.facts.array_work import ArrayWorks
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.switched_off import is_switched_off
 from np2tf.translator.notebooks import Notebook
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import children, walk
@@ -124,7 +125,10 @@ def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.F
 def _fate_elsewhere(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
     """Return the fate of a function that is already jitted, or that another compiler reads."""
     if function in facts.compiler_nodes:
-        return Fate(name, line, False, PLAIN, reason="another compiler handles it")
+        around = (function, facts.parents.nearest(function, cst.ClassDef))
+        is_off = any(map(is_switched_off, around))
+        reason = "`# np2tf: off` keeps it" if is_off else "another compiler handles it"
+        return Fate(name, line, False, PLAIN, reason=reason)
     return Fate(name, line, True, STAGED)
 
 

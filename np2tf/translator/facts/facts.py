@@ -14,6 +14,7 @@ from np2tf.translator.facts.kinds import Kinds
 from np2tf.translator.facts.numpy_imports import Imports
 from np2tf.translator.facts.positions import Positions, told_by
 from np2tf.translator.facts.scopes import Instances, Scopes
+from np2tf.translator.facts.switched_off import is_switched_off
 from np2tf.translator.sources.names_between_files import Reexport
 from np2tf.translator.tree.nodes import Parents, arrange, bound_name, dotted_name, walk
 
@@ -27,11 +28,14 @@ _DECORATORS = frozenset({"cfunc", "guvectorize", "jitclass", "njit"})
 
 
 def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
-    """Return every node of the functions and classes that are given to a compiler of Python."""
+    """Return every node of the functions and classes that are given to a compiler of Python, or stay as they
+    are because a comment says so.
+    """
     nodes = list(walk(module))
     compiler_names = {name for node in nodes if type(node) in _IMPORTS for name in _names(node)}
     names = (node for node in nodes if type(node) is cst.Name)
-    if not compiler_names and not any(name.value in _DECORATORS for name in names):  # type: ignore[attr-defined]
+    off = {node for node in nodes if is_switched_off(node)}
+    if not (off or compiler_names or any(name.value in _DECORATORS for name in names)):  # type: ignore[attr-defined]
         return frozenset()
 
     def compiles(node: cst.BaseExpression) -> bool:
@@ -50,7 +54,8 @@ def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
         for node in nodes
         if isinstance(node, (cst.FunctionDef, cst.ClassDef))
         and (
-            node.name.value in argument_names
+            node in off
+            or node.name.value in argument_names
             or any(compiles(decorator.decorator) for decorator in node.decorators)
         )
         for inside in walk(node)

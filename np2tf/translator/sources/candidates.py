@@ -13,8 +13,9 @@ from collections.abc import Iterator
 # (`np2tf.translator.facts.array_work`). A source whose loops only do what lists, dicts and strings are for
 # is no candidate.
 
-#: In a source with such a word, a call that begins without tensors may create some.
-OF_TENSORS = (b"tensorflow", b"keras", b"np2tf")
+#: In a source with such a word, a call that begins without tensors may create some. Comments for np2tf are no
+#: use of it.
+_OF_TENSORS = re.compile(rb"tensorflow|keras|(?<!# )(?<!#)np2tf|np2tf(?!:)")
 #: Functions that look at the stack, where np2tf's frames stand between the program's frames.
 OF_THE_STACK = frozenset(
     {
@@ -35,6 +36,11 @@ _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+np2tf\b", re.MULTILINE)
 _REPEATS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ATTRIBUTES = frozenset({"T", "shape", "ndim", "dtype"})
+
+
+def may_make_tensors(source: bytes) -> bool:
+    """Return whether a call that begins without tensors may create some."""
+    return _OF_TENSORS.search(source) is not None
 
 
 def is_translated(text: str) -> bool:
