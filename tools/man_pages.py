@@ -9,15 +9,15 @@ import click
 from click_man.core import write_man_pages
 
 from np2tf import __version__
-from np2tf.cli.main import np2tf
+from np2tf.cli.main import np2tf as top
 
 
 def main(folder: Path) -> None:
     """Write the pages np2tf.1, np2tf-run.1 and so on into a folder, which is made if it is not there."""
     folder.mkdir(parents=True, exist_ok=True)
-    context = click.Context(np2tf)
-    commands = {name: np2tf.get_command(context, name) for name in np2tf.list_commands(context)}
-    group = click.Group("np2tf", commands, help=np2tf.help, params=np2tf.params)  # with all commands loaded
+    context = click.Context(top)
+    commands = {name: top.get_command(context, name) for name in top.list_commands(context)}
+    group = click.Group("np2tf", commands, help=top.help, params=top.params)  # with all commands loaded
     write_man_pages("np2tf", group, version=__version__, target_dir=str(folder))
 
 
