@@ -189,7 +189,7 @@ def place_name(place: cst.BaseExpression, frame: Frame) -> str | None:
 
 
 def place_can_be_set(place: cst.BaseExpression, value: Value, frame: Frame) -> bool:
-    return can_be_set(place.value, value, frame) if isinstance(place, cst.Name) else value.only("array")
+    return can_be_set(place.value, value, frame) if isinstance(place, cst.Name) else value.only(*ARRAYS)
 
 
 def place_may_be_written(
@@ -210,7 +210,7 @@ def can_be_set(name: str, value: Value, frame: Frame) -> bool:
     """
     is_parameter = value.memory == {("param", frame.function, name)}
     is_new = len(value.memory) == 1 and all(isinstance(root, _NEW) for root in value.memory)
-    return value.only("array") or (value.may("any") and (is_parameter or (is_new and value.only("any"))))
+    return value.only(*ARRAYS) or (value.may("any") and (is_parameter or (is_new and value.only("any"))))
 
 
 # -- returned writes -----------------------------------------------------------------------------------------
@@ -705,7 +705,7 @@ def _write_result(node: cst.Expr, call: cst.Call, out: cst.Arg, frame: Frame) ->
     world = frame.world
     world.forget(call)
     base, text = frame.evaluate(out.value), place_name(out.value, frame)
-    if text is None or not base.only("array"):
+    if text is None or not base.only(*ARRAYS):
         world.refuse(call, "NP2TF605", name=world.facts.code(out.value))
         return
     if not place_may_be_written(out.value, base, call, node, frame):
@@ -734,7 +734,7 @@ def _record_write(
     base, text = frame.evaluate(place), place_name(place, frame)
     if text is None:
         world.refuse(call, "NP2TF604", name=world.facts.code(place), other="another part of the statement")
-    elif not base.only("array"):
+    elif not base.only(*ARRAYS):
         world.refuse(call, "NP2TF605", name=text)
     elif any(arg.keyword is not None or arg.star for arg in call.args):
         world.refuse(

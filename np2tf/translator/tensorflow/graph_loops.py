@@ -227,9 +227,9 @@ class _Planner:
             isinstance(inner_node, (cst.Break, cst.Continue, cst.Return, cst.Raise)) for inner_node in inside
         ):
             return "it jumps"
-        if isinstance(node, cst.For) and (passage := self.world.passages.get(node)) is not None:
-            if not passage.value.only("range"):
-                return "it is not over `range`"
+        passage = self.world.passages.get(node)
+        if isinstance(node, cst.For) and passage is not None and not passage.value.only("range"):
+            return "it is not over `range`"
         return "its iterations do more than compute tensors that keep dtype and shape"
 
     def _is_in_try(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
@@ -371,7 +371,8 @@ class _Planner:
                 return False
             of_numpy = self.facts.imports.numpy_name(call.func) is not None
             is_method = type(call.func) is cst.Attribute and type(call.func.value) is cst.Name
-            if self._is_on_host(call):
+            is_placed = any(arg.keyword is not None and arg.keyword.value == "out" for arg in call.args)
+            if is_placed or self._is_on_host(call):
                 return False
             return (of_numpy or is_method) and all(self._computes(arg.value) for arg in call.args)
         return type(node) is cst.Pass

@@ -65,8 +65,10 @@ def host_call(node: cst.Call, function: Function, frame: Frame, is_out_bound: bo
 def _is_imported_here(node: cst.CSTNode, frame: Frame) -> bool:
     """Return whether a name of NumPy comes from an import of NumPy, which can stay."""
     facts, root = frame.world.facts, root_of(node)
-    owner = facts.scopes.owner(root) if isinstance(root, cst.Name) else None
-    bindings = owner.bindings[root.value] if owner is not None else []  # type: ignore[union-attr]
+    if not isinstance(root, cst.Name):
+        return True
+    owner = facts.scopes.owner(root)
+    bindings = owner.bindings[root.value] if owner is not None else []
     return not any(binding in facts.imports.of_other_files for binding in bindings)
 
 

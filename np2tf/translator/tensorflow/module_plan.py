@@ -23,6 +23,7 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import Use, quoted_annotations, uses
 from np2tf.translator.sources.options import Options
+from np2tf.translator.tensorflow.array_users import open_parameter
 from np2tf.translator.tensorflow.array_writes import end_with_return
 from np2tf.translator.tensorflow.expressions import EXPRESSIONS
 from np2tf.translator.tensorflow.graph_loops import plan_loops
@@ -81,12 +82,13 @@ def _open_up(program: Program) -> bool:
     for summary in program.summaries.values():
         function = summary.node
         for name in parameter_names(function):
-            if name not in summary.parameters or (
-                summary.is_value and not summary.parameters[name].may("any")
-            ):
-                root = ("param", function, name)
-                value = summary.parameters.get(name)
-                summary.parameters[name] = join(value, unknown(root, certain=False)) or unknown(root)
+            known = summary.parameters.get(name)
+            if known is None and not summary.is_value:
+                summary.parameters[name] = open_parameter(function, name)
+                found = True
+            elif known is None or (summary.is_value and not known.may("any")):
+                anything = unknown(("param", function, name), certain=False)
+                summary.parameters[name] = join(known, anything) or anything
                 found = True
     if not found:  # All functions have been followed, so that no text sets these attributes.
         for key in list(program.classes.unset_attributes()):
@@ -217,8 +219,9 @@ def _stays(use: Use, facts: Facts) -> bool:
     while isinstance(up, cst.Attribute):
         up = facts.parents[up]
     call = facts.parents[up] if isinstance(up, cst.Arg) else None
-    is_first = isinstance(call, cst.Call) and call.args[0] is up
-    return is_first and isinstance(call.func, cst.Name) and call.func.value.startswith("_on_host")
+    if not isinstance(call, cst.Call) or call.args[0] is not up:
+        return False
+    return isinstance(call.func, cst.Name) and call.func.value.startswith("_on_host")
 
 
 def refused(world: World, report: Report) -> bool:

@@ -187,11 +187,19 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
     together = function.result in ("elementwise", "float", "bool", "where", "product") and arrays
     if together and any(value.only("list", "tuple") for value in values):
         return "an array is combined with a list"
+    if function.name == "einsum" and not _has_plain_subscripts(arguments):
+        return "its subscripts are not a literal of letters"
     if function.name == "linspace" and any(value.only("array", "list") for value in values):
         return "its ends are arrays"
     if function.name == "power" and any(value.dtype == "bool" for value in values):
         return "powers of booleans have another dtype"
     return None
+
+
+def _has_plain_subscripts(arguments: ArgumentValues) -> bool:
+    """Return whether the first argument of `np.einsum` is a text without an ellipsis."""
+    _, first = next(iter(arguments.values()), (None, None))
+    return isinstance(first, cst.SimpleString) and "." not in str(first.evaluated_value)
 
 
 def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:

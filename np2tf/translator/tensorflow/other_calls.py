@@ -203,7 +203,12 @@ def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
         return NO_VALUE
     if is_generator_method(base, name, frame):
         return random_call(node, name, frame, base)
-    is_array = base.only(*ARRAYS) or (base.may("any") and name != "copy")
+    # Python's numbers have no such methods.
+    is_array = (
+        base.only(*ARRAYS)
+        or (base.only(*ARRAYS, *NUMBERS) and base.may(*ARRAYS))
+        or (base.may("any") and name != "copy")
+    )
     if is_array and name in world.table.methods:
         return _array_method(node, name, base, frame)
     if base.only(*ARRAYS) and name in world.table.host_methods:

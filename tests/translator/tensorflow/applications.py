@@ -99,8 +99,15 @@ def _function(text: str) -> ast.FunctionDef:
 
 
 def _returned(function: ast.FunctionDef) -> ast.expr | None:
-    returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
-    return returns[-1] if returns else None
+    stack: list[ast.AST] = list(function.body)
+    found = None
+    while stack:
+        node = stack.pop(0)
+        if isinstance(node, ast.Return):
+            found = node.value
+        elif not isinstance(node, ast.FunctionDef):
+            stack += ast.iter_child_nodes(node)
+    return found
 
 
 def _project_files(name: str) -> Files:

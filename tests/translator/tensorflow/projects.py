@@ -97,8 +97,10 @@ TRANSLATED: dict[str, Files] = {
     },
     "a dataclass with a name as its default": {
         "shapes.py": "from dataclasses import dataclass, field\n\nimport numpy as np\n\nSIDE = 2\n\n\n"
-        "@dataclass\nclass Box:\n    width: float\n    side: int = SIDE\n    seen: list = field(default_factory=list)\n\n"
-        "    def edges(self):\n        self.seen.append(self.side)\n        return np.full(self.side, self.width)\n",
+        "@dataclass\nclass Box:\n    width: float\n    side: int = SIDE\n"
+        "    seen: list = field(default_factory=list)\n\n"
+        "    def edges(self):\n        self.seen.append(self.side)\n        return np.full(self.side, "
+        "self.width)\n",
         "program.py": main_of(
             "box = Box(2.5)\nreturn box.edges(), Box(1.0, 3).edges(), box.side, box.seen",
             "from shapes import Box",
