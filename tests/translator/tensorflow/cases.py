@@ -213,8 +213,8 @@ TRANSLATED = {
         "return y, np.einsum('ij,kj->ik', a, a), np.einsum('ii', a[:, :2])"
     ),
     "parameters in a result": main_of(
-        "u, v = np.zeros(3), np.ones(3)\nput(u, v, 3)\na, b = put(u, v, 4)\nc = a + b\nt = first(u)\n"
-        "u, v = put(u, v, 5)\nreturn c, u, v, t[1], put(np.zeros(2), np.zeros(2), 1)[0]",
+        "u, v = np.zeros(3), np.ones(3)\nput(u, v, 3)\na, b = put(u, v, 4)\nc = a + b\nt, s = first(u)\n"
+        "u, v = put(u, v, 5)\nreturn c, u, v, s, put(np.zeros(2), np.zeros(2), 1)[0]",
         "def put(u, v, n):\n    u[0] = n\n    v[1] += n\n    return u, v\n\n\n"
         "def first(u):\n    u[2] = 7\n    return u, u.sum()\n",
     ),
