@@ -120,6 +120,7 @@ def test_text() -> None:
         text = fixtures()[name][1].text
         assert not re.search(r"^\s*(import|from) np2tf\b", text, re.MULTILINE), name
         if re.search(r"^\s*(import|from) numpy\b", text, re.MULTILINE):
-            assert not re.search(r"(?<!_on_host\()\bnp\.(?!random\b|linalg\.LinAlgError|ndindex)", text), name
+            code = re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
+            assert not re.search(r"(?<!_on_host\()\bnp\.(?!random\b|linalg\.LinAlgError|ndindex)", code), name
         assert "import tensorflow as tf" in text, name
         assert for_tensorflow(text).text == text, name
