@@ -313,23 +313,20 @@ def _nonzero(a):
     return tuple(tnp.nonzero(a))
 
 
-def _with_values(a, axis):
-    """The array, where an extremum of it exists."""
-    a = tnp.asarray(a)
-    axes = range(len(a.shape)) if axis is None else axis if isinstance(axis, (tuple, list)) else [axis]
-    if any(a.shape[one] == 0 for one in axes) and 0 in a.shape:
-        raise ValueError("zero-size array to reduction operation which has no identity")
-    return a
-
-
 def _max(a, axis=None, keepdims=False):
     """The largest values; an error where there are none."""
-    return tnp.max(_with_values(a, axis), axis=axis, keepdims=keepdims)
+    most = tnp.max(a, axis=axis, keepdims=keepdims)
+    if 0 in tnp.asarray(a).shape and 0 not in most.shape:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    return most
 
 
 def _min(a, axis=None, keepdims=False):
     """The smallest values; an error where there are none."""
-    return tnp.min(_with_values(a, axis), axis=axis, keepdims=keepdims)
+    least = tnp.min(a, axis=axis, keepdims=keepdims)
+    if 0 in tnp.asarray(a).shape and 0 not in least.shape:
+        raise ValueError("zero-size array to reduction operation minimum which has no identity")
+    return least
 
 
 def _amax(a, axis=None, keepdims=False):
@@ -635,8 +632,17 @@ def _host(value):
 
 
 def _drawn(value):
-    """What a random generator of NumPy's has drawn, as a tensor; Python's numbers stay."""
-    return tf.constant(value) if hasattr(value, "dtype") else value
+    """What NumPy has computed or drawn, as a tensor; Python's numbers stay."""
+    if not hasattr(value, "dtype"):
+        return value
+    if value.dtype.char not in "?ilqfdFD":
+        raise TypeError(f"arrays of {value.dtype} are not translated")
+    return tf.constant(value)
+
+
+def _on_host(function, *args, **keywords):
+    """What a function of NumPy's gives, with tensors in the place of arrays."""
+    return tf.nest.map_structure(_drawn, function(*_host(list(args)), **_host(keywords)))
 
 
 def _shuffled(shuffle, x, **keywords):
@@ -653,139 +659,84 @@ def _tensor(x):
     return x
 
 
-def _positions(x, key):
-    """Where the elements that a key chooses lie in the flat array."""
-    positions = tf.reshape(tf.range(x.shape.num_elements(), dtype=tf.int64), x.shape)
-    parts = key if isinstance(key, tuple) else (key,)
-    numbers = [_is_number(part) for part in parts]
-    if not any(numbers) or not all(one or type(part) in (int, slice) for one, part in zip(numbers, parts)):
-        return positions[key]
-    # The shape of a part is known in graphs only where the others are chosen before.
-    chosen = positions[tuple(slice(None) if one else part for one, part in zip(numbers, parts))]
-    axis = sum(one or type(part) is slice for one, part in zip(numbers, parts))
-    for number, part in zip(reversed(numbers), reversed(parts)):
-        axis -= number or type(part) is slice
-        if number:
-            chosen = tf.gather(chosen, _from_start(part, chosen.shape[axis]), axis=axis)
-    return chosen
-
-
-def _spread(value, shape, dtype):
-    """A value as it is written: with the array's dtype, over all elements that are written to."""
+def _of_kind(value, dtype):
+    """A value as a ufunc writes it to an array: floats are not written to integers."""
     value = tnp.asarray(value)
-    if value.dtype.is_complex and not dtype.is_complex:
-        raise TypeError("complex values are not written to real arrays")
-    while len(value.shape) > len(shape) and value.shape[0] == 1:
-        value = value[0]
-    return tf.broadcast_to(tf.cast(value, dtype), shape)
+    kinds = ["biufc".index(one.as_numpy_dtype(0).dtype.kind) for one in (value.dtype, dtype)]
+    if kinds[0] > kinds[1]:
+        raise TypeError(f"cannot write {value.dtype.name} into {dtype.name}")
+    return tf.cast(value, dtype)
 
 
-def _is_number(part):
-    """Whether a part of a key is a whole number in an array without axes."""
-    return tf.is_tensor(part) and part.dtype.is_integer and part.shape.rank == 0
-
-
-def _from_start(part, count):
-    """The number of an element, counted from the start."""
-    if tf.is_tensor(part):
-        part = tf.cast(part, tf.int64)
-        return tf.where(part < 0, part + count, part)
-    if not -count <= part < count:
-        raise IndexError(f"index {part} is out of bounds for axis with size {count}")
-    return part + count if part < 0 else part
-
-
-def _is_plain_slice(part):
-    """Whether a part of a key is a slice whose ends are known and whose step is one."""
-    ends = (part.start, part.stop, part.step) if type(part) is slice else (part,)
-    return len(ends) == 3 and part.step in (None, 1) and all(end is None or type(end) is int for end in ends)
-
-
-def _with_part(x, parts, value):
-    """The array after a write to the part that whole numbers and slices choose."""
-    begin, end, open_begin, open_end, single = [], [], 0, 0, 0
-    for axis, part in enumerate(parts):
-        if type(part) is int:
-            single |= 1 << axis
-            start, stop = part, part + 1 if part != -1 else None
-        else:
-            start, stop = part.start, part.stop
-        open_begin |= (start is None) << axis
-        open_end |= (stop is None) << axis
-        begin.append(start or 0)
-        end.append(stop or 0)
+def _set_slice(x, key, value):
+    """What `x` is after `x[key] = value`, for a key of whole numbers and slices."""
+    if not tf.is_tensor(x):  # [elsewhere] A list, a dictionary or a NumPy array of a caller elsewhere.
+        x[key] = value  # [elsewhere]
+        return x  # [elsewhere]
+    parts = key if isinstance(key, tuple) else (key,)
+    parts = [range(n)[part] if type(part) is slice else part for part, n in zip(parts, x.shape)]
+    ends = [(one.start, one.stop, one.step) if type(one) is range else (one, one + 1, 1) for one in parts]
+    begin, end, strides = (tf.cast(tf.stack(column), tf.int64) for column in zip(*ends))
+    shape = [len(one) for one in parts if type(one) is range] + x.shape[len(parts) :]
+    value = tf.broadcast_to(tf.cast(tnp.asarray(value), x.dtype), shape)
+    numbers = sum(1 << axis for axis, one in enumerate(parts) if type(one) is not range)
     return tf.raw_ops.TensorStridedSliceUpdate(
-        input=x,
-        begin=begin,
-        end=end,
-        strides=[1] * len(parts),
-        value=value,
-        begin_mask=open_begin,
-        end_mask=open_end,
-        shrink_axis_mask=single,
+        input=x, begin=begin, end=end, strides=strides, value=value, shrink_axis_mask=numbers
     )
+
+
+def _set_where(x, mask, value):
+    """What `x` is after `x[mask] = value`, for one value."""
+    if not tf.is_tensor(x):  # [elsewhere] A NumPy array of a caller elsewhere.
+        x[mask] = value  # [elsewhere]
+        return x  # [elsewhere]
+    return tf.where(mask, tf.cast(tnp.asarray(value), x.dtype), x)
 
 
 def _set_item(x, key, value):
     """What `x` is after `x[key] = value`; where an element is chosen twice, the last value stays."""
-    if not tf.is_tensor(x):  # A list, a dictionary or a NumPy array of a caller elsewhere sees the write.
-        x[key] = value
+    if not tf.is_tensor(x):  # [elsewhere] A list, a dictionary or a NumPy array of a caller elsewhere.
+        x[key] = value  # [elsewhere]
+        return x  # [elsewhere]
+    places = tf.reshape(tf.range(x.shape.num_elements()), x.shape)[key]
+    value = tf.cast(tnp.asarray(value), x.dtype)
+    if not places.shape.num_elements():
         return x
-    parts = key if isinstance(key, tuple) else (key,)
-    numbers = [type(part) is int or _is_number(part) for part in parts]
-    if len(parts) == len(x.shape) and all(numbers):
-        place = [_from_start(part, count) for part, count in zip(parts, x.shape)]
-        return tf.tensor_scatter_nd_update(x, [place], tf.reshape(_spread(value, (), x.dtype), [1]))
-    if all(type(part) is int or _is_plain_slice(part) for part in parts):
-        return _with_part(x, parts, _spread(value, x[key].shape, x.dtype))
-    positions = _positions(x, key)
-    values = tf.reshape(_spread(value, positions.shape, x.dtype), [-1])
-    positions = tf.reshape(positions, [-1])
-    flat = tf.reshape(x, [-1])
-    basic = (slice, type(None), type(...))
-    if all(type(part) in basic or is_number for part, is_number in zip(parts, numbers)):
-        return tf.reshape(tf.tensor_scatter_nd_update(flat, positions[:, None], values), x.shape)
-    order = tf.range(tf.size(positions), dtype=tf.int64)
-    last = tf.math.unsorted_segment_max(order, positions, tf.size(flat))
-    written = tf.boolean_mask(tf.range(tf.size(flat)), last >= 0)
-    chosen = tf.gather(values, tf.gather(last, written))
-    return tf.reshape(tf.tensor_scatter_nd_update(flat, written[:, None], chosen), x.shape)
-
-
-def _kind(dtype):
-    """The place of a dtype among truth values, integers, floats and complex numbers."""
-    return 0 if dtype == tf.bool else 1 if dtype.is_integer else 2 if dtype.is_floating else 3
+    value = tf.reshape(tf.broadcast_to(value, places.shape), [-1])
+    order = tf.range(places.shape.num_elements())
+    last = tf.math.unsorted_segment_max(order, tf.reshape(places, [-1]), x.shape.num_elements())
+    value = tf.reshape(tf.gather(value, tf.maximum(last, 0)), x.shape)
+    return tf.where(tf.reshape(last >= 0, x.shape), value, x)
 
 
 def _updated(old, new):
     """What `x += v` leaves in x, for old x and new x + v: an array keeps its dtype and shape."""
     if not tf.is_tensor(old) or not len(old.shape):
         return new
-    new = tnp.asarray(new)
-    if new.shape != old.shape:
+    if tnp.asarray(new).shape != old.shape:
         raise ValueError("non-broadcastable output operand")
-    if _kind(new.dtype) > _kind(old.dtype):
-        raise TypeError(f"cannot write {new.dtype.name} into {old.dtype.name}")
-    return tf.cast(new, old.dtype)
+    return _of_kind(new, old.dtype)
+
+
+def _update_slice(x, key, new):
+    """What `x` is after `x[key] += v`, for new x[key] + v, and a key of whole numbers and slices."""
+    if type(x) in (list, dict) and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")):  # [elsewhere]
+        raise TypeError("an object in a container is not changed in place")  # [elsewhere]
+    return _set_slice(x, key, _updated(x[key], new))
 
 
 def _update_item(x, key, new):
     """What `x` is after `x[key] += v`, for new x[key] + v."""
-    is_container = not tf.is_tensor(x) and not hasattr(x, "dtype")
-    if is_container and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")):
-        raise TypeError("an object in a container is not changed in place")
+    if type(x) in (list, dict) and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")):  # [elsewhere]
+        raise TypeError("an object in a container is not changed in place")  # [elsewhere]
     return _set_item(x, key, _updated(x[key], new))
 
 
 def _scattered(x, indices, values, function):
     """The array after a ufunc's `at`: every time that an index occurs counts."""
-    x = _tensor(x)
-    positions = _positions(x, indices)
-    values = tnp.asarray(values)
-    if _kind(values.dtype) > _kind(x.dtype):
-        raise TypeError(f"cannot write {values.dtype.name} into {x.dtype.name}")
-    values = tf.reshape(_spread(values, positions.shape, x.dtype), [-1])
-    flat = function(tf.reshape(x, [-1]), tf.reshape(positions, [-1, 1]), values)
+    places = tf.reshape(tf.range(_tensor(x).shape.num_elements()), x.shape)[indices]
+    values = tf.broadcast_to(_of_kind(values, x.dtype), places.shape)
+    flat = function(tf.reshape(x, [-1]), tf.reshape(places, [-1, 1]), tf.reshape(values, [-1]))
     return tf.reshape(flat, x.shape)
 
 
@@ -811,28 +762,20 @@ def _minimum_at(a, indices, b):
 
 def _fill_diagonal(a, val):
     """The matrix after `np.fill_diagonal`."""
-    a = _tensor(a)
-    if len(a.shape) != 2:
+    if len(_tensor(a).shape) != 2:
         raise TypeError("fill_diagonal of more than a matrix is not translated")
-    if a.shape[0] > a.shape[1]:
-        count = a.shape[1]
-    else:
-        count = a.shape[0]
-    return _set_item(a, (tf.range(count), tf.range(count)), val)
+    value = tf.broadcast_to(tf.cast(tnp.asarray(val), a.dtype), [min(a.shape)])
+    return tf.linalg.set_diag(a, value)
 
 
 def _copy_to(dst, src):
     """The array after `np.copyto`."""
-    dst, src = _tensor(dst), tnp.asarray(src)
-    if _kind(src.dtype) > _kind(dst.dtype):
-        raise TypeError(f"cannot write {src.dtype.name} into {dst.dtype.name}")
-    return _spread(src, dst.shape, dst.dtype)
+    return tf.broadcast_to(_of_kind(src, _tensor(dst).dtype), dst.shape)
 
 
 def _fill(x, value):
     """The array after `x.fill(value)`."""
-    x = _tensor(x)
-    return _spread(value, x.shape, x.dtype)
+    return tf.fill(_tensor(x).shape, tf.cast(tnp.asarray(value), x.dtype))
 
 
 def _sorted(x, axis=-1):

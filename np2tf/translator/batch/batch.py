@@ -53,6 +53,8 @@ class TaskResult:
     patch: bytes = field(default=b"", repr=False)
     summary: ModuleSummary | None = field(default=None, repr=False)
     """What other files need to know of this file; None if it has not been translated."""
+    shared_module: tuple[Path, bytes] | None = field(default=None, repr=False)
+    """The path and the bytes of the module that the translations of several files import."""
 
     @property
     def failed(self) -> bool:
@@ -96,7 +98,22 @@ def _result(task: Task, outcome: Outcome) -> TaskResult:
     elif task.patch == "text":
         text = patch_text(task.path.as_posix(), outcome.before, outcome.after)
         patch = text.encode("utf-8", "surrogateescape")
-    return TaskResult(task.path, outcome.diagnostics, True, outcome.data, patch, summary)
+    return TaskResult(
+        task.path, outcome.diagnostics, True, outcome.data, patch, summary, outcome.shared_module
+    )
+
+
+def shared_file(task: Task, result: TaskResult) -> tuple[Task, TaskResult] | None:
+    """Return the module that the translation of a file shares with others, as a further file; None if it
+    shares none.
+    """
+    if result.shared_module is None:
+        return None
+    path, data = result.shared_module
+    before = path.read_bytes() if path.exists() else b""
+    patch = b"" if task.patch == "none" else patch_of(path, before, data)
+    further_task = replace(task, path=path, data=before)
+    return further_task, TaskResult(path, [], before != data, data, patch)
 
 
 # -- unchanged files -----------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ class Outcome:
     facts: Facts | None = field(default=None, repr=False, compare=False)
     suppressed_findings: list[Diagnostic] = field(default_factory=list)
     """The findings that the comments of the file hide."""
+    shared_module: tuple[Path, bytes] | None = None
+    """The path and the bytes of the module that the translations of several files import."""
 
     @property
     def changed(self) -> bool:

@@ -8,6 +8,7 @@ exception: if neither it nor a module that it imports uses NumPy, it may stay as
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from np2tf.core.diagnostics import Diagnostic, Report
@@ -21,6 +22,7 @@ from np2tf.translator.sources.names_between_files import Reexport
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tensorflow.model import Program
 from np2tf.translator.tensorflow.module_plan import add_module, follow, is_translated, plan_module, refused
+from np2tf.translator.tensorflow.shared_helpers import NAME, shared_path, shared_text
 from np2tf.translator.tree.nodes import forget
 from np2tf.translator.tree.source import Source, SourceError
 
@@ -66,10 +68,29 @@ def _translation(
             break
         foreign_files |= without_arrays
     causes = _causes(program, refused_files)
-    return [_result(source, program, reports[source.path], causes) for source in sources]
+    translated = [file for file in program.worlds if file not in causes and file not in program.foreign_files]
+    every_world_facts = {file: world.facts for file, world in program.worlds.items()}
+    shared = shared_path(every_world_facts, translated, dict(files))
+    helpers: set[str] = set()
+    results = [
+        _result(source, program, reports[source.path], causes, helpers, shared is not None)
+        for source in sources
+    ]
+    if shared is None or not any(not name.startswith("[") for name in helpers):
+        return results
+    module = (str(shared), shared_text(helpers, shared))
+    return [replace(result, shared_module=module) if result.changed else result for result in results]
 
 
-def _result(source: Source, program: Program, report: Report, causes: Mapping[str, str]) -> Result:
+def _result(
+    source: Source,
+    program: Program,
+    report: Report,
+    causes: Mapping[str, str],
+    helpers: set[str],
+    is_shared: bool,
+) -> Result:
+    """Return the translation of one file, and add the helpers that it needs to `helpers`."""
     file, facts = source.path, program.worlds[source.path].facts
     if file in program.foreign_files:
         return Result(source.original, facts=facts)
@@ -79,7 +100,7 @@ def _result(source: Source, program: Program, report: Report, causes: Mapping[st
     if cause is not None:
         return Result(source.original, list(report), facts=facts)
     plan = Plan(facts.parents, facts.compiler_nodes)
-    plan_module(program.worlds[file], plan, report)
+    helpers |= plan_module(program.worlds[file], plan, report, NAME if is_shared else "")
     return result_of(source, facts, plan, report, _OPTIONS)
 
 
@@ -153,6 +174,9 @@ def _translate_program(
     results = translate_sources(list(sources.values()), roots, reexports)
     for ((data, path, root), file_options), result in zip(modules, results):
         outcomes[path] = outcome_of(sources[path], result, data, path, root, file_options, is_safe)
+        if result.shared_module is not None and outcomes[path].changed:
+            file, text = result.shared_module
+            outcomes[path] = replace(outcomes[path], shared_module=(Path(file), text.encode()))
     wrong = next((outcome for outcome in outcomes.values() if outcome.crashed), None)
     if wrong is not None:
         for path, outcome in outcomes.items():

@@ -12,7 +12,7 @@ from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.edits import assigned_to, key_expression
 from np2tf.translator.tensorflow.model import Edit, Frame, Summary, is_shared, refuse_shared
-from np2tf.translator.tensorflow.numpy_calls import shuffle_edit, shuffled_argument
+from np2tf.translator.tensorflow.numpy_calls import shuffled_argument, write_result
 from np2tf.translator.tensorflow.objects import (
     has_receiver,
     key_of,
@@ -22,6 +22,7 @@ from np2tf.translator.tensorflow.objects import (
     set_attribute,
 )
 from np2tf.translator.tensorflow.operations import choose, element_of, helper_of, key_part, result_of, unfit
+from np2tf.translator.tensorflow.setters import setter, updater
 from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS, Value, join, promote
 from np2tf.translator.tree.nodes import dotted_name, name_node, positional_parameters, target_names, walk
 from np2tf.translator.tree.templates import expression, parenthesize
@@ -64,26 +65,32 @@ def part_of(value: Value, part: Part) -> Value:
     return element_of(value)
 
 
-def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: str) -> Edit:
+def assign_parts(
+    node: cst.Assign, parts: Sequence[Part], writers: Sequence[tuple[str, ...]], frame: Frame
+) -> Edit:
     """`x[0], x[1] = a, b` -> helper names bound to a and b, then one assignment for each target."""
     tuples = [part.place[1] for part in parts if part.place[1] is not None]
     count = max(tuples) + 1 if tuples else 0
     base_names = [f"value_{number}" for number in range(count)] or ["value"]
     names = [frame.world.name(base_name, node, frame) for base_name in base_names]
+    helpers = [frame.world.helper(one[0]) if one else "" for one in writers]
+    written = {name.value for target in node.targets for name in target_names(target.target)}
+    is_simple = not count and isinstance(node.value, (cst.Name, cst.Integer, cst.Float))
+    is_simple = is_simple and not (isinstance(node.value, cst.Name) and node.value.value in written)
 
     def edit(updated_node: cst.SimpleStatementLine) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
         assign = updated_node.body[0]
         assert type(assign) is cst.Assign
         first_target = _names(names) if count else cst.Name(names[0])
-        lines = [_line(cst.Assign([cst.AssignTarget(first_target)], assign.value))]  # type: ignore[arg-type]
-        for part in parts:
+        lines = [] if is_simple else [_line(cst.Assign([cst.AssignTarget(first_target)], assign.value))]  # type: ignore[arg-type]
+        for part, helper in zip(parts, helpers):
             target = assign.targets[part.place[0]].target
             position = part.place[1]
             if position is not None:
                 assert isinstance(target, (cst.Tuple, cst.List))
                 target = target.elements[position].value  # type: ignore[assignment]
             whole = _names(names) if count and position is None else None
-            value = whole or cst.Name(names[position or 0])
+            value = whole or (assign.value.deep_clone() if is_simple else cst.Name(names[position or 0]))
             lines.append(_line(_assignment(target, value, helper)))
         lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
         lines[-1] = lines[-1].with_changes(trailing_whitespace=updated_node.trailing_whitespace)
@@ -101,16 +108,17 @@ def _line(small: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
 
 
 def _assignment(target: cst.CSTNode, value: cst.BaseExpression, helper: str) -> cst.Assign:
-    if type(target) is not cst.Subscript or type(target.value) is not cst.Name:
+    if type(target) is not cst.Subscript:
         return cst.Assign([cst.AssignTarget(target)], value)  # type: ignore[arg-type]
+    assert isinstance(target.value, (cst.Name, cst.Attribute))
     call = expression(
         "{f}({x}, {key}, {value})",
         f=name_node(helper),
-        x=cst.Name(target.value.value),
+        x=target.value.deep_clone(),
         key=key_expression(target.slice),
         value=value,
     )
-    return cst.Assign([cst.AssignTarget(cst.Name(target.value.value))], call)
+    return cst.Assign([cst.AssignTarget(target.value)], call)
 
 
 # -- places --------------------------------------------------------------------------------------------------
@@ -181,7 +189,7 @@ def place_name(place: cst.BaseExpression, frame: Frame) -> str | None:
 
 
 def place_can_be_set(place: cst.BaseExpression, value: Value, frame: Frame) -> bool:
-    return can_be_set(place.value, value, frame) if isinstance(place, cst.Name) else value.only("array")
+    return can_be_set(place.value, value, frame) if isinstance(place, cst.Name) else value.only(*ARRAYS)
 
 
 def place_may_be_written(
@@ -202,7 +210,7 @@ def can_be_set(name: str, value: Value, frame: Frame) -> bool:
     """
     is_parameter = value.memory == {("param", frame.function, name)}
     is_new = len(value.memory) == 1 and all(isinstance(root, _NEW) for root in value.memory)
-    return value.only("array") or (value.may("any") and (is_parameter or (is_new and value.only("any"))))
+    return value.only(*ARRAYS) or (value.may("any") and (is_parameter or (is_new and value.only("any"))))
 
 
 # -- returned writes -----------------------------------------------------------------------------------------
@@ -214,22 +222,47 @@ def written_in_order(summary: Summary) -> list[str]:
     return [name for name in parameter_names(summary.node) if name in summary.writes]
 
 
-def returns_written(summary: Summary) -> bool:
-    """Return whether each `return` of a function gives the one array that the function writes to."""
+@dataclass(frozen=True)
+class Returned:
+    """The result of a function whose every `return` gives the arrays that the function writes to."""
+
+    names: tuple[str, ...]
+    """The parameter at each place; "" for another value."""
+    is_tuple: bool
+
+
+def returned_writes(summary: Summary) -> Returned | None:
+    """Return where the written arrays are in a function's own result; None if some result lacks one."""
     function = summary.node
-    if len(summary.writes) != 1 or not isinstance(function, cst.FunctionDef):
-        return False
-    (name,) = summary.writes
+    if not summary.writes or not isinstance(function, cst.FunctionDef):
+        return None
     body = block(function.body)
     last = body[-1].body[-1] if isinstance(body[-1], cst.SimpleStatementLine) else None
-    returns = [node for statement in body for node in walk(statement) if isinstance(node, cst.Return)]
-    of_name = all(isinstance(node.value, cst.Name) and node.value.value == name for node in returns)
-    return isinstance(last, cst.Return) and of_name
+    results = {
+        _returned(node.value, summary.writes)
+        for statement in body
+        for node in walk(statement)
+        if isinstance(node, cst.Return)
+    }
+    result = results.pop() if len(results) == 1 and isinstance(last, cst.Return) else None
+    if result is None or sorted(filter(None, result.names)) != sorted(summary.writes):
+        return None
+    return result
+
+
+def _returned(value: cst.BaseExpression | None, writes: set[str]) -> Returned | None:
+    is_tuple = isinstance(value, cst.Tuple)
+    parts = value.elements if isinstance(value, cst.Tuple) else [value]
+    if any(isinstance(part, cst.StarredElement) for part in parts):
+        return None
+    nodes = [part.value if isinstance(part, cst.Element) else part for part in parts]
+    names = [node.value if isinstance(node, cst.Name) and node.value in writes else "" for node in nodes]
+    return Returned(tuple(names), is_tuple)
 
 
 def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
     """`return v` -> `return v, x`, or `return x` in a function that returns no value."""
-    if returns_written(summary):
+    if returned_writes(summary) is not None:
         return
     names = written_in_order(summary)
 
@@ -315,7 +348,7 @@ def inline_call(node: cst.Call, functions: Sequence[cst.FunctionDef], frame: Fra
         if place is None or not _is_left_behind(place, arguments, statement, frame):
             world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
             return
-    if not returns_written(summary):
+    if returned_writes(summary) is None:
         world.edit(node, lambda updated_node: expression("{call}[0]", call=updated_node))
 
 
@@ -352,11 +385,13 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
         for name in names
     }
 
-    if returns_written(summary):
-        if isinstance(statement, cst.Expr):
-            frame.world.edit(statement, assigned_to(names[0]))
-        elif names[0] not in targets:
-            frame.world.edit(statement, _also_assigned_to(names[0]))
+    returned = returned_writes(summary)
+    if returned is not None:
+        bound = dict(zip(written_in_order(summary), names))
+        places = [bound.get(name, "_") for name in returned.names]
+        places = ["_" if name in targets else name for name in places]
+        if any(name != "_" for name in places):
+            frame.world.edit(statement, _also_assigned_to(places, returned.is_tuple))
         return
 
     def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
@@ -377,11 +412,14 @@ def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Sum
     frame.world.edit(statement, edit)
 
 
-def _also_assigned_to(name: str) -> Edit:
-    """`y = f(x)` -> `y = x = f(x)`."""
+def _also_assigned_to(names: Sequence[str], is_tuple: bool) -> Edit:
+    """`y = f(x)` -> `y = x = f(x)`, and `f(x)` -> `x = f(x)`."""
+    place = _names(names) if is_tuple else cst.Name(names[0])
 
-    def edit(updated_node: cst.Assign) -> cst.Assign:
-        return updated_node.with_changes(targets=[*updated_node.targets, cst.AssignTarget(cst.Name(name))])
+    def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
+        targets = updated_node.targets if isinstance(updated_node, cst.Assign) else []
+        target = cst.AssignTarget(place.deep_clone())  # type: ignore[arg-type]
+        return cst.Assign([*targets, target], updated_node.value, semicolon=updated_node.semicolon)
 
     return edit
 
@@ -411,8 +449,11 @@ def is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
 
 def store(
     target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTNode, is_part: bool = False
-) -> None:
-    """Follow `x[key] = value`. `is_part`: the edit of the whole assignment writes this part."""
+) -> tuple[str, ...]:
+    """Follow `x[key] = value`, and return the helper that writes, with what it needs.
+
+    `is_part`: the edit of the whole assignment writes this part.
+    """
     world = frame.world
     world.forget(target)
     base = frame.evaluate(target.value)
@@ -422,7 +463,7 @@ def store(
             put_into(target, base, value, frame)
             if base.may("dict") and not all(value.is_plain for value in key):
                 world.refuse(target, "NP2TF606", what="a dictionary's key")
-        return
+        return ()
     name = place_name(target.value, frame)
     targets = statement.targets if isinstance(statement, cst.Assign) else []
     alone = len(targets) == 1 and targets[0].target is target
@@ -430,24 +471,26 @@ def store(
         world.refuse(
             target, "NP2TF604", name=world.facts.code(target.value), other="another part of the statement"
         )
-        return
+        return ()
     if not place_can_be_set(target.value, base, frame):
         world.refuse(target, "NP2TF605", name=name)
-        return
+        return ()
     wrong = _unwritable(base, value)
     if wrong is not None:
         world.refuse(target, "NP2TF602", name="`=`", why=wrong)
-        return
+        return ()
     assert type(statement) is cst.Assign
     if not may_swap(world.facts, [target.value, *target.slice], statement.value) or (
         is_part and not _is_pure(target, frame)
     ):
         world.refuse(target, "NP2TF604", name=name, other="another part of the statement")
-        return
+        return ()
     if base.may("any"):
         _keep(value, base, frame)
+    helpers = setter(base, target.slice, key, value, frame)
     if place_may_be_written(target.value, base, target, statement, frame) and not is_part:
-        world.edit(statement, edits.item_assignment(world.helper("_set_item")), "_set_item")
+        world.edit(statement, edits.item_assignment(world.helper(helpers[0])), *helpers)
+    return helpers
 
 
 def _keep(value: Value, container: Value, frame: Frame) -> None:
@@ -600,9 +643,18 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         return
     if place_may_be_written(target.value, base, target, node, frame):
         operation, helpers = _operation(node, old, right, frame)
-        world.edit(
-            node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *helpers
-        )
+        writers = updater(base, target.slice, key, frame)
+        if _stays_in_kind(node.operator, base, old, right):
+            writers = setter(base, target.slice, key, old, frame)
+        world.edit(node, edits.augmented_item(world.helper(writers[0]), operation), *writers, *helpers)
+
+
+def _stays_in_kind(operator: cst.CSTNode, base: Value, old: Value, right: Value) -> bool:
+    """Return whether `x[key] += v` certainly gives values that NumPy writes to the array."""
+    if not (base.certain and base.only("array") and right.certain and base.dtype is not None):
+        return False
+    new = result_of(operator, old, right, operator)
+    return new.only(*ARRAYS) and new.dtype == base.dtype
 
 
 def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
@@ -617,6 +669,10 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     array_to_shuffle = shuffled_argument(call, frame)
     if array_to_shuffle is not None and not frame.evaluate(array_to_shuffle).only("list"):
         _record_write(node, call, array_to_shuffle, "_shuffled", frame)
+        return True
+    out = _out_argument(call, frame)
+    if out is not None:
+        _write_result(node, call, out, frame)
         return True
     if qualified_name is not None:
         helper = world.table.writes.get(qualified_name)
@@ -634,6 +690,38 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     return True
 
 
+def _out_argument(call: cst.Call, frame: Frame) -> cst.Arg | None:
+    """Return the argument `out=` of a call of a function of NumPy's that writes its result to a place."""
+    name = (frame.world.facts.imports.numpy_name(call.func) or "").removeprefix("numpy.")
+    table = frame.world.table
+    if name not in table.functions and name not in table.host:
+        return None
+    out = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == "out"), None)
+    return out if out is not None and isinstance(out.value, (cst.Name, cst.Attribute)) else None
+
+
+def _write_result(node: cst.Expr, call: cst.Call, out: cst.Arg, frame: Frame) -> None:
+    """Follow `np.f(a, out=x)`: `x = _updated(x, tnp.f(a))`, or `x = _on_host(np.f, a, out=x)`."""
+    world = frame.world
+    world.forget(call)
+    base, text = frame.evaluate(out.value), place_name(out.value, frame)
+    if text is None or not base.only(*ARRAYS):
+        world.refuse(call, "NP2TF605", name=world.facts.code(out.value))
+        return
+    if not place_may_be_written(out.value, base, call, node, frame):
+        return
+    if not write_result(call, out, frame):
+        world.edit(node, assigned_to(text))
+        return
+    helper = world.helper("_updated")
+
+    def edit(updated_node: cst.Expr) -> cst.Assign:
+        new = expression("{f}({x}, {new})", f=name_node(helper), x=name_node(text), new=updated_node.value)
+        return cst.Assign([cst.AssignTarget(name_node(text))], new, semicolon=updated_node.semicolon)  # type: ignore[arg-type]
+
+    world.edit(node, edit, "_updated")
+
+
 def _record_write(
     node: cst.Expr, call: cst.Call, place: cst.BaseExpression, helper: str, frame: Frame
 ) -> None:
@@ -646,7 +734,7 @@ def _record_write(
     base, text = frame.evaluate(place), place_name(place, frame)
     if text is None:
         world.refuse(call, "NP2TF604", name=world.facts.code(place), other="another part of the statement")
-    elif not base.only("array"):
+    elif not base.only(*ARRAYS):
         world.refuse(call, "NP2TF605", name=text)
     elif any(arg.keyword is not None or arg.star for arg in call.args):
         world.refuse(
@@ -657,7 +745,7 @@ def _record_write(
         if helper == "_shuffled":
             if world.facts.imports.numpy_name(call.func) is not None:
                 world.keep(call.func)
-            world.edit(call, shuffle_edit(name), helper)
+            world.edit(call, edits.passed_to(name), helper)
         elif world.facts.imports.numpy_name(call.func) is not None:
             world.edit(call.func, edits.rename_to(name), helper)
         else:

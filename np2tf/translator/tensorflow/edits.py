@@ -32,6 +32,17 @@ def function_of(path: str) -> Edit:
     return edit
 
 
+def passed_to(path: str) -> Edit:
+    """`f(x)` -> `path(f, x)`."""
+
+    def edit(updated_node: cst.Call) -> cst.Call:
+        return updated_node.with_changes(
+            func=name_node(path), args=[cst.Arg(updated_node.func), *updated_node.args]
+        )
+
+    return edit
+
+
 def wrap_in(path: str) -> Edit:
     """Return an edit that makes an expression the argument of a call."""
 
@@ -116,6 +127,12 @@ _NEED_PARENTHESES = (
     *(cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Comparison),
     *(cst.BooleanOperation, cst.Lambda, cst.Tuple),
 )
+
+
+def to_numpy(updated_node: cst.BaseExpression) -> cst.BaseExpression:
+    """`x + y` -> `(x + y).numpy()`."""
+    owner = parenthesize(updated_node, (*_NEED_PARENTHESES, cst.BaseNumber))
+    return cst.Call(cst.Attribute(owner, cst.Name("numpy")))
 
 
 def combine(

@@ -10,6 +10,7 @@ import libcst as cst
 from np2tf.translator.facts.dataflow import bound_targets
 from np2tf.translator.facts.numpy_imports import BUILTINS
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.host_calls import host_item
 from np2tf.translator.tensorflow.model import Frame, is_shared, refuse_shared
 from np2tf.translator.tensorflow.objects import (
     parameter_names,
@@ -123,6 +124,9 @@ def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame
     if name in world.table.dtypes:
         world.edit(node, edits.rename_to(world.dtype_name(world.table.dtypes[name])))
         return Value(frozenset(["dtype"]), world.table.dtypes[name])
+    if name in world.table.kept:
+        world.keep(node)
+        return plain("function", "other")
     return world.refuse(node, "NP2TF601", name=world.facts.code(node))
 
 
@@ -206,6 +210,9 @@ def _library(node: cst.CSTNode, frame: Frame) -> str:
 
 
 def _subscript(node: cst.Subscript, frame: Frame) -> Value:
+    grid = (frame.world.facts.imports.numpy_name(node.value) or "").removeprefix("numpy.")
+    if grid in frame.world.table.grids:
+        return host_item(node, grid, frame)
     base = frame.evaluate(node.value)
     key = [key_part(element, frame) for element in node.slice]
     if base.is_undetermined:

@@ -16,6 +16,9 @@ from np2tf.translator.tensorflow.numpy_table import helpers_with
 from np2tf.translator.tree.nodes import root_of, walk
 from np2tf.translator.tree.templates import Statement
 
+#: The longest line of an import.
+_LINE_LENGTH = 88
+
 
 def plan_annotations(world: World) -> None:
     """Replace arrays by tensors in annotations, where no value is followed."""
@@ -53,8 +56,11 @@ def passed_on(facts: Facts) -> list[cst.ImportAlias]:
     ]
 
 
-def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
-    """Put TensorFlow's imports in the place of the first of NumPy's, and the helpers after all imports."""
+def plan_imports(world: World, plan: Plan, helpers: Iterable[str], shared_module: str = "") -> None:
+    """Put TensorFlow's imports in the place of the first of NumPy's, and the helpers after all imports.
+
+    If there is a `shared_module` with the helpers, they are imported from it.
+    """
     facts = world.facts
     aliases_to_keep, body = _needed_aliases(world), facts.module.body
 
@@ -79,7 +85,8 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
         elif first is None or facts.parents[statement.node] is not first:
             plan.add(statement.node, lambda updated_node: cst.RemoveFromParent())
     lines = [line for line in _leading_imports(body) if line is first or not goes_away(line)]
-    _insert(plan, body, first, lines, _head(world), _helpers(world, helpers))
+    further = _imported_helpers(world, helpers, shared_module) if shared_module else _helpers(world, helpers)
+    _insert(plan, body, first, lines, _head(world), further)
 
 
 def _needed_aliases(world: World) -> set[cst.CSTNode]:
@@ -163,6 +170,18 @@ def _helpers(world: World, helpers: Iterable[str]) -> list[Statement]:
     for text in texts.values():
         lines += ["", "", _with_names(text, names)]
     return [*cst.parse_module("\n".join(lines) + "\n").body]
+
+
+def _imported_helpers(world: World, helpers: Iterable[str], module: str) -> list[Statement]:
+    """Return the import of the helpers that a module calls itself."""
+    names = sorted(name for name in helpers if not name.startswith("["))
+    if not names:
+        return _helpers(world, ())
+    parts = [name if world.helper(name) == name else f"{name} as {world.helper(name)}" for name in names]
+    line = f"from {module} import {', '.join(parts)}"
+    if len(line) > _LINE_LENGTH:
+        line = f"from {module} import (\n" + "".join(f"    {part},\n" for part in parts) + ")"
+    return [*cst.parse_module(line + "\n").body]
 
 
 def _with_names(text: str, names: dict[str, str]) -> str:

@@ -44,8 +44,8 @@ class ClassFacts:
     base: ClassFacts | None = None
     """The class of the program that it derives from."""
     methods: dict[str, cst.FunctionDef] = field(default_factory=dict)
-    fields: dict[str, cst.BaseExpression | None] = field(default_factory=dict)
-    """The fields of a dataclass, with their defaults, in their order."""
+    fields: dict[str, Value | None] = field(default_factory=dict)
+    """The fields of a dataclass, with the values of their defaults, in their order."""
     is_dataclass: bool = False
 
     @property
@@ -59,7 +59,7 @@ class ClassFacts:
             return self.methods[name]
         return self.base.find(name) if self.base is not None else None
 
-    def every_field(self) -> dict[str, cst.BaseExpression | None]:
+    def every_field(self) -> dict[str, Value | None]:
         """Return the fields of the class and of its bases, in the order of the constructor's parameters."""
         return {**(self.base.every_field() if self.base is not None else {}), **self.fields}
 

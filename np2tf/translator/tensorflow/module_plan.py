@@ -21,13 +21,15 @@ from np2tf.translator.facts.dataflow import (
 )
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.rewrites.plan import Plan
-from np2tf.translator.rewrites.uses import quoted_annotations, uses
+from np2tf.translator.rewrites.uses import Use, quoted_annotations, uses
 from np2tf.translator.sources.options import Options
+from np2tf.translator.tensorflow.array_users import open_parameter
 from np2tf.translator.tensorflow.array_writes import end_with_return
 from np2tf.translator.tensorflow.expressions import EXPRESSIONS
 from np2tf.translator.tensorflow.graph_loops import plan_loops
 from np2tf.translator.tensorflow.head import left_over, passed_on, plan_annotations, plan_imports
 from np2tf.translator.tensorflow.model import Frame, Program, Summary, World, shared_names
+from np2tf.translator.tensorflow.numpy_table import table
 from np2tf.translator.tensorflow.objects import parameter_names
 from np2tf.translator.tensorflow.statements import run
 from np2tf.translator.tensorflow.values import Value, join, plain, unknown
@@ -80,12 +82,13 @@ def _open_up(program: Program) -> bool:
     for summary in program.summaries.values():
         function = summary.node
         for name in parameter_names(function):
-            if name not in summary.parameters or (
-                summary.is_value and not summary.parameters[name].may("any")
-            ):
-                root = ("param", function, name)
-                value = summary.parameters.get(name)
-                summary.parameters[name] = join(value, unknown(root, certain=False)) or unknown(root)
+            known = summary.parameters.get(name)
+            if known is None and not summary.is_value:
+                summary.parameters[name] = open_parameter(function, name)
+                found = True
+            elif known is None or (summary.is_value and not known.may("any")):
+                anything = unknown(("param", function, name), certain=False)
+                summary.parameters[name] = join(known, anything) or anything
                 found = True
     if not found:  # All functions have been followed, so that no text sets these attributes.
         for key in list(program.classes.unset_attributes()):
@@ -198,13 +201,27 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
 
 
 def is_translated(facts: Facts) -> bool:
-    """Return whether a module uses TensorFlow, and of NumPy nothing but random generators."""
+    """Return whether a module uses TensorFlow, and of NumPy nothing but random generators and what NumPy
+    itself computes.
+    """
     of_tensorflow = any(
         alias.evaluated_name.split(".")[0] == "tensorflow" for alias in facts.nodes(cst.ImportAlias)
     )
-    return of_tensorflow and all(
-        use.is_module or use.qualified_name.startswith("numpy.random.") for use in uses(facts)
-    )
+    return of_tensorflow and all(use.is_module or _stays(use, facts) for use in uses(facts))
+
+
+def _stays(use: Use, facts: Facts) -> bool:
+    """Return whether a translation keeps a name of NumPy: a generator, or what `_on_host` calls."""
+    name = use.qualified_name.removeprefix("numpy.")
+    if name.startswith("random.") or name in table().kept:
+        return True
+    up = facts.parents[use.node]
+    while isinstance(up, cst.Attribute):
+        up = facts.parents[up]
+    call = facts.parents[up] if isinstance(up, cst.Arg) else None
+    if not isinstance(call, cst.Call) or call.args[0] is not up:
+        return False
+    return isinstance(call.func, cst.Name) and call.func.value.startswith("_on_host")
 
 
 def refused(world: World, report: Report) -> bool:
@@ -229,9 +246,10 @@ def refused(world: World, report: Report) -> bool:
     return len(list(report)) > 0
 
 
-def plan_module(world: World, plan: Plan, report: Report) -> None:
-    """Plan the edits of a module in which nothing is refused."""
-    plan_loops(world)
+def plan_module(world: World, plan: Plan, report: Report, shared_module: str = "") -> set[str]:
+    """Plan the edits of a module in which nothing is refused, and return the helpers that it needs."""
+    for node, why in plan_loops(world):
+        report.add("NP2TF611", *world.facts.place(node), why=why)
     helpers: set[str] = set()
     for node, decision in world.decisions.items():
         helpers |= decision.helpers
@@ -239,7 +257,8 @@ def plan_module(world: World, plan: Plan, report: Report) -> None:
             plan.add(node, edit)
     _note_writers(world, report)
     if world.facts.imports.imports_numpy or helpers or plan:
-        plan_imports(world, plan, helpers)
+        plan_imports(world, plan, helpers, shared_module)
+    return helpers
 
 
 def _place(facts: Facts, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import libcst as cst
 
-from np2tf.core import rules
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.host_calls import fits_host, host_call, kept_call
 from np2tf.translator.tensorflow.model import Frame
-from np2tf.translator.tensorflow.numpy_table import RESULTS, Draw, Function
+from np2tf.translator.tensorflow.numpy_table import ON_HOST, ArgumentValues, Draw, Function, result
 from np2tf.translator.tensorflow.operations import element_of
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
-    NO_VALUE,
     NUMBERS,
     PYTHON_DTYPES,
     Value,
@@ -26,14 +24,13 @@ from np2tf.translator.tensorflow.values import (
 from np2tf.translator.tree.nodes import name_node
 
 # -- numpy calls ---------------------------------------------------------------------------------------------
-# Translates calls of NumPy's functions: to a function of TensorFlow, or to a helper.
+# Translates calls of NumPy's functions: to a function of TensorFlow, to a helper, or to NumPy itself.
 
-ArgumentValues = dict[str, tuple[Value, cst.BaseExpression]]
-
-#: Functions that may return their argument itself.
-_MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
 #: Kinds of values that only arguments for a dtype or a shape may have.
 _NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
+#: Parameters that take text.
+_OF_TEXT = frozenset({"indexing", "subscripts"})
+_WRONG_DTYPE = "this dtype is not translated"
 
 
 def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
@@ -43,17 +40,65 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
     world.forget(node.func)
     if name in world.table.dtypes:
         return _conversion(node, world.table.dtypes[name], frame)
-    function = world.table.functions.get(name)
+    if name in world.table.kept:
+        return kept_call(node, frame)
+    function, on_host = world.table.functions.get(name), _on_host(name, frame)
+    # A handler around the call may wait for NumPy's error.
+    if on_host is not None and (function is None or (frame.raise_states and name.startswith("linalg."))):
+        return host_call(node, on_host, frame)
     if function is None:
         for arg in node.args:
             frame.evaluate(arg.value)
         return world.refuse(node, "NP2TF601", name=world.facts.code(node.func))
-    argument_values = arguments(node, function, None, frame)
-    if argument_values is None:
+    argument_values, wrong = read_arguments(node, function, None, frame)
+    if wrong not in (None, _WRONG_DTYPE) and fits_host(function, argument_values):
+        return host_call(node, function, frame)
+    if wrong is not None:
+        world.refuse(node, "NP2TF602", name=f"{world.facts.code(node.func)}", why=wrong)
         return array(None, None, [node], scalar=True)
     target, helpers = target_of(function, argument_values, frame)
     world.edit(node.func, edits.rename_to(target), *helpers)
-    return result(function, argument_values, node, frame)
+    return result(function, argument_values, node)
+
+
+def _on_host(name: str, frame: Frame) -> Function | None:
+    """Return the facts about a function that NumPy may compute; None for others."""
+    table = frame.world.table
+    if name in table.host:
+        return table.host[name]
+    ufunc, _, method = name.rpartition(".")
+    if method in _UFUNC_METHODS and ufunc in table.functions:
+        return Function(name, ("a", "*"), _UFUNC_METHODS[method], "", False)
+    return table.functions.get(name)
+
+
+#: Methods of NumPy's functions of elements, which NumPy computes -> the words for their results.
+_UFUNC_METHODS = {"outer": "crossed", "reduce": "any", "accumulate": "like", "reduceat": "like"}
+
+
+def write_result(node: cst.Call, out: cst.Arg, frame: Frame) -> bool:
+    """Follow a call whose result a statement binds to the place of `out=`; return whether TensorFlow
+    computes it, so that `out=` goes away.
+    """
+    world = frame.world
+    name = (world.facts.imports.numpy_name(node.func) or "").removeprefix("numpy.")
+    function = world.table.functions.get(name)
+    if function is not None:
+        call = node.with_changes(args=[arg for arg in node.args if arg is not out])
+        argument_values, wrong = read_arguments(call, function, None, frame)
+        if wrong is None:
+            target, helpers = target_of(function, argument_values, frame)
+            world.forget(node.func)
+            world.edit(node.func, edits.rename_to(target), *helpers)
+            world.edit(node, _without_out)
+            return True
+    host_call(node, function or world.table.host[name], frame, is_out_bound=True)
+    return False
+
+
+def _without_out(node: cst.Call) -> cst.Call:
+    args = [arg for arg in node.args if arg.keyword is None or arg.keyword.value != "out"]
+    return node.with_changes(args=[*args[:-1], args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
 
 
 def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
@@ -64,24 +109,29 @@ def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
     value = frame.evaluate(node.args[0].value)
     if value.may("str") and not value.may("any"):
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it parses a string")
-    helper, dtype_name = world.helper("_cast"), name_node(world.dtype_name(dtype))
+    dtype_name = name_node(world.dtype_name(dtype))
+    # A number of Python's would become a tensor of half its precision first.
+    helpers = () if value.only(*ARRAYS) else ("_cast",)
+    target = world.helper("_cast") if helpers else f"{world.tf}.cast"
 
     def edit(updated_node: cst.Call) -> cst.Call:
         first = updated_node.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-        return updated_node.with_changes(func=cst.Name(helper), args=[first, cst.Arg(dtype_name)])
+        return updated_node.with_changes(func=name_node(target), args=[first, cst.Arg(dtype_name)])
 
-    world.edit(node, edit, "_cast")
+    world.edit(node, edit, *helpers)
     rank = 0 if value.only("int", "float", "bool", "complex", "scalar") else value.rank
     return array(dtype, rank, [node], scalar=True).doubtful(value)
 
 
-def arguments(
+def read_arguments(
     node: cst.Call, function: Function, base: tuple[Value, cst.BaseExpression] | None, frame: Frame
-) -> ArgumentValues | None:
-    """Return the argument of a call for each parameter; None if an argument cannot be translated."""
+) -> tuple[dict[str, tuple[Value, cst.BaseExpression]], str | None]:
+    """Return the argument of a call for each parameter, and why one cannot be translated, or None."""
     world = frame.world
     parameters = function.parameters
-    argument_values: ArgumentValues = {} if base is None else {parameters[0]: base}
+    argument_values: dict[str, tuple[Value, cst.BaseExpression]] = (
+        {} if base is None else {parameters[0]: base}
+    )
     wrong = None
     for position, arg in enumerate(node.args, len(argument_values)):
         name = _parameter(parameters, position, arg)
@@ -91,10 +141,10 @@ def arguments(
             wrong = wrong or (
                 f"of its parameters only {_text_of_parameters(parameters)} are translated"
                 if name is None
-                else "this dtype is not translated"
+                else _WRONG_DTYPE
             )
             continue
-        if not is_dtype and not value.may("any") and value.may(*_NO_ARGUMENTS) and name != "indexing":
+        if not is_dtype and not value.may("any") and value.may(*_NO_ARGUMENTS) and name not in _OF_TEXT:
             wrong = wrong or "an argument is not an array"
         if value.may("shape") and not value.may("any") and name not in ("shape", "newshape", "size"):
             wrong = wrong or "a shape is not an array"
@@ -102,11 +152,7 @@ def arguments(
         if value.only("list", "tuple") and value.may_be_array and not _takes_several(function):
             # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
             world.edit(arg.value, edits.wrap_in(world.helper("_array")), "_array")
-    wrong = wrong or _unlike_numpy(function, argument_values)
-    if wrong is not None:
-        world.refuse(node, "NP2TF602", name=f"{world.facts.code(node.func)}", why=wrong)
-        return None
-    return argument_values
+    return argument_values, wrong or _unlike_numpy(function, argument_values)
 
 
 def _takes_several(function: Function) -> bool:
@@ -125,7 +171,7 @@ def _parameter(parameters: Sequence[str], position: int, arg: cst.Arg) -> str | 
     if arg.keyword is not None:
         name = arg.keyword.value
         return name if name in parameters and name != "_" else None
-    if parameters[0].startswith("*"):
+    if parameters[-1].startswith("*") and position >= len(parameters) - 1:
         return f"*{position}"
     if position >= len(parameters) or parameters[position] == "_":
         return None
@@ -141,9 +187,19 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
     together = function.result in ("elementwise", "float", "bool", "where", "product") and arrays
     if together and any(value.only("list", "tuple") for value in values):
         return "an array is combined with a list"
+    if function.name == "einsum" and not _has_plain_subscripts(arguments):
+        return "its subscripts are not a literal of letters"
+    if function.name == "linspace" and any(value.only("array", "list") for value in values):
+        return "its ends are arrays"
     if function.name == "power" and any(value.dtype == "bool" for value in values):
         return "powers of booleans have another dtype"
     return None
+
+
+def _has_plain_subscripts(arguments: ArgumentValues) -> bool:
+    """Return whether the first argument of `np.einsum` is a text without an ellipsis."""
+    _, first = next(iter(arguments.values()), (None, None))
+    return isinstance(first, cst.SimpleString) and "." not in str(first.evaluated_value)
 
 
 def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:
@@ -169,6 +225,8 @@ def target_of(function: Function, arguments: ArgumentValues, frame: Frame) -> tu
     helper = function.helper
     if function.name == "where" and len(arguments) == 1:
         helper = "_nonzero"
+    if function.name == "arange" and all(_is_int(value) for value, _ in arguments.values()):
+        helper = ""
     if function.only_with_arrays and all(_is_python(value) for value, _ in arguments.values()):
         helper = ""
     if helper:
@@ -176,22 +234,12 @@ def target_of(function: Function, arguments: ArgumentValues, frame: Frame) -> tu
     return f"{world.tnp}.{function.name}", ()
 
 
+def _is_int(value: Value) -> bool:
+    return value.certain and value.only("int", "dtype")
+
+
 def _is_python(value: Value) -> bool:
     return value.is_plain or value.only("dtype") or value.only("array")
-
-
-def result(function: Function, arguments: ArgumentValues, node: cst.CSTNode, frame: Frame) -> Value:
-    """Return the possible values of a function's result, with the memory that it may share."""
-    values = [value for value, _ in arguments.values()]
-    if any(value.is_undetermined for value in values):
-        return NO_VALUE
-    output = RESULTS[function.result](arguments)
-    if not output.may("array", "list", "tuple"):
-        return output.doubtful(*values)
-    rule = rules.find(f"numpy.{function.name}")
-    is_view = function.name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
-    memory = frozenset([node]) | (values[0].memory if is_view and values else frozenset())
-    return replace(output, memory=memory).doubtful(*values)
 
 
 # -- draws ---------------------------------------------------------------------------------------------------
@@ -241,8 +289,12 @@ def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None
         return world.refuse(
             node, "NP2TF602", name=world.facts.code(node.func), why="it may draw something other than numbers"
         )
-    world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
-    return _result(node, values, draw, dtype)
+    drawn = _result(node, values, draw, dtype)
+    if drawn.only("array") and dtype:
+        world.edit(node, edits.wrap_in(f"{world.tf}.constant"), ON_HOST)
+    else:
+        world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
+    return drawn
 
 
 def _argument(arg: cst.Arg, frame: Frame) -> Value:
@@ -326,13 +378,3 @@ def shuffled_argument(node: cst.Call, frame: Frame) -> cst.BaseExpression | None
     if not (is_function or is_method) or not node.args or node.args[0].star:
         return None
     return node.args[0].value if node.args[0].keyword is None else None
-
-
-def shuffle_edit(helper: str) -> edits.Edit:
-    """`rng.shuffle(x)` -> `helper(rng.shuffle, x)`."""
-
-    def edit(updated_node: cst.Call) -> cst.Call:
-        args = [cst.Arg(updated_node.func), *updated_node.args]
-        return updated_node.with_changes(func=cst.Name(helper), args=args)
-
-    return edit

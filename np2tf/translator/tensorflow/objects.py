@@ -321,17 +321,34 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) 
     if not isinstance(node, (cst.Assign, cst.AnnAssign)) or not isinstance(target, cst.Name):
         world.refuse(node, "NP2TF603", what="a statement of this kind in a class")
         return
-    if isinstance(node, cst.AnnAssign) and facts.is_dataclass:
-        facts.fields[target.value] = node.value
+    is_field = isinstance(node, cst.AnnAssign) and facts.is_dataclass
     if node.value is None:
+        if is_field:
+            facts.fields[target.value] = None
         return
     own_names = world.facts.scopes.inside(facts.node).bindings
     if not reads(node.value).isdisjoint(own_names):
         world.refuse(node, "NP2TF603", what="a class attribute from which others are computed")
-    value = frame.evaluate(node.value)
+    value = _field_value(node.value, frame) if is_field else frame.evaluate(node.value)
+    if is_field:
+        facts.fields[target.value] = value
     if value.memory or value.may_be_array:
         world.program.classes.share((facts.root_class, target.value))
     world.program.classes.learn((facts.root_class, target.value), value)
+
+
+def _field_value(node: cst.BaseExpression, frame: Frame) -> Value:
+    """Return the default of a dataclass field; `field(default_factory=list)` makes a new list each time."""
+    value = frame.evaluate(node)
+    if not isinstance(node, cst.Call):
+        return value
+    if frame.world.facts.imports.imported_name(node.func) != "dataclasses.field" or len(node.args) != 1:
+        return value
+    (arg,) = node.args
+    factory = arg.value.value if isinstance(arg.value, cst.Name) else ""
+    if arg.keyword is None or arg.keyword.value != "default_factory" or factory not in ("list", "dict"):
+        return value
+    return Value(frozenset([factory]), memory=frozenset([node]))
 
 
 # -- program calls -------------------------------------------------------------------------------------------

@@ -40,8 +40,17 @@ def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
     classes = frame.world.program.classes
     if any(classes.shows_fields(class_node) for class_node in value.object_classes):
         frame.world.refuse(node, "NP2TF606", what="the text of a dataclass object")
+    elif value.only(*ARRAYS) and value.certain:
+        frame.world.edit(node, edits.to_numpy)
     elif (not value.is_plain or holds_dtype(value)) and not value.only("object"):
         frame.world.edit(node, edits.wrap_in(frame.world.helper("_host")), "_host")
+
+
+def show_dtypes(args: Sequence[cst.Arg], values: Sequence[Value], frame: Frame) -> None:
+    """Plan NumPy's dtypes for arguments of functions that may show them."""
+    for arg, value in zip(args, values):
+        if holds_dtype(value) and frame.world.facts.imports.numpy_name(arg.value) is None:
+            frame.world.edit(arg.value, edits.wrap_in(frame.world.helper("_host")), "_host")
 
 
 # -- operations ----------------------------------------------------------------------------------------------

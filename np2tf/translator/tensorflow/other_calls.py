@@ -8,17 +8,18 @@ import libcst as cst
 
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.array_writes import inline_call
+from np2tf.translator.tensorflow.host_calls import fits_host, host_method
 from np2tf.translator.tensorflow.model import ClassFacts, Frame, decorator_names
 from np2tf.translator.tensorflow.numpy_calls import (
-    arguments,
     dtype_value,
     is_generator_method,
     is_random_name,
     numpy_call,
     random_call,
-    result,
+    read_arguments,
     target_of,
 )
+from np2tf.translator.tensorflow.numpy_table import result
 from np2tf.translator.tensorflow.objects import (
     bind_arguments,
     parameter_names,
@@ -26,7 +27,7 @@ from np2tf.translator.tensorflow.objects import (
     run_function,
     set_attribute,
 )
-from np2tf.translator.tensorflow.operations import arithmetic, element_of, show_in_text
+from np2tf.translator.tensorflow.operations import arithmetic, element_of, show_dtypes, show_in_text
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
     NO_VALUE,
@@ -40,7 +41,8 @@ from np2tf.translator.tensorflow.values import (
     union,
     unknown,
 )
-from np2tf.translator.tree.nodes import dotted_name, words
+from np2tf.translator.tree.nodes import dotted_name, name_node, words
+from np2tf.translator.tree.templates import expression
 
 # -- builtin calls -------------------------------------------------------------------------------------------
 # Calls of builtins: most accept tensors like arrays; calls that would show the difference are refused.
@@ -72,6 +74,7 @@ def _builtin_call(node: cst.Call, name: str, frame: Frame) -> Value:
     if handler is not None:
         return handler(node, arguments, frame).doubtful(*arguments)
     if all(value.is_plain for value in arguments):
+        show_dtypes(node.args, arguments, frame)
         return plain("other", "int", "str", "bool", "float")
     return world.refuse(node, "NP2TF606", what=f"`{name}`")
 
@@ -200,9 +203,16 @@ def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
         return NO_VALUE
     if is_generator_method(base, name, frame):
         return random_call(node, name, frame, base)
-    is_array = base.only(*ARRAYS) or (base.may("any") and name != "copy")
+    # Python's numbers have no such methods.
+    is_array = (
+        base.only(*ARRAYS)
+        or (base.only(*ARRAYS, *NUMBERS) and base.may(*ARRAYS))
+        or (base.may("any") and name != "copy")
+    )
     if is_array and name in world.table.methods:
         return _array_method(node, name, base, frame)
+    if base.only(*ARRAYS) and name in world.table.host_methods:
+        return host_method(node, name, base, frame)
     if name == "copy" and base.only("any") and not node.args:
         world.edit(node, edits.function_of(world.helper("_copy")), "_copy")
         return unknown(node, certain=False)
@@ -231,6 +241,7 @@ def _library_call(node: cst.Call, arguments: list[Value], frame: Frame) -> Value
     if library in ("math", "cmath"):
         return plain("int", "float", "bool")
     if all(value.is_plain for value in arguments):
+        show_dtypes(node.args, arguments, frame)
         return plain("other")
     return frame.world.refuse(node, "NP2TF607", name=frame.world.facts.code(node.func))
 
@@ -287,12 +298,15 @@ def _array_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value
     function = world.table.functions[name]
     if name in _SHAPE_METHODS and len(node.args) > 1:
         return _spread_method(node, name, base, frame)
-    argument_values = arguments(node, function, (base, func.value), frame)
-    if argument_values is None:
+    argument_values, wrong = read_arguments(node, function, (base, func.value), frame)
+    if wrong is not None and fits_host(function, argument_values):
+        return host_method(node, name, base, frame)
+    if wrong is not None:
+        world.refuse(node, "NP2TF602", name=world.facts.code(func), why=wrong)
         return array(None, None, [node], scalar=True)
     target, helpers = target_of(function, argument_values, frame)
     world.edit(node, edits.function_of(target), *helpers)
-    return result(function, argument_values, node, frame)
+    return result(function, argument_values, node)
 
 
 def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
@@ -322,7 +336,10 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     elif node.args:
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
     helper = _HELPERS[name]
-    world.edit(node, edits.function_of(world.helper(helper)), helper)
+    if dtype is not None:
+        world.edit(node, _cast_to(f"{world.tf}.cast", world.dtype_name(dtype)))
+    else:
+        world.edit(node, edits.function_of(world.helper(helper)), helper)
     if name == "astype":
         rank = 0 if base.only("scalar") else base.rank
         return array(dtype, rank, [node], scalar=True).doubtful(base)
@@ -332,6 +349,17 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
         return plain("int", "float", "bool", "complex")
     inner = plain("int", "float", "bool", "complex")
     return join(list_value(inner, [node]), list_value(list_value(inner, [node]), [node])) or unknown(node)
+
+
+def _cast_to(path: str, dtype: str) -> edits.Edit:
+    """`x.astype(float)` -> `tf.cast(x, tnp.float64)`."""
+
+    def edit(updated_node: cst.Call) -> cst.BaseExpression:
+        assert isinstance(updated_node.func, cst.Attribute)
+        x = edits.argument(updated_node.func.value)
+        return expression("{f}({x}, {dtype})", f=name_node(path), x=x, dtype=name_node(dtype))
+
+    return edit
 
 
 # -- object calls --------------------------------------------------------------------------------------------
@@ -393,7 +421,7 @@ def _set_fields(node: cst.Call, facts: ClassFacts, frame: Frame) -> None:
     for name, default in fields.items():
         if name in values:
             set_attribute((facts.root_class, name), values[name], frame)
-        elif default is None or not frame.evaluate(default).is_plain:
+        elif default is None or not default.is_plain:
             frame.world.refuse(node, "NP2TF603", what="this kind of dataclass field")
 
 
@@ -478,6 +506,7 @@ def call(node: cst.Call, frame: Frame) -> Value:
     if value.is_undetermined:
         return NO_VALUE
     if all(value.is_plain for value in arguments) and value.only("function", "other"):
+        show_dtypes(node.args, arguments, frame)
         return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
     path = world.facts.imports.imported_name(func) or ""
     if path.split(".")[0] in ("math", "cmath"):

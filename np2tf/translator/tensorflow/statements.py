@@ -198,7 +198,7 @@ def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Fra
         frame.evaluate(handler.type)
     if handler.name is not None:
         bind(handler.name.name, plain("other"), frame, handler)
-    if _catches_only_its_own(handler.type):
+    if _catches_only_its_own(handler.type, frame):
         return
     if _names_index_error(handler.type) and _chooses_of_arrays(body, frame):
         world.refuse(handler, "NP2TF603", what="a handler of indices out of bounds")
@@ -236,10 +236,12 @@ def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
     )
 
 
-def _catches_only_its_own(node: cst.BaseExpression | None) -> bool:
+def _catches_only_its_own(node: cst.BaseExpression | None, frame: Frame) -> bool:
     """Return whether TensorFlow raises none of the exceptions that a handler names."""
     if type(node) is cst.Tuple:
-        return all(_catches_only_its_own(element.value) for element in node.elements)
+        return all(_catches_only_its_own(element.value, frame) for element in node.elements)
+    if node is not None and frame.world.facts.imports.numpy_name(node) == "numpy.linalg.LinAlgError":
+        return True
     return type(node) is cst.Name and node.value in _NEVER_OF_TENSORFLOW
 
 
@@ -393,18 +395,21 @@ def _in_parts(node: cst.Assign, value: Value, frame: Frame) -> bool:
         world.refuse(node, "NP2TF603", what="a statement that writes to an array and to a container")
         return True
     bases: set[object] = set()
+    writers: list[tuple[str, ...]] = []
     for part in parts:
         item = array_writes.part_of(value, part)
         if type(part.target) is cst.Subscript:
             bases |= frame.evaluate(part.target.value).memory
-            array_writes.store(part.target, item, frame, node, is_part=True)
+            writers.append(array_writes.store(part.target, item, frame, node, is_part=True))
         else:
+            writers.append(())
             bind(part.target, item, frame, node)
     is_view = any(array_writes.part_of(value, part).may("array") for part in parts)
     if is_view and not value.memory.isdisjoint(bases):  # The first write would show in the second value.
         name = world.facts.code(node.targets[0].target)
         world.refuse(node, "NP2TF604", name=name, other="what is assigned")
-    world.edit(line, array_writes.assign_parts(node, parts, frame, world.helper("_set_item")), "_set_item")
+    helpers = [helper for needed in writers for helper in needed]
+    world.edit(line, array_writes.assign_parts(node, parts, writers, frame), *helpers)
     return True
 
 

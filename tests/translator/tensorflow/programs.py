@@ -14,6 +14,13 @@ from tests.translator.tensorflow.small_programs import Maker
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 #: Fixture -> what makes it smaller: an operation takes some microseconds where nothing is compiled.
 SMALLER = {
+    "programs/histogram": {"n = 3_000_000": "n = 3_000"},
+    "programs/kalman": {"simulate(6000": "simulate(140"},
+    "programs/kmeans": {"make_blobs(30000": "make_blobs(300"},
+    "programs/nbody": {"plummer_sphere(220)": "plummer_sphere(9)", "steps=250": "steps=7"},
+    "programs/option_pricing": {"draw_normals(100_000, 250)": "draw_normals(1_000, 20)"},
+    "programs/svd_compression": {"test_image(640)": "test_image(64)"},
+    "programs/cholesky": {"n = 500": "n = 20"},
     "programs/conjugate_gradient": {"n = 128": "n = 12"},
     "programs/fft_poisson": {"n, length = 256": "n, length = 16", "steps=40": "steps=3"},
     "programs/gauss_seidel": {"ny, nx = 48, 48": "ny, nx = 9, 9", "max_iter=500": "max_iter=10"},
@@ -76,6 +83,7 @@ def random_programs() -> dict[str, tuple[str, Result]]:
 
 def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str, str]]]:
     """Name, source and translation of all programs and projects that are translated."""
+    from tests.translator.tensorflow import applications
     from tests.translator.tensorflow.cases import LOUD, TRANSLATED
     from tests.translator.tensorflow.class_cases import TRANSLATED as WITH_CLASSES
     from tests.translator.tensorflow.projects import every_project
@@ -88,4 +96,11 @@ def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str,
         for name, text in {**TRANSLATED, **WITH_CLASSES, **LOUD}.items()
     ]
     made += [(name, text, result.text) for name, (text, result) in random_programs().items()]
+    made += [
+        (f"kernel: {name}", *applications.kernel_program(name)) for name in applications.translated_kernels()
+    ]
+    made += [
+        (f"application: {name}", *applications.project_program(name))
+        for name in applications.translated_projects()
+    ]
     return made + [(name, files, texts) for name, (files, texts) in every_project().items()]

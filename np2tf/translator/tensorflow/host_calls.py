@@ -1,0 +1,176 @@
+"""Calls of NumPy's functions that NumPy itself computes: it gets arrays, and its results become tensors."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.model import Frame
+from np2tf.translator.tensorflow.numpy_table import (
+    RESULTS,
+    ArgumentValues,
+    Function,
+    in_new_memory,
+    result,
+    several,
+)
+from np2tf.translator.tensorflow.values import (
+    ANY_KIND,
+    ARRAYS,
+    NO_VALUE,
+    Value,
+    array,
+    list_value,
+    plain,
+    unknown,
+)
+from np2tf.translator.tree.nodes import root_of, walk
+
+#: The words for results whose number of axes does not depend on the parameters that only NumPy takes.
+_OF_KNOWN_RANK = frozenset(
+    {"like", "complex", "matrix_like", "shape", "filled", "matrix", "counts", "solved", "crossed"}
+)
+#: Parameters that NumPy takes, and whose half precision or small integers are not translated.
+_OF_TRUTH_VALUES = frozenset({"float"})
+
+
+def host_call(node: cst.Call, function: Function, frame: Frame, is_out_bound: bool = False) -> Value:
+    """Return the value of a call that NumPy computes: `np.f(x)` -> `_on_host(np.f, x)`.
+
+    `is_out_bound`: the statement binds the array of `out=` to the result.
+    """
+    world = frame.world
+    world.forget(node.func)
+    argument_values: dict[str, tuple[Value, cst.BaseExpression]] = {}
+    wrong = None
+    for position, arg in enumerate(node.args):
+        value = frame.evaluate(arg.value)
+        name = _parameter(function, position, arg)
+        if not _goes_to_host(value):
+            wrong = "an argument is not an array"
+        if name == "out" and not is_out_bound and not _is_fresh(arg.value, value):
+            wrong = "`out` is translated in statements and for new arrays"
+        argument_values[name] = (unknown(certain=False), arg.value) if arg.star else (value, arg.value)
+    if not _is_imported_here(node.func, frame):
+        wrong = "NumPy is imported from another file"
+    if wrong is not None:
+        return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why=wrong)
+    world.keep(node.func)
+    world.edit(node, edits.passed_to(world.helper("_on_host")), "_on_host")
+    if function.name in world.table.host:
+        return result(function, argument_values, node)
+    return _loose_result(function, argument_values, node)
+
+
+def _is_imported_here(node: cst.CSTNode, frame: Frame) -> bool:
+    """Return whether a name of NumPy comes from an import of NumPy, which can stay."""
+    facts, root = frame.world.facts, root_of(node)
+    if not isinstance(root, cst.Name):
+        return True
+    owner = facts.scopes.owner(root)
+    bindings = owner.bindings[root.value] if owner is not None else []
+    return not any(binding in facts.imports.of_other_files for binding in bindings)
+
+
+def fits_host(function: Function, arguments: ArgumentValues) -> bool:
+    """Return whether NumPy may compute a call that TensorFlow cannot: its result has a dtype of tensors."""
+    of_booleans = any(value.dtype == "bool" for value, _ in arguments.values())
+    return not (of_booleans and (function.result in _OF_TRUTH_VALUES or function.name == "power"))
+
+
+def _parameter(function: Function, position: int, arg: cst.Arg) -> str:
+    if arg.keyword is not None:
+        return arg.keyword.value
+    names = function.parameters
+    is_named = position < len(names) and not arg.star and names[position][:1] not in ("*", "_")
+    return names[position] if is_named else f"*{position}"
+
+
+def _is_fresh(node: cst.BaseExpression, value: Value) -> bool:
+    """Return whether an expression makes a new array."""
+    inside = set(walk(node))
+    return value.only("array") and all(root in inside for root in value.memory)
+
+
+def _loose_result(function: Function, arguments: ArgumentValues, node: cst.Call) -> Value:
+    """Return the value of a call with parameters that only NumPy takes."""
+    values = [value for value, _ in arguments.values()]
+    if any(value.is_undetermined for value in values):
+        return NO_VALUE
+    known = RESULTS[function.result](arguments)
+    if known.only("array"):
+        known = array(None, known.rank if function.result in _OF_KNOWN_RANK else None)
+    elif known.may("list", "tuple"):
+        known = several()
+    elif known.may(*ARRAYS):
+        known = array(None, None, scalar=True)
+    return in_new_memory(known, node, function, values)
+
+
+def host_item(node: cst.Subscript, name: str, frame: Frame) -> Value:
+    """Return the value of `np.mgrid[key]` and the like: -> `_on_host(np.mgrid.__getitem__, key)`."""
+    world = frame.world
+    if not _is_imported_here(node.value, frame):
+        return world.refuse(node, "NP2TF601", name=f"np.{name}")
+    for element in node.slice:
+        part = element.slice
+        inner_nodes = [part.value] if type(part) is cst.Index else [part.lower, part.upper, part.step]  # type: ignore[attr-defined]
+        for inner_node in inner_nodes:
+            if inner_node is not None and not _goes_to_host(frame.evaluate(inner_node)):
+                return world.refuse(inner_node, "NP2TF602", name=f"np.{name}", why="a part is not an array")
+    world.forget(node.value)
+    world.keep(node.value)
+    helper = world.helper("_on_host")
+
+    def edit(updated_node: cst.Subscript) -> cst.BaseExpression:
+        func = cst.Attribute(updated_node.value, cst.Name("__getitem__"))
+        args = [cst.Arg(func), cst.Arg(edits.key_expression(updated_node.slice))]
+        call = cst.Call(cst.Name(helper), args)
+        return call.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
+
+    world.edit(node, edit, "_on_host")
+    word = world.table.grids[name]
+    if word == "grid":
+        return array(None, len(node.slice) + (len(node.slice) > 1), [node])
+    made = array(None, 2 if word == "table" else None, [node])
+    return list_value(made, [node]) if word == "several" else made
+
+
+def _goes_to_host(value: Value) -> bool:
+    """Return whether NumPy can take a value: numbers, arrays and texts, but nothing of the program."""
+    if value.functions or value.object_classes:
+        return False
+    return value.may(ANY_KIND) or not value.may("lambda", "module", "generator")
+
+
+def kept_call(node: cst.Call, frame: Frame) -> Value:
+    """Return the value of a call of a name of NumPy that stays, and gets no arrays."""
+    world = frame.world
+    values = [frame.evaluate(arg.value) for arg in node.args]
+    world.keep(node.func)
+    if not all(value.is_plain for value in values):
+        return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="an argument is an array")
+    if world.facts.imports.numpy_name(node.func) == "numpy.ndindex":
+        return list_value(Value(frozenset(["tuple"]), item=plain("int")), [node])
+    return plain("other")
+
+
+def host_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
+    """Return the value of a method that NumPy computes: `x.argsort()` -> `_drawn(_host(x).argsort())`."""
+    world, func = frame.world, node.func
+    assert isinstance(func, cst.Attribute)
+    for arg in node.args:
+        value = frame.evaluate(arg.value)
+        if not _goes_to_host(value) or _is(arg, "out"):
+            return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of one of its arguments")
+        if not value.is_plain or value.may("dtype"):
+            world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
+    world.edit(func.value, edits.wrap_in(world.helper("_host")), "_host")
+    world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
+    if name in ("argsort", "argpartition"):
+        return array("int64", base.rank, [node]).doubtful(base)
+    return array(None, None, [node], scalar=True).doubtful(base)
+
+
+def _is(arg: cst.Arg, name: str) -> bool:
+    return arg.keyword is not None and arg.keyword.value == name
