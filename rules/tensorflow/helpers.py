@@ -624,14 +624,21 @@ def _tolist(a):
 
 
 def _host(value):
-    """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's, as it is shown."""
+    """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's."""
     if isinstance(value, dict):
         return {key: _host(one) for key, one in value.items()}
     if type(value) in (list, tuple):
         return type(value)(_host(one) for one in value)
+    if isinstance(value, (zip, enumerate, map, filter, reversed, type(one for one in ()), type(iter([])))):
+        return (_host(one) for one in value)
     if isinstance(value, tf.DType):
         return value.as_numpy_dtype(0).dtype
-    return value.numpy() if tf.is_tensor(value) else value
+    return value.numpy().copy() if tf.is_tensor(value) else value
+
+
+def _from_numpy(value):
+    """An array of NumPy's as a tensor."""
+    return tf.constant(value)
 
 
 def _drawn(value):

@@ -11,6 +11,7 @@ from np2tf.translator.facts.dataflow import block, bound_targets
 from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.edits import assigned_to, key_expression
+from np2tf.translator.tensorflow.hosts import augment_host, convert_key, store_in_host
 from np2tf.translator.tensorflow.model import Edit, Frame, Summary, is_shared, refuse_shared
 from np2tf.translator.tensorflow.numpy_calls import shuffle_edit, shuffled_argument
 from np2tf.translator.tensorflow.objects import (
@@ -22,7 +23,7 @@ from np2tf.translator.tensorflow.objects import (
     set_attribute,
 )
 from np2tf.translator.tensorflow.operations import choose, element_of, helper_of, key_part, result_of, unfit
-from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS, Value, join, promote
+from np2tf.translator.tensorflow.values import ARRAYS, HOST, NUMBERS, Value, join, promote
 from np2tf.translator.tree.nodes import dotted_name, name_node, positional_parameters, target_names, walk
 from np2tf.translator.tree.templates import expression, parenthesize
 
@@ -417,11 +418,14 @@ def store(
     world.forget(target)
     base = frame.evaluate(target.value)
     key = [key_part(element, frame) for element in target.slice]
+    if base.is_host and not base.is_mixed:
+        store_in_host(target, base, value, frame, statement)
+        return
     if not base.may(*ARRAYS):
         if base.may("list", "dict"):
             put_into(target, base, value, frame)
-            if base.may("dict") and not all(value.is_plain for value in key):
-                world.refuse(target, "NP2TF606", what="a dictionary's key")
+            if base.may("dict"):
+                convert_key(target, frame)
         return
     name = place_name(target.value, frame)
     targets = statement.targets if isinstance(statement, cst.Assign) else []
@@ -479,6 +483,8 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
         _augmented_attribute(node, target, right, frame)
     elif isinstance(target, cst.Subscript):
         _augmented_item(node, target, right, frame)
+    elif isinstance(target, cst.Attribute) and frame.evaluate(target.value).is_host:
+        augment_host(node, frame.evaluate(target), right, frame)
     else:
         world.refuse(target, "NP2TF603", what="an attribute that is written to")
 
@@ -488,6 +494,13 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     old = frame.evaluate(target)
     if name not in frame.env and not is_shared(target, frame):
         world.refuse(node, "NP2TF604", name=name, other=OUTSIDE)
+        return
+    if (old.is_host or right.is_host) and not old.is_mixed and not old.may("list", "dict"):
+        if not old.is_host and old.may_be_tensor:
+            world.program.borders.want("name", _scope_of(target, frame), name)
+        new = augment_host(node, old, right, frame)
+        refuse_shared(node, name, new, frame)
+        frame.bind(name, new)
         return
     wrong = unfit(node.operator, old, right)
     if wrong is not None:
@@ -520,6 +533,11 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
 
 
+def _scope_of(node: cst.Name, frame: Frame) -> object:
+    owner = frame.world.facts.scopes.owner(node)
+    return frame.world.file if owner is None or owner.is_module else owner.node
+
+
 def _operation(
     node: cst.AugAssign, old: Value, right: Value, frame: Frame
 ) -> tuple[str | None, tuple[str, ...]]:
@@ -532,6 +550,13 @@ def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Valu
     """Follow `x.name += v`."""
     world, name = frame.world, frame.world.facts.code(target)
     base, old = frame.evaluate(target.value), frame.evaluate(target)
+    if (old.is_host or right.is_host) and not old.is_mixed and not old.may("list", "dict"):
+        key = key_of(base, target.attr.value, frame)
+        assert key is not None
+        if not old.is_host and old.may_be_tensor:
+            world.program.borders.want("attribute", *key)
+        set_attribute(key, augment_host(node, old, right, frame), frame)
+        return
     wrong = unfit(node.operator, old, right)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
@@ -573,6 +598,12 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     world.forget(target)
     base = frame.evaluate(target.value)
     key = [key_part(element, frame) for element in target.slice]
+    if base.is_host and not base.is_mixed:
+        convert_key(target, frame)
+        augment_host(node, base, right, frame)
+        return
+    if right.is_host:  # The sum is NumPy's, and so is the array from the next time on.
+        world.program.borders.want_memory(base.memory)
     if not base.may(*ARRAYS):
         item = element_of(base)
         if item.may("array", "list", "any"):
@@ -615,7 +646,7 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     world, func = frame.world, call.func
     qualified_name = world.facts.imports.numpy_name(func)
     array_to_shuffle = shuffled_argument(call, frame)
-    if array_to_shuffle is not None and not frame.evaluate(array_to_shuffle).only("list"):
+    if array_to_shuffle is not None and not frame.evaluate(array_to_shuffle).only("list", HOST):
         _record_write(node, call, array_to_shuffle, "_shuffled", frame)
         return True
     if qualified_name is not None:
@@ -628,7 +659,7 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
             return False
     else:
         return False
-    if helper is None or place is None:
+    if helper is None or place is None or frame.evaluate(place).is_host:
         return False
     _record_write(node, call, place, helper, frame)
     return True

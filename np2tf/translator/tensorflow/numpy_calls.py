@@ -9,11 +9,13 @@ import libcst as cst
 
 from np2tf.core import rules
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.hosts import operation
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import RESULTS, Draw, Function
 from np2tf.translator.tensorflow.operations import element_of
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
+    HOST,
     NO_VALUE,
     NUMBERS,
     PYTHON_DTYPES,
@@ -23,7 +25,7 @@ from np2tf.translator.tensorflow.values import (
     plain,
     unknown,
 )
-from np2tf.translator.tree.nodes import name_node
+from np2tf.translator.tree.nodes import name_node, words
 
 # -- numpy calls ---------------------------------------------------------------------------------------------
 # Translates calls of NumPy's functions: to a function of TensorFlow, or to a helper.
@@ -33,7 +35,12 @@ ArgumentValues = dict[str, tuple[Value, cst.BaseExpression]]
 #: Functions that may return their argument itself.
 _MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
 #: Kinds of values that only arguments for a dtype or a shape may have.
-_NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
+_NO_ARGUMENTS = ("str", "dict", "function", "module")
+#: Parameters for numbers that NumPy or a library may give: the call is translated all the same.
+_NUMBERS_FOR = words(
+    "shape newshape axis axis1 axis2 num n N M k size decimals reps repeats shift keepdims ddof offset ord "
+    "deg indices_or_sections source destination pad_width"
+)
 
 
 def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
@@ -49,11 +56,34 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
             frame.evaluate(arg.value)
         return world.refuse(node, "NP2TF601", name=world.facts.code(node.func))
     argument_values = arguments(node, function, None, frame)
+    if _gets_host_values(node, frame):
+        return operation(node, frame)
     if argument_values is None:
         return array(None, None, [node], scalar=True)
+    world.computing.add(node)
     target, helpers = target_of(function, argument_values, frame)
     world.edit(node.func, edits.rename_to(target), *helpers)
     return result(function, argument_values, node, frame)
+
+
+def _gets_host_values(node: cst.Call, frame: Frame) -> bool:
+    """Return whether an argument that is an array may be a host value: NumPy runs the call, then."""
+    world, facts = frame.world, frame.world.facts
+    name = facts.imports.numpy_name(node.func)
+    function = world.table.functions.get((name or "").removeprefix("numpy."))
+    shift = 1 if name is None else 0
+    if function is None and isinstance(node.func, cst.Attribute):
+        function = world.table.functions.get(node.func.attr.value)
+    for position, arg in enumerate(node.args, shift):
+        value = world.values.get(arg.value)
+        parameter = _parameter(function.parameters, position, arg) if function is not None else None
+        if value is not None and _holds_host(value) and parameter not in _NUMBERS_FOR:
+            return True
+    return False
+
+
+def _holds_host(value: Value) -> bool:
+    return value.is_host or any(map(_holds_host, value.parts))
 
 
 def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
@@ -62,6 +92,8 @@ def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
     if len(node.args) != 1 or node.args[0].star or node.args[0].keyword is not None:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it takes one argument")
     value = frame.evaluate(node.args[0].value)
+    if _holds_host(value):
+        return operation(node, frame)
     if value.may("str") and not value.may("any"):
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it parses a string")
     helper, dtype_name = world.helper("_cast"), name_node(world.dtype_name(dtype))
@@ -231,7 +263,7 @@ def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None
     if name in world.table.generators:
         return plain("generator")
     if name in _STATES:
-        return plain("none", "other")
+        return plain("none", HOST)
     if generator is not None and generator.may("any"):
         world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
         return unknown(node, certain=False)

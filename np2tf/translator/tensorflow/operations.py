@@ -13,6 +13,7 @@ from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
     CONTAINERS,
+    HOST,
     NO_VALUE,
     NUMBERS,
     Value,
@@ -70,6 +71,8 @@ def element_of(value: Value) -> Value:
         return NO_VALUE
     if value.may(ANY_KIND, "object", "class"):
         element = unknown(*value.memory, certain=False)
+    if value.is_host:
+        element = join(element, Value(frozenset([HOST]), memory=value.memory, libraries=value.libraries))
     if value.may("array"):
         rank = None if value.rank is None else value.rank - 1
         memory = frozenset() if rank == 0 else value.memory
@@ -82,7 +85,7 @@ def element_of(value: Value) -> Value:
         element = join(element, union(value.items)) if value.items else element
     elif (value.item is not None and not value.only("dict")) or value.item is not None:
         element = join(element, value.item)
-    return (element or plain("other")).doubtful(value)
+    return (element or plain(HOST)).doubtful(value)
 
 
 def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
@@ -264,7 +267,7 @@ def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
 def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     if type(element.slice) is not cst.Index:
         return False
-    return value.may("array", "list", "tuple", ANY_KIND)
+    return value.may("array", "list", "tuple", ANY_KIND) or value.is_host
 
 
 def _advanced_rank(base: Value, key: Sequence[Value]) -> int | None:

@@ -33,6 +33,11 @@ def refusals(result: Result) -> list[str]:
     return [diagnostic.code for diagnostic in result.diagnostics if diagnostic.severity == "error"]
 
 
+def reasons(result: Result) -> list[str]:
+    """What stays on NumPy in a translation, and why."""
+    return [diagnostic.message for diagnostic in result.diagnostics if diagnostic.code == "NP2TF611"]
+
+
 def fixture_paths() -> dict[str, Path]:
     """Every fixture by its name. None is translated: a worker that runs none of these tests takes no time."""
     paths = sorted([*FIXTURES.glob("*/*.np.py"), *FIXTURES.glob("programs/*.py")])
@@ -65,13 +70,25 @@ def translated_fixtures() -> list[str]:
 def random_programs() -> dict[str, tuple[str, Result]]:
     """Random programs that are translated."""
     found = {}
-    for kind in ("random", "objects"):
+    for kind in ("random", "objects", "borders"):
         for seed in RANDOM:
-            text = Maker(seed, with_objects=kind == "objects").program()
+            text = Maker(seed, kind == "objects", kind == "borders").program()
             made = for_tensorflow(text)
             if not refusals(made):
                 found[f"{kind} {seed}"] = (text, made)
     return found
+
+
+@lru_cache(maxsize=1)
+def partly_translated() -> dict[str, tuple[str, Result]]:
+    """The programs of which something stays on NumPy, as far as something is translated."""
+    from tests.translator.tensorflow.border_cases import PARTLY
+    from tests.translator.tensorflow.cases import REFUSED
+    from tests.translator.tensorflow.class_cases import REFUSED as WITH_CLASSES
+
+    programs = {name: source for name, (source, _) in {**REFUSED, **WITH_CLASSES}.items()}
+    made = {f"stays: {name}": (text, for_tensorflow(text)) for name, text in {**programs, **PARTLY}.items()}
+    return {name: (text, result) for name, (text, result) in made.items() if not refusals(result)}
 
 
 def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str, str]]]:
@@ -88,4 +105,5 @@ def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str,
         for name, text in {**TRANSLATED, **WITH_CLASSES, **LOUD}.items()
     ]
     made += [(name, text, result.text) for name, (text, result) in random_programs().items()]
+    made += [(name, text, result.text) for name, (text, result) in partly_translated().items()]
     return made + [(name, files, texts) for name, (files, texts) in every_project().items()]

@@ -113,19 +113,77 @@ OF_OBJECTS = {
 }
 
 
+#: Statements with something that stays on NumPy, and the lines before `main` that they need.
+BORDERS = (
+    "{c} = {a}.view()", "{c} = {a}.ravel(order='F')", "{c} = np.unique({a})[:1].repeat(4)", "{a}.partition(1)",
+    "{c} = np.lib.stride_tricks.as_strided({a}, (4,), {a}.strides)", "np.put({a}, [1], {n})", "kept.append({a})",
+    "{c} = kept[-1] if kept else {b}", "{c} = copy.copy({a})", "{c} = copy.copy([{a}, {b}])[0]",
+    "{n} = passed({a}, {n})", "{c} = passed({a}, {b})", "{c} = doubled({a})", "{c} = touched({a})",
+    "{c} = next(pieces({a})).repeat(4)", "{a} += np.unique({b})[0]", "{c} = {a} + np.unique({b})[0]",
+    "{c} = np.array({a}, dtype=object).astype(float)", "GLOBAL[0] += {n}", "{c} = GLOBAL", "replace({a})",
+    "{c} = np.asarray({a}, order='C')", "held = [{a}, np.unique({b})]", "np.add({a}, 1, out={b})",
+    "{c} = {{0: {a}}}.pop(0)", "{n} = float(list(map(lambda p: p + 1, {a}))[0])", "{a}[np.unique([1, 2])] = {n}",
+    "{c} = (lambda p: p * 2)({a})", "{c} = applied(doubled, {a})", "{c} = applied(touched, {a})",
+    "{c} = max([{a}, {b}], key=len)", "{a}[:] = np.unique({b})[0]", "{n} = statistics.mean([{n}, 2])",
+    "{c} = {a} if {n} > 2 else np.unique({b})[:1].repeat(4)", "del held[:]", "{n} = len({{float(p) for p in {a}}})",
+)  # fmt: skip
+OF_BORDERS = """
+import copy
+import functools
+import statistics
+from collections import deque
+
+GLOBAL = np.ones(4)
+kept = deque()
+
+
+@functools.wraps(len)
+def passed(x, y):
+    return y
+
+
+@functools.wraps(len)
+def touched(x):
+    x[0] += 1
+    return x
+
+
+def doubled(x):
+    y = x * 2
+    y[0] = x[1]
+    return y
+
+
+def applied(f, x):
+    return f(x)
+
+
+def pieces(x):
+    yield x[:1]
+    yield x[1:]
+
+
+def replace(x):
+    global GLOBAL
+    GLOBAL = x
+"""
+
+
 class Maker:
     """Writes one program.
 
     Args:
         seed: the seed of the random choices.
         with_objects: whether the program has objects of a class.
+        with_borders: whether a part of the program stays on NumPy.
     """
 
-    def __init__(self, seed: int, with_objects: bool = False) -> None:
+    def __init__(self, seed: int, with_objects: bool = False, with_borders: bool = False) -> None:
         self.random = random.Random(seed)
         self.arrays = ["u", "v"]
         self.numbers = ["n"]
         self.with_objects = with_objects
+        self.with_borders = with_borders
 
     def filled(self, template: str) -> str:
         """A template with names in its holes."""
@@ -139,6 +197,8 @@ class Maker:
     def statement(self, depth: int) -> list[str]:
         """The lines of one statement."""
         kind = self.random.random()
+        if self.with_borders and self.random.random() < 0.35:
+            return self.filled(self.random.choice(BORDERS)).split("\n")
         if self.with_objects and self.random.random() < 0.6:
             return self.filled(self.random.choice(OBJECTS)).split("\n")
         if kind < 0.2:
@@ -185,4 +245,6 @@ class Maker:
         helpers = "\n\n".join(text for name, text in HELPERS.items() if f"{name}(" in body)
         if self.with_objects:
             helpers += "\n\n".join([BOX, *(text for name, text in OF_OBJECTS.items() if f"{name}(" in body)])
+        if self.with_borders:
+            helpers += OF_BORDERS
         return f"import numpy as np\n\n\n{helpers}\n\ndef main():\n{body}\n"
