@@ -281,7 +281,8 @@ def host_call(node: cst.Call, called: Value, frame: Frame) -> Value:
         return _progress(node, name, frame)
     libraries = called.libraries or frozenset([name.split(".")[0]] if name else [])
     known = bool(libraries) and libraries <= table().readers | table().sharers
-    keeps = not known or name in table().writers
+    is_method = not name and not libraries <= table().readers  # An object may keep what its methods get.
+    keeps = not known or is_method or name in table().writers
     memory: set[object] = set(called.memory)
     values = []
     for arg in node.args:

@@ -273,6 +273,7 @@ def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None
         return world.refuse(
             node, "NP2TF602", name=world.facts.code(node.func), why="it may draw something other than numbers"
         )
+    world.computing.add(node)
     world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
     return _result(node, values, draw, dtype)
 

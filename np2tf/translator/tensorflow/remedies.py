@@ -21,13 +21,25 @@ _OF_FUNCTIONS = (cst.Yield, cst.Await, cst.Return)
 
 
 def draw_borders(program: Program) -> bool:
-    """Let what is refused stay on NumPy the next time; return whether there is something new."""
-    found = False
-    for world in list(program.worlds.values()):
-        for node, decision in list(world.decisions.items()):
-            for code, words in decision.refusals[:1]:
-                found |= _draw(world, node, code, words)
-    return found
+    """Let what is refused stay on NumPy the next time; return whether there is something new.
+
+    A refusal that only follows from another one waits.
+    """
+    refusals = [
+        (world, node, *decision.refusals[0])
+        for world in program.worlds.values()
+        for node, decision in world.decisions.items()
+        if decision.refusals
+    ]
+    refused_nodes = {node for _, node, _, _ in refusals}
+    first = [refusal for refusal in refusals if not _follows(*refusal[:2], refused_nodes)]
+    return any([_draw(*refusal) for refusal in first]) or any([_draw(*refusal) for refusal in refusals])
+
+
+def _follows(world: World, node: cst.CSTNode, refused_nodes: set[cst.CSTNode]) -> bool:
+    """Return whether a refusal is about a value that is unknown because of another refusal."""
+    other_nodes = refused_nodes - {node}
+    return any(not other_nodes.isdisjoint(value.memory) for value in _values(world, node))
 
 
 def _draw(world: World, node: cst.CSTNode, code: str, words: dict[str, str]) -> bool:
@@ -45,7 +57,7 @@ def _operation(world: World, node: cst.CSTNode, code: str, words: dict[str, str]
     """NumPy or a library runs the operation, and gets arrays."""
     if code not in _OF_OPERATIONS or not isinstance(node, OPERATIONS):
         return False
-    if any(value.object_classes or value.may("class") for value in _values(world, node)):
+    if any(value.object_classes or "class" in value.kinds for value in _values(world, node)):
         return False
     up = world.facts.parents[node]
     if isinstance(node, cst.Name) and world.facts.imports.numpy_name(node) is None:
