@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from np2tf.core.diagnostics import Diagnostic
 from np2tf.core.late import not_collecting
 from np2tf.translator.batch.outcome import Outcome, problem, reason_of
 from np2tf.translator.control.fates import Fate, fates

@@ -1,7 +1,7 @@
 """The translation of modules that import one another, for `--target tf`.
 
-A module that np2tf refuses stays on NumPy. The modules that import it convert the arrays that they exchange with
-it; the modules that it imports stay on NumPy, too, because its calls do not convert.
+A module that np2tf refuses stays on NumPy. The modules that import it convert the arrays that they exchange
+with it; the modules that it imports stay on NumPy, too, because its calls do not convert.
 """
 
 from __future__ import annotations

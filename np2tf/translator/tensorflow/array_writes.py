@@ -417,7 +417,8 @@ def store(
     world = frame.world
     world.forget(target)
     base = frame.evaluate(target.value)
-    key = [key_part(element, frame) for element in target.slice]
+    for element in target.slice:
+        key_part(element, frame)
     if base.is_host and not base.is_mixed:
         store_in_host(target, base, value, frame, statement)
         return

@@ -52,7 +52,9 @@ class Borders:
 
     def want_memory(self, memory: Iterable[object]) -> bool:
         """Let arrays be NumPy's where they come from; return whether one of them is not yet."""
-        return any([self.want(*_origin(root)) for root in memory])
+        places = [_origin(root) for root in memory]
+        self._wanted.update(places)
+        return not self._places.issuperset(places)
 
     def take_wanted(self) -> bool:
         """Begin the next time; return whether there is a new place."""

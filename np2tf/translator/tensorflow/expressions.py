@@ -188,7 +188,7 @@ def _read(node: cst.Name | cst.Attribute, value: Value, frame: Frame) -> Value:
     up = frame.world.facts.parents[node]
     if value.functions and not (type(up) is cst.Call and up.func is node):
         for function in value.functions:
-            if type(function) is cst.Lambda:
+            if isinstance(function, cst.Lambda):
                 continue
             summary = frame.world.summary(function)
             frame.world.note_change(not summary.is_value)
@@ -516,7 +516,7 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     if any(root not in inner_nodes for root in result.memory):
         return frame.world.refuse(node, "NP2TF603", what="a lambda that returns an array from elsewhere")
     frame.world.lambda_results[node] = result
-    return Value(frozenset(["function", "lambda"]), functions=frozenset([node]))
+    return Value(frozenset(["function", "lambda"]), functions=frozenset([node]))  # type: ignore[list-item]
 
 
 def _plain(*kinds: str) -> Callable[[Any, Frame], Value]:
@@ -552,5 +552,5 @@ EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
     cst.SimpleString: _plain("str"),
     cst.ConcatenatedString: _plain("str"),
     cst.Ellipsis: _plain("none"),
-    cst.BaseExpression: border,
+    cst.BaseExpression: border,  # type: ignore[type-abstract]
 }

@@ -1,8 +1,8 @@
 """Host values, which may be or contain NumPy's arrays: operations on them stay NumPy's.
 
-An operation with a host value runs on NumPy: its text stays, and its other operands become arrays
-(`_host(x)`). Its result is a host value. The memory of a host value has the roots of the tensors of which it may
-be a copy where the program has one array: if one of them is written to, all become NumPy's (borders.py).
+An operation with a host value runs on NumPy: its text stays, and other operands become arrays (`_host(x)`).
+Its result is a host value. The memory of a host value has the roots of the tensors of which it may be a copy
+where the program has one array: if one of them is written to, all become NumPy's (borders.py).
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ class Table:
 def table() -> Table:
     """Return the table of libraries."""
     data = rules.read_table("tensorflow/borders")
-    sets = (frozenset(data[name]) for name in ("readers", "sharers", "writers", "numpy_writers"))
-    return Table(*sets, frozenset(data["array_writers"]), data["results"], data["made"])
+    names = ("readers", "sharers", "writers", "numpy_writers", "array_writers")
+    readers, sharers, writers, numpy_writers, array_writers = (frozenset(data[name]) for name in names)
+    return Table(readers, sharers, writers, numpy_writers, array_writers, data["results"], data["made"])
 
 
 # -- values --------------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def operation(node: cst.BaseExpression, frame: Frame, is_evaluated: bool = True)
     values = []
     is_called = isinstance(node, cst.Call) and world.facts.imports.numpy_name(node.func) is None
     if is_called and not isinstance(node.func, cst.Attribute):  # type: ignore[attr-defined]
-        give(_callee(node.func, frame), world.program.borders, frame)
+        give(_callee(node.func, frame), world.program.borders, frame)  # type: ignore[attr-defined]
     for operand in operands(node, frame):
         value = world.values.get(operand) if is_evaluated else None
         value = frame.evaluate(operand) if value is None else value
@@ -175,7 +176,7 @@ def operation(node: cst.BaseExpression, frame: Frame, is_evaluated: bool = True)
 
 
 def _made_dtype(node: cst.Call, frame: Frame) -> str | None:
-    """Return the dtype of the new array that a function of NumPy makes whatever it gets; None if it may differ."""
+    """Return the dtype of the new array that a function of NumPy makes whatever it gets; None if unknown."""
     world = frame.world
     name = (world.facts.imports.numpy_name(node.func) or "").removeprefix("numpy.")
     if name not in table().made or any(arg.star for arg in node.args):
@@ -275,7 +276,6 @@ def is_reader(name: str) -> bool:
 
 def host_call(node: cst.Call, called: Value, frame: Frame) -> Value:
     """Return the value of a call of a host value, or of a method of one."""
-    world = frame.world
     name = library_name(node.func, frame)
     if name.startswith("tqdm.") and name.endswith(("tqdm", "trange")):
         return _progress(node, name, frame)

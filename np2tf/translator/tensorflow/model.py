@@ -274,7 +274,7 @@ def _constant(name: str, facts: Facts) -> Value:
     """Return the value of a name of a module that stays on NumPy: a number or text, or a host value."""
     bindings = facts.scopes.module.bindings.get(name, [])
     value = facts.parents.assigned_value(bindings[0]) if len(bindings) == 1 else None
-    kind = _LITERALS.get(type(value))  # type: ignore[call-overload]
+    kind = _LITERALS.get(type(value))  # type: ignore[arg-type]
     return plain(kind) if kind is not None else plain("function", HOST)
 
 

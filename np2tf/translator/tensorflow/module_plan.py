@@ -21,14 +21,14 @@ from np2tf.translator.facts.dataflow import (
 )
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.rewrites.plan import Plan
-from np2tf.translator.rewrites.uses import quoted_annotations, uses
+from np2tf.translator.rewrites.uses import quoted_annotations
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tensorflow.array_writes import end_with_return
 from np2tf.translator.tensorflow.borders import Borders, Cause
 from np2tf.translator.tensorflow.expressions import EXPRESSIONS
 from np2tf.translator.tensorflow.graph_loops import plan_loops
-from np2tf.translator.tensorflow.hosts import as_host, imported_modules
 from np2tf.translator.tensorflow.head import left_over, passed_on, plan_annotations, plan_imports
+from np2tf.translator.tensorflow.hosts import as_host, imported_modules
 from np2tf.translator.tensorflow.model import Frame, Program, Summary, World, shared_names
 from np2tf.translator.tensorflow.objects import holds_host, parameter_names
 from np2tf.translator.tensorflow.remedies import draw_borders
@@ -88,7 +88,11 @@ def follow(program: Program) -> None:
 def _stay_with_imports(world: World) -> None:
     """Let the modules that a module imports stay as they are, as the module itself does."""
     program = world.program
-    for node in [*world.facts.nodes(cst.Import), *world.facts.nodes(cst.ImportFrom)]:
+    imports: list[cst.Import | cst.ImportFrom] = [
+        *world.facts.nodes(cst.Import),
+        *world.facts.nodes(cst.ImportFrom),
+    ]
+    for node in imports:
         for module in imported_modules(node, world):
             program.record_import(world.file, module, node)
             for file in module.modules:
@@ -322,7 +326,11 @@ def _note_what_stays(world: World, report: Report) -> None:
     for (name, reason), cause in told.items():
         more = f" (and {counts[name, reason] - 1} more)" if counts[name, reason] > 1 else ""
         report.add("NP2TF611", *_place(facts, cause.node), name=name, reason=reason + more)
-    for node in [*facts.nodes(cst.FunctionDef), *facts.nodes(cst.ClassDef)]:
+    definitions: list[cst.FunctionDef | cst.ClassDef] = [
+        *facts.nodes(cst.FunctionDef),
+        *facts.nodes(cst.ClassDef),
+    ]
+    for node in definitions:
         if borders.has("statement", node) and node not in explained:
             reason = "code that stays on NumPy uses it"
             report.add("NP2TF611", *_place(facts, node), name=_name_of(node), reason=reason)

@@ -467,7 +467,8 @@ def _object_method(node: cst.Call, base: Value, name: str, frame: Frame) -> Valu
     value = classes.read((root_class, name))
     if value.functions and not value.may("any", "lambda"):
         return _module_call(node, value.functions, frame)
-    arguments = [frame.evaluate(arg.value) for arg in node.args]
+    for arg in node.args:
+        frame.evaluate(arg.value)
     if value.is_undetermined:
         return NO_VALUE
     if value.is_host and not value.is_mixed:
@@ -524,6 +525,12 @@ def call(node: cst.Call, frame: Frame) -> Value:
         return _construct(node, value, frame)
     if value.only("object", "none") and value.may("object"):
         return _object_method(node, value, "__call__", frame)
+    return _value_call(node, value, frame)
+
+
+def _value_call(node: cst.Call, value: Value, frame: Frame) -> Value:
+    """Return the value of a call of a value that is no function of the program alone."""
+    world, func = frame.world, node.func
     if value.is_undetermined:
         for arg in node.args:
             frame.evaluate(arg.value)
@@ -533,7 +540,8 @@ def call(node: cst.Call, frame: Frame) -> Value:
     path = library_name(func, frame)
     if value.is_host and not value.is_mixed and path.split(".")[0] not in ("math", "cmath"):
         return host_call(node, value, frame)
-    arguments = [frame.evaluate(arg.value) for arg in node.args]
+    for arg in node.args:
+        frame.evaluate(arg.value)
     if path.split(".")[0] in ("math", "cmath"):
         return plain("int", "float", "bool")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))

@@ -33,7 +33,11 @@ def draw_borders(program: Program) -> bool:
     ]
     refused_nodes = {node for _, node, _, _ in refusals}
     first = [refusal for refusal in refusals if not _follows(*refusal[:2], refused_nodes)]
-    return any([_draw(*refusal) for refusal in first]) or any([_draw(*refusal) for refusal in refusals])
+    for some in (first, refusals):
+        found = [_draw(*refusal) for refusal in some]
+        if any(found):
+            return True
+    return False
 
 
 def _follows(world: World, node: cst.CSTNode, refused_nodes: set[cst.CSTNode]) -> bool:
@@ -74,10 +78,12 @@ def _classes(world: World, node: cst.CSTNode, code: str, words: dict[str, str]) 
     roots = {root for value in _values(world, node) for root in value.object_classes}
     if code in ("NP2TF604", "NP2TF605", "NP2TF608"):
         name = words.get("name", "").rpartition(".")[2]
-        return any([borders.want("attribute", root, name) for root in roots if name.isidentifier()])
+        found = [borders.want("attribute", root, name) for root in roots if name.isidentifier()]
+        return any(found)
     if code not in _OF_OPERATIONS or isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return False
-    return any([borders.want("statement", derived) for root in roots for derived in classes.derived(root)])
+    found = [borders.want("statement", derived) for root in roots for derived in classes.derived(root)]
+    return any(found)
 
 
 def _arrays(world: World, node: cst.CSTNode, code: str, words: dict[str, str]) -> bool:

@@ -34,16 +34,19 @@ PARTLY = {
         "x = np.arange(3.0)\ny = copy.deepcopy(x)\nx[0] = 7\nreturn x, y, np.exp(np.ones(2))", "import copy\n"
     ),
     "a name that is not in the table": main_of(
-        "a = np.array([[2.0, 1.0], [1.0, 3.0]])\nw, v = np.linalg.eig(a)\nreturn np.sort(w) + 0, np.abs(v), np.sin(np.ones(2))"
+        "a = np.array([[2.0, 1.0], [1.0, 3.0]])\nw, v = np.linalg.eig(a)\n"
+        "return np.sort(w) + 0, np.abs(v), np.sin(np.ones(2))"
     ),
     "a dtype that TensorFlow lacks": main_of(
         "x = np.arange(300) % 7\nb = x.astype(np.uint8)\nb[0] = 255\nc = b + np.uint8(1)\nreturn b, c, x * 2"
     ),
     "a view of what stays": main_of(
-        "a = np.arange(6.0)\nb = np.lib.stride_tricks.as_strided(a, (3,), (16,))\na[0] = 9\nreturn b, a, np.sqrt(np.ones(2))"
+        "a = np.arange(6.0)\nb = np.lib.stride_tricks.as_strided(a, (3,), (16,))\na[0] = 9\n"
+        "return b, a, np.sqrt(np.ones(2))"
     ),
     "a view that is written to": main_of(
-        "a = np.arange(6.0).reshape(2, 3)\nd = np.einsum('ij->ji', a)\nd[0, 1] = 50\nreturn a, d, np.cos(np.ones(2))"
+        "a = np.arange(6.0).reshape(2, 3)\nd = np.einsum('ij->ji', a)\nd[0, 1] = 50\n"
+        "return a, d, np.cos(np.ones(2))"
     ),
     "an array and its alias": main_of(
         "x = np.zeros(3)\ny = x\nx[0] = 1\nz = np.cosh(np.ones(3))\nz[0] = 2\nreturn y, z, x + z"
@@ -63,7 +66,8 @@ PARTLY = {
     "a decorated function": main_of(
         "return f(np.arange(3.0)), np.exp(np.arange(3))",
         "import functools\n\n\n@functools.lru_cache\ndef g(n):\n    return n + 1\n\n\n"
-        "def trace(h):\n    @functools.wraps(h)\n    def inner(*a):\n        return h(*a)\n    return inner\n\n\n"
+        "def trace(h):\n    @functools.wraps(h)\n    def inner(*a):\n        return h(*a)\n"
+        "    return inner\n\n\n"
         "@trace\ndef f(x):\n    return np.cumsum(x) + g(2)\n",
     ),
     "a function that a library calls": main_of(
@@ -79,7 +83,8 @@ PARTLY = {
         "KEPT = None\n\n\ndef keep(x):\n    global KEPT\n    KEPT = x * 2\n",
     ),
     "called parameters": main_of(
-        "y = np.ones(3)\nfor k in range(4):\n    y = rk4(decay, y, 0.1)\nreturn y, rk4(lambda y: y * 2, y, 0.1)",
+        "y = np.ones(3)\nfor k in range(4):\n    y = rk4(decay, y, 0.1)\n"
+        "return y, rk4(lambda y: y * 2, y, 0.1)",
         RK4,
     ),
     "a called parameter that nobody gives": main_of("return np.ones(2)", RK4),
@@ -89,34 +94,41 @@ PARTLY = {
         "        return V(self.x + other.x)\n\n\ndef norm(x):\n    return np.sqrt((x * x).sum())\n",
     ),
     "an array or None, and a library's number": main_of(
-        "x = np.arange(3.0)\nscale = statistics.mean([1, 2, 4])\ny = x * scale\nx[0] = scale\nreturn x, y, np.sin(np.ones(2))",
+        "x = np.arange(3.0)\nscale = statistics.mean([1, 2, 4])\ny = x * scale\nx[0] = scale\n"
+        "return x, y, np.sin(np.ones(2))",
         "import statistics\n",
     ),
     "a mixed name": main_of(
-        "x = np.arange(3.0)\nif len(x) > 2:\n    x = np.unique(x)\nx[0] = 4\nreturn x, np.sin(x), np.ones(2) * 2"
+        "x = np.arange(3.0)\nif len(x) > 2:\n    x = np.unique(x)\nx[0] = 4\n"
+        "return x, np.sin(x), np.ones(2) * 2"
     ),
     "a mixed attribute": main_of(
         "b = Box()\nb.set(np.ones(2))\nb.load()\nb.x[0] = 5\nreturn b.x, np.sin(np.ones(2))",
-        "class Box:\n    def __init__(self):\n        self.x = None\n\n    def set(self, x):\n        self.x = x * 2\n\n"
+        "class Box:\n    def __init__(self):\n        self.x = None\n\n    def set(self, x):\n"
+        "        self.x = x * 2\n\n"
         "    def load(self):\n        self.x = np.unique([3.0, 1.0])\n",
     ),
     "a mixed list": main_of(
-        "held = [np.ones(2)]\nheld.append(np.unique([1.0, 2.0]))\nheld[0][0] = 3\nreturn held, np.sin(np.ones(2))"
+        "held = [np.ones(2)]\nheld.append(np.unique([1.0, 2.0]))\nheld[0][0] = 3\n"
+        "return held, np.sin(np.ones(2))"
     ),
     "a mixed result": main_of(
         "a = pick(np.ones(3), True)\nb = pick(np.ones(3), False)\na[0] = 9\nreturn a, b, np.sin(np.ones(2))",
         "def pick(x, first):\n    if first:\n        return x * 2\n    return np.unique(x)\n",
     ),
     "a caller with an array of its own": main_of(
-        "a = np.arange(4.0)\nb = np.unique(np.array([2.0, 1.0]))\nreturn scaled(a), scaled(b), a, np.sin(np.ones(2))",
+        "a = np.arange(4.0)\nb = np.unique(np.array([2.0, 1.0]))\n"
+        "return scaled(a), scaled(b), a, np.sin(np.ones(2))",
         "def scaled(x):\n    y = x * 2\n    y[0] = 1\n    return y\n",
     ),
     "a parameter that is written to by one caller's array": main_of(
-        "a = np.arange(4.0)\nb = np.unique(np.array([2.0, 1.0]))\nput(a)\nput(b)\nreturn a, b, np.sin(np.ones(2))",
+        "a = np.arange(4.0)\nb = np.unique(np.array([2.0, 1.0]))\nput(a)\nput(b)\n"
+        "return a, b, np.sin(np.ones(2))",
         "def put(x):\n    x[0] = 17\n",
     ),
     "an iterator that a library gets": main_of(
-        "a = np.arange(3.0)\nreturn [list(map(float, p)) for p in itertools.islice(zip(a, a * 2), 2)], np.sin(a)",
+        "a = np.arange(3.0)\n"
+        "return [list(map(float, p)) for p in itertools.islice(zip(a, a * 2), 2)], np.sin(a)",
         "import itertools\n",
     ),
     "sets and scalars": main_of("x = np.arange(4)\nreturn sorted({int(v) for v in x}), np.sin(x)"),
@@ -126,7 +138,8 @@ PARTLY = {
         "x = np.linspace(0, 1, 3)\nwith np.printoptions(precision=2):\n    print(x / 3)\nreturn np.sin(x)"
     ),
     "a random permutation of texts": main_of(
-        "rng = np.random.default_rng(1)\nx = rng.normal(size=3)\nname = rng.choice(['a', 'b'])\nreturn str(name), x * 2"
+        "rng = np.random.default_rng(1)\nx = rng.normal(size=3)\nname = rng.choice(['a', 'b'])\n"
+        "return str(name), x * 2"
     ),
     "what a deleted item leaves": main_of(
         "x = [1, 2, 3]\ndel x[0]\nd = {'a': np.ones(2)}\ndel d['a']\nreturn x, len(d), np.sin(np.ones(2))"

@@ -115,17 +115,21 @@ OF_OBJECTS = {
 
 #: Statements with something that stays on NumPy, and the lines before `main` that they need.
 BORDERS = (
-    "{c} = {a}.view()", "{c} = {a}.ravel(order='F')", "{c} = np.unique({a})[:1].repeat(4)", "{a}.partition(1)",
-    "{c} = np.lib.stride_tricks.as_strided({a}, (4,), {a}.strides)", "np.put({a}, [1], {n})", "kept.append({a})",
+    "{c} = {a}.view()", "{c} = {a}.ravel(order='F')",
+    "{c} = np.unique({a})[:1].repeat(4)", "{a}.partition(1)",
+    "{c} = np.lib.stride_tricks.as_strided({a}, (4,), {a}.strides)",
+    "np.put({a}, [1], {n})", "kept.append({a})",
     "{c} = kept[-1] if kept else {b}", "{c} = copy.copy({a})", "{c} = copy.copy([{a}, {b}])[0]",
     "{n} = passed({a}, {n})", "{c} = passed({a}, {b})", "{c} = doubled({a})", "{c} = touched({a})",
     "{c} = next(pieces({a})).repeat(4)", "{a} += np.unique({b})[0]", "{c} = {a} + np.unique({b})[0]",
     "{c} = np.array({a}, dtype=object).astype(float)", "GLOBAL[0] += {n}", "{c} = GLOBAL", "replace({a})",
     "{c} = np.asarray({a}, order='C')", "held = [{a}, np.unique({b})]", "np.add({a}, 1, out={b})",
-    "{c} = {{0: {a}}}.pop(0)", "{n} = float(list(map(lambda p: p + 1, {a}))[0])", "{a}[np.unique([1, 2])] = {n}",
+    "{c} = {{0: {a}}}.pop(0)", "{n} = float(list(map(lambda p: p + 1, {a}))[0])",
+    "{a}[np.unique([1, 2])] = {n}",
     "{c} = (lambda p: p * 2)({a})", "{c} = applied(doubled, {a})", "{c} = applied(touched, {a})",
     "{c} = max([{a}, {b}], key=len)", "{a}[:] = np.unique({b})[0]", "{n} = statistics.mean([{n}, 2])",
-    "{c} = {a} if {n} > 2 else np.unique({b})[:1].repeat(4)", "del held[:]", "{n} = len({{float(p) for p in {a}}})",
+    "{c} = {a} if {n} > 2 else np.unique({b})[:1].repeat(4)", "del held[:]",
+    "{n} = len({{float(p) for p in {a}}})",
 )  # fmt: skip
 OF_BORDERS = """
 import copy

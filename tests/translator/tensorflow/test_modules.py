@@ -42,7 +42,8 @@ def test_modules_beside_a_refused_module_are_translated() -> None:
     """A refused module does not keep the modules that import it on NumPy."""
     files = {
         "low.py": "import numpy as np\n\n\ndef f(x):\n    return np.linalg.svd(x)[1]\n",
-        "program.py": "import numpy as np\nimport low\n\n\ndef main():\n    return low.f(np.eye(2)), np.sin(np.ones(2))\n",
+        "program.py": "import numpy as np\nimport low\n\n\n"
+        "def main():\n    return low.f(np.eye(2)), np.sin(np.ones(2))\n",
     }
     made = for_tensorflow(files)
     assert not made["low.py"].changed

@@ -93,8 +93,8 @@ def test_classes(name: str, results: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", {**REFUSED, **CLASSES_REFUSED})
 def test_what_stays(name: str, results: dict[str, Any]) -> None:
-    """What is not provably right stays on NumPy, and the rest gives NumPy's results; a file of which nothing is
-    translated stays as it is, with the code.
+    """What is not provably right stays on NumPy, and the rest gives NumPy's results; a file of which nothing
+    is translated stays as it is, with the code.
     """
     source, code = {**REFUSED, **CLASSES_REFUSED}[name]
     made = for_tensorflow(source)
