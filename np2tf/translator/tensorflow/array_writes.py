@@ -11,7 +11,7 @@ from np2tf.translator.facts.dataflow import block, bound_targets
 from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.edits import assigned_to, key_expression
-from np2tf.translator.tensorflow.hosts import augment_host, convert_key, store_in_host
+from np2tf.translator.tensorflow.hosts import augment_host, convert_key, store_in_host, writes_of
 from np2tf.translator.tensorflow.model import Edit, Frame, Summary, is_shared, refuse_shared
 from np2tf.translator.tensorflow.numpy_calls import shuffle_edit, shuffled_argument
 from np2tf.translator.tensorflow.objects import (
@@ -419,6 +419,10 @@ def store(
     base = frame.evaluate(target.value)
     for element in target.slice:
         key_part(element, frame)
+    if isinstance(statement, cst.Assign) and writes_of(statement.value, frame) and not base.may(*ARRAYS):
+        # The names of the key would be bound again only after the key.
+        world.refuse(statement.value, "NP2TF608", name=world.facts.code(statement.value))
+        return
     if base.is_host and not base.is_mixed:
         store_in_host(target, base, value, frame, statement)
         return

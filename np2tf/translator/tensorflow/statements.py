@@ -208,6 +208,8 @@ def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Fra
         bind(handler.name.name, plain(HOST), frame, handler)
     if _catches_only_its_own(handler.type):
         return
+    if any(map(world.facts.imports.numpy_name, walk(handler.type) if handler.type is not None else ())):
+        world.refuse(handler, "NP2TF603", what="a handler of NumPy's own errors")
     if _names_index_error(handler.type) and _chooses_of_arrays(body, frame):
         world.refuse(handler, "NP2TF603", what="a handler of indices out of bounds")
     if type(handler.body) is not cst.IndentedBlock:

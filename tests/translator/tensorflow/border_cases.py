@@ -144,4 +144,14 @@ PARTLY = {
     "what a deleted item leaves": main_of(
         "x = [1, 2, 3]\ndel x[0]\nd = {'a': np.ones(2)}\ndel d['a']\nreturn x, len(d), np.sin(np.ones(2))"
     ),
+    "a key that the assigned call writes to": main_of(
+        "i = np.array([0])\nx = np.zeros(4)\nx[i + 1] = bump(i)\nheld = {1: 0}\nheld[int(i[0])] = bump(i)\n"
+        "return x, held, np.sin(np.ones(2))",
+        "def bump(i):\n    i += 1\n    return 7\n",
+    ),
+    "a handler of NumPy's own error": main_of(
+        "return step(np.zeros((2, 2))), np.sin(np.ones(2))",
+        "def step(a):\n    try:\n        b = np.linalg.solve(a, np.ones(2))\n"
+        "    except np.linalg.LinAlgError:\n        b = a + 1\n    return b\n",
+    ),
 }
