@@ -249,7 +249,8 @@ class Program:
     def record_import(self, file: str, module: Value, node: cst.CSTNode) -> None:
         """Record that a file reads names of a module."""
         (imported_file,) = module.modules
-        self.imports.setdefault(file, {})[imported_file] = node
+        if imported_file != file:  # `from . import name` in a package's own file
+            self.imports.setdefault(file, {})[imported_file] = node
 
     def import_in_cycle(self) -> tuple[str, cst.CSTNode] | None:
         """Return a file and its import of a module that also imports the file, if there is one."""

@@ -94,8 +94,8 @@ def _stay_with_imports(world: World) -> None:
     ]
     for node in imports:
         for module in imported_modules(node, world):
-            program.record_import(world.file, module, node)
-            for file in module.modules:
+            for file in module.modules - {world.file}:
+                program.record_import(world.file, module, node)
                 program.borders.want("file", file)
 
 

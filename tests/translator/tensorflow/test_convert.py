@@ -71,12 +71,12 @@ def test_modules_that_import_one_another(tmp_path: Path) -> None:
         assert changed == {"first", "second", "third", "alone"}
         for path, text in sources.items():
             path.write_text(text)
-    (package / "first.py").write_text(BAD + GOOD.partition("\n")[2])
+    (package / "first.py").write_text("import numpy as np\n\n" + GOOD.partition("\n")[2] + "\n\nnp = half\n")
     done = converted("--target", "tf", "--write", tmp_path)
     assert done.exit_code == 1
     changed = {path.stem for path in package.glob("*.py") if "tensorflow" in path.read_text()}
-    assert changed == {"alone", "third"}
-    assert done.stderr.count("NP2TF610") == 2  # second, and user, which imports both
+    assert changed == {"alone", "second", "third"}
+    assert "NP2TF610" not in done.stderr
 
 
 def test_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = CliRunner().invoke(command, ["check", "--format", "concise", "."])
     assert "NP2TF6" not in done.output
     assert "low.py: would change" in done.output
-    (tmp_path / "low.py").write_text(BAD + GOOD.partition("\n")[2])
+    (tmp_path / "low.py").write_text(BAD)
     done = CliRunner().invoke(command, ["check", "--format", "concise", "."])
     assert done.output.count("NP2TF601") == 1
-    assert "high.py:1:1: NP2TF610" in done.output
+    assert "high.py:" not in done.output
