@@ -54,6 +54,9 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
     if function is None:
         for arg in node.args:
             frame.evaluate(arg.value)
+        if name == "seterr" and any(not _is_quiet(arg.value) for arg in node.args):
+            why = "TensorFlow does not raise NumPy's floating-point errors"
+            world.refuse(world.facts.module, "NP2TF602", name=world.facts.code(node.func), why=why)
         return world.refuse(node, "NP2TF601", name=world.facts.code(node.func))
     argument_values = arguments(node, function, None, frame)
     if _gets_host_values(node, frame):
@@ -64,6 +67,11 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
     target, helpers = target_of(function, argument_values, frame)
     world.edit(node.func, edits.rename_to(target), *helpers)
     return result(function, argument_values, node, frame)
+
+
+def _is_quiet(node: cst.BaseExpression) -> bool:
+    """Return whether an expression is one of the texts by which NumPy goes on after an error."""
+    return isinstance(node, cst.SimpleString) and node.evaluated_value in ("ignore", "warn")
 
 
 def _gets_host_values(node: cst.Call, frame: Frame) -> bool:
