@@ -621,14 +621,16 @@ def _tolist(a):
 
 
 def _host(value):
-    """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's, as it is shown."""
+    """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's."""
     if isinstance(value, dict):
         return {key: _host(one) for key, one in value.items()}
     if type(value) in (list, tuple):
         return type(value)(_host(one) for one in value)
+    if isinstance(value, (zip, enumerate, map, filter, reversed, type(one for one in ()), type(iter([])))):
+        return (_host(one) for one in value)
     if isinstance(value, tf.DType):
         return value.as_numpy_dtype(0).dtype
-    return value.numpy() if tf.is_tensor(value) else value
+    return value.numpy().copy() if tf.is_tensor(value) else value
 
 
 def _drawn(value):
@@ -711,6 +713,9 @@ def _set_item(x, key, value):
 
 def _updated(old, new):
     """What `x += v` leaves in x, for old x and new x + v: an array keeps its dtype and shape."""
+    if hasattr(old, "__iadd__") or hasattr(old, "__ior__"):  # [elsewhere] An array of a caller elsewhere.
+        old[...] = _of_kind(new, tf.as_dtype(old.dtype)).numpy()  # [elsewhere]
+        return old  # [elsewhere]
     if not tf.is_tensor(old) or not len(old.shape):
         return new
     if tnp.asarray(new).shape != old.shape:

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from np2tf.core.diagnostics import Diagnostic
 from np2tf.core.late import not_collecting
 from np2tf.translator.batch.outcome import Outcome, problem, reason_of
 from np2tf.translator.control.fates import Fate, fates
@@ -83,9 +82,6 @@ def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
-    if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
-        refusal = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
-        return Outcome(path, root, data=data, diagnostics=[refusal])
     notebook = Notebook.of(data, str(path))
     try:
         source = Source.of(notebook.text, str(path))

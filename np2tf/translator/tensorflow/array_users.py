@@ -49,20 +49,24 @@ def open_parameter(function: cst.FunctionDef | cst.Lambda, name: str) -> Value:
     arrays can be used before it binds the name again; else anything.
     """
     root = ("param", function, name)
+    may_be_array = False
     for node in walk(function.body):
         if isinstance(node, cst.Assign) and any(name in bound_targets(one.target) for one in node.targets):
             break
-        if _shows_array(node, name):
-            return replace(array(None, None, [root], scalar=True), certain=False)
+        if _shows_axes(node, name):
+            return replace(array(None, None, [root]), certain=False)
+        may_be_array |= (
+            isinstance(node, cst.Attribute) and node.attr.value in _ATTRIBUTES and _is(node.value, name)
+        )
+    if may_be_array:
+        return replace(array(None, None, [root], scalar=True), certain=False)
     return unknown(root, certain=False)
 
 
-def _shows_array(node: cst.CSTNode, name: str) -> bool:
-    """Return whether a node can only be about an array of this name: several axes, a shape, a product."""
+def _shows_axes(node: cst.CSTNode, name: str) -> bool:
+    """Return whether a node can only be about an array of this name that has axes: an index, a product."""
     if isinstance(node, cst.Subscript):
         return len(node.slice) > 1 and _is(node.value, name)
-    if isinstance(node, cst.Attribute):
-        return node.attr.value in _ATTRIBUTES and _is(node.value, name)
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
         return _is(node.left, name) or _is(node.right, name)
     return False

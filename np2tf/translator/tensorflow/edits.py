@@ -89,6 +89,11 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
     return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **arguments)
 
 
+def tuple_of(names: Sequence[str]) -> cst.Tuple:
+    """Return names as a tuple without parentheses."""
+    return cst.Tuple([cst.Element(cst.Name(name)) for name in names], lpar=[], rpar=[])
+
+
 def argument(value: cst.BaseExpression) -> cst.BaseExpression:
     """Return an expression as an argument of a call, where a tuple needs its parentheses."""
     return parenthesize(value, (cst.Tuple, cst.GeneratorExp))

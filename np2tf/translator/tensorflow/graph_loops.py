@@ -412,6 +412,9 @@ class _Planner:
         for inner_node in walk(node):
             if isinstance(inner_node, _NOT_COMPUTED) or inner_node in self.world.method_runs:
                 return False
+            decision = self.world.decisions.get(inner_node)
+            if decision is not None and (decision.keeps_numpy or "_host" in decision.helpers):
+                return False
             if self._is_on_host(inner_node):
                 return False
             if type(inner_node) is cst.Call:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.hosts import contains_host, host, may_be_out, operation
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import (
     RESULTS,
@@ -14,6 +15,7 @@ from np2tf.translator.tensorflow.numpy_table import (
     result,
     several,
 )
+from np2tf.translator.tensorflow.operations import dtype_value
 from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
@@ -24,7 +26,7 @@ from np2tf.translator.tensorflow.values import (
     plain,
     unknown,
 )
-from np2tf.translator.tree.nodes import root_of, walk
+from np2tf.translator.tree.nodes import walk, words
 
 #: The words for results whose number of axes does not depend on the parameters that only NumPy takes.
 _OF_KNOWN_RANK = frozenset(
@@ -32,9 +34,13 @@ _OF_KNOWN_RANK = frozenset(
 )
 #: Parameters that NumPy takes, and whose half precision or small integers are not translated.
 _OF_TRUTH_VALUES = frozenset({"float"})
+#: Parameters that let a function write to its first argument.
+_WRITTEN = words("copy overwrite_input")
+#: Parameters with which a function returns several arrays.
+_SEVERAL_FOR = words("retstep returned return_indices full cov sparse")
 
 
-def host_call(node: cst.Call, function: Function, frame: Frame, is_out_bound: bool = False) -> Value:
+def call_on_host(node: cst.Call, function: Function, frame: Frame, is_out_bound: bool = False) -> Value:
     """Return the value of a call that NumPy computes: `np.f(x)` -> `_on_host(np.f, x)`.
 
     `is_out_bound`: the statement binds the array of `out=` to the result.
@@ -43,33 +49,39 @@ def host_call(node: cst.Call, function: Function, frame: Frame, is_out_bound: bo
     world.forget(node.func)
     argument_values: dict[str, tuple[Value, cst.BaseExpression]] = {}
     wrong = None
+    stays = False
     for position, arg in enumerate(node.args):
-        value = frame.evaluate(arg.value)
         name = _parameter(function, position, arg)
+        value = dtype_value(arg.value, frame) if name == "dtype" else frame.evaluate(arg.value)
+        stays |= value is None or contains_host(value) or _contains_text(value)
+        if value is None:
+            continue
         if not _goes_to_host(value):
             wrong = "an argument is not an array"
         if name == "out" and not is_out_bound and not _is_fresh(arg.value, value):
             wrong = "`out` is translated in statements and for new arrays"
+        if name in _WRITTEN:
+            wrong = "it may write to an argument"
         argument_values[name] = (unknown(certain=False), arg.value) if arg.star else (value, arg.value)
-    if not _is_imported_here(node.func, frame):
-        wrong = "NumPy is imported from another file"
+    if may_be_out(node, function.read_count, frame):
+        wrong = "it may write to an argument"
+    if stays and not is_out_bound:
+        return operation(node, frame)
     if wrong is not None:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why=wrong)
+    world.computing.add(node)
     world.keep(node.func)
     world.edit(node, edits.passed_to(world.helper("_on_host")), "_on_host")
+    if any(name in argument_values for name in _SEVERAL_FOR):
+        return in_new_memory(several(), node, function, [value for value, _ in argument_values.values()])
     if function.name in world.table.host:
         return result(function, argument_values, node)
     return _loose_result(function, argument_values, node)
 
 
-def _is_imported_here(node: cst.CSTNode, frame: Frame) -> bool:
-    """Return whether a name of NumPy comes from an import of NumPy, which can stay."""
-    facts, root = frame.world.facts, root_of(node)
-    if not isinstance(root, cst.Name):
-        return True
-    owner = facts.scopes.owner(root)
-    bindings = owner.bindings[root.value] if owner is not None else []
-    return not any(binding in facts.imports.of_other_files for binding in bindings)
+def _contains_text(value: Value) -> bool:
+    """Return whether a list or tuple may hold texts, of which NumPy makes arrays that are not translated."""
+    return any("str" in part.kinds or _contains_text(part) for part in value.parts)
 
 
 def fits_host(function: Function, arguments: ArgumentValues) -> bool:
@@ -107,18 +119,20 @@ def _loose_result(function: Function, arguments: ArgumentValues, node: cst.Call)
     return in_new_memory(known, node, function, values)
 
 
-def host_item(node: cst.Subscript, name: str, frame: Frame) -> Value:
+def item_on_host(node: cst.Subscript, name: str, frame: Frame) -> Value:
     """Return the value of `np.mgrid[key]` and the like: -> `_on_host(np.mgrid.__getitem__, key)`."""
     world = frame.world
-    if not _is_imported_here(node.value, frame):
-        return world.refuse(node, "NP2TF601", name=f"np.{name}")
+    values = []
     for element in node.slice:
         part = element.slice
         inner_nodes = [part.value] if type(part) is cst.Index else [part.lower, part.upper, part.step]  # type: ignore[attr-defined]
-        for inner_node in inner_nodes:
-            if inner_node is not None and not _goes_to_host(frame.evaluate(inner_node)):
-                return world.refuse(inner_node, "NP2TF602", name=f"np.{name}", why="a part is not an array")
+        values += [frame.evaluate(inner_node) for inner_node in inner_nodes if inner_node is not None]
     world.forget(node.value)
+    if any(contains_host(value) or _contains_text(value) for value in values):
+        return operation(node, frame)
+    if not all(map(_goes_to_host, values)):
+        return world.refuse(node, "NP2TF602", name=f"np.{name}", why="a part is not an array")
+    world.computing.add(node)
     world.keep(node.value)
     helper = world.helper("_on_host")
 
@@ -152,19 +166,26 @@ def kept_call(node: cst.Call, frame: Frame) -> Value:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="an argument is an array")
     if world.facts.imports.numpy_name(node.func) == "numpy.ndindex":
         return list_value(Value(frozenset(["tuple"]), item=plain("int")), [node])
-    return plain("other")
+    return host()
 
 
-def host_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
+def method_on_host(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     """Return the value of a method that NumPy computes: `x.argsort()` -> `_drawn(_host(x).argsort())`."""
     world, func = frame.world, node.func
     assert isinstance(func, cst.Attribute)
-    for arg in node.args:
-        value = frame.evaluate(arg.value)
-        if not _goes_to_host(value) or _is(arg, "out"):
-            return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of one of its arguments")
-        if not value.is_plain or value.may("dtype"):
+    values = [
+        dtype_value(arg.value, frame) if _is(arg, "dtype") else frame.evaluate(arg.value) for arg in node.args
+    ]
+    if any(value is None or contains_host(value) for value in values):
+        return operation(node, frame)
+    known = 2 if name == "clip" else 1
+    written = any(_is(arg, "out") for arg in node.args) or may_be_out(node, known, frame)
+    if written or not all(map(_goes_to_host, filter(None, values))):
+        return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of one of its arguments")
+    for arg, value in zip(node.args, values):
+        if value is not None and (not value.is_plain or value.may("dtype")):
             world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
+    world.computing.add(node)
     world.edit(func.value, edits.wrap_in(world.helper("_host")), "_host")
     world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
     if name in ("argsort", "argpartition"):

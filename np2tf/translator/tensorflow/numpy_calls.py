@@ -7,12 +7,16 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.translator.tensorflow import edits
-from np2tf.translator.tensorflow.host_calls import fits_host, host_call, kept_call
+from np2tf.translator.tensorflow.host_calls import call_on_host, fits_host, kept_call
+from np2tf.translator.tensorflow.hosts import contains_host, operation
+from np2tf.translator.tensorflow.hosts import table as borders_table
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import ON_HOST, ArgumentValues, Draw, Function, result
-from np2tf.translator.tensorflow.operations import element_of
+from np2tf.translator.tensorflow.operations import dtype_value, element_of
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
+    HOST,
+    NO_VALUE,
     NUMBERS,
     PYTHON_DTYPES,
     Value,
@@ -21,15 +25,20 @@ from np2tf.translator.tensorflow.values import (
     plain,
     unknown,
 )
-from np2tf.translator.tree.nodes import name_node
+from np2tf.translator.tree.nodes import name_node, words
 
 # -- numpy calls ---------------------------------------------------------------------------------------------
 # Translates calls of NumPy's functions: to a function of TensorFlow, to a helper, or to NumPy itself.
 
 #: Kinds of values that only arguments for a dtype or a shape may have.
-_NO_ARGUMENTS = ("str", "dict", "function", "other", "module")
+_NO_ARGUMENTS = ("str", "dict", "function", "module")
 #: Parameters that take text.
 _OF_TEXT = frozenset({"indexing", "subscripts"})
+#: Parameters for numbers that NumPy or a library may give: the call is translated all the same.
+_NUMBERS_FOR = words(
+    "shape newshape axis axis1 axis2 num n N M k size decimals reps repeats shift keepdims ddof offset ord "
+    "deg indices_or_sections source destination pad_width"
+)
 _WRONG_DTYPE = "this dtype is not translated"
 
 
@@ -45,17 +54,25 @@ def numpy_call(node: cst.Call, qualified_name: str, frame: Frame) -> Value:
     function, on_host = world.table.functions.get(name), _on_host(name, frame)
     # A handler around the call may wait for NumPy's error.
     if on_host is not None and (function is None or (frame.raise_states and name.startswith("linalg."))):
-        return host_call(node, on_host, frame)
+        return call_on_host(node, on_host, frame)
     if function is None:
+        if name in borders_table().made:
+            return operation(node, frame, is_evaluated=False)
         for arg in node.args:
             frame.evaluate(arg.value)
+        if name == "seterr" and any(not _is_quiet(arg.value) for arg in node.args):
+            why = "TensorFlow does not raise NumPy's floating-point errors"
+            world.refuse(world.facts.module, "NP2TF602", name=world.facts.code(node.func), why=why)
         return world.refuse(node, "NP2TF601", name=world.facts.code(node.func))
     argument_values, wrong = read_arguments(node, function, None, frame)
+    if _gets_host_values(node, function, frame):
+        return operation(node, frame)
     if wrong not in (None, _WRONG_DTYPE) and fits_host(function, argument_values):
-        return host_call(node, function, frame)
+        return call_on_host(node, function, frame)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"{world.facts.code(node.func)}", why=wrong)
         return array(None, None, [node], scalar=True)
+    world.computing.add(node)
     target, helpers = target_of(function, argument_values, frame)
     world.edit(node.func, edits.rename_to(target), *helpers)
     return result(function, argument_values, node)
@@ -68,12 +85,18 @@ def _on_host(name: str, frame: Frame) -> Function | None:
         return table.host[name]
     ufunc, _, method = name.rpartition(".")
     if method in _UFUNC_METHODS and ufunc in table.functions:
-        return Function(name, ("a", "*"), _UFUNC_METHODS[method], "", False)
+        result_word, *parameters = _UFUNC_METHODS[method]
+        return Function(name, tuple(parameters), result_word, "", False)
     return table.functions.get(name)
 
 
-#: Methods of NumPy's functions of elements, which NumPy computes -> the words for their results.
-_UFUNC_METHODS = {"outer": "crossed", "reduce": "any", "accumulate": "like", "reduceat": "like"}
+#: Methods of NumPy's functions of elements, which NumPy computes -> the word for the result, and parameters.
+_UFUNC_METHODS = {
+    "outer": ("crossed", "a", "b"),
+    "reduce": ("any", "array", "axis", "dtype"),
+    "accumulate": ("like", "array", "axis", "dtype"),
+    "reduceat": ("like", "array", "indices", "axis", "dtype"),
+}
 
 
 def write_result(node: cst.Call, out: cst.Arg, frame: Frame) -> bool:
@@ -86,13 +109,14 @@ def write_result(node: cst.Call, out: cst.Arg, frame: Frame) -> bool:
     if function is not None:
         call = node.with_changes(args=[arg for arg in node.args if arg is not out])
         argument_values, wrong = read_arguments(call, function, None, frame)
-        if wrong is None:
+        if wrong is None and not _gets_host_values(call, function, frame):
             target, helpers = target_of(function, argument_values, frame)
             world.forget(node.func)
+            world.computing.add(node)
             world.edit(node.func, edits.rename_to(target), *helpers)
             world.edit(node, _without_out)
             return True
-    host_call(node, function or world.table.host[name], frame, is_out_bound=True)
+    call_on_host(node, function or world.table.host[name], frame, is_out_bound=True)
     return False
 
 
@@ -101,12 +125,31 @@ def _without_out(node: cst.Call) -> cst.Call:
     return node.with_changes(args=[*args[:-1], args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
 
 
+def _is_quiet(node: cst.BaseExpression) -> bool:
+    """Return whether an expression is one of the texts by which NumPy goes on after an error."""
+    return isinstance(node, cst.SimpleString) and node.evaluated_value in ("ignore", "warn")
+
+
+def _gets_host_values(node: cst.Call, function: Function, frame: Frame) -> bool:
+    """Return whether an argument that is an array may be a host value: NumPy runs the call, then."""
+    for position, arg in enumerate(node.args):
+        value = frame.world.values.get(arg.value)
+        is_number = _parameter(function.parameters, position, arg) in _NUMBERS_FOR
+        if value is not None and contains_host(value) and not is_number:
+            return True
+    return False
+
+
 def _conversion(node: cst.Call, dtype: str, frame: Frame) -> Value:
     """Return the value of a conversion such as `np.float64(x)`."""
     world = frame.world
     if len(node.args) != 1 or node.args[0].star or node.args[0].keyword is not None:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it takes one argument")
     value = frame.evaluate(node.args[0].value)
+    if contains_host(value):
+        return operation(node, frame)
+    if value.is_undetermined:
+        return NO_VALUE
     if value.may("str") and not value.may("any"):
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why="it parses a string")
     dtype_name = name_node(world.dtype_name(dtype))
@@ -127,7 +170,6 @@ def read_arguments(
     node: cst.Call, function: Function, base: tuple[Value, cst.BaseExpression] | None, frame: Frame
 ) -> tuple[dict[str, tuple[Value, cst.BaseExpression]], str | None]:
     """Return the argument of a call for each parameter, and why one cannot be translated, or None."""
-    world = frame.world
     parameters = function.parameters
     argument_values: dict[str, tuple[Value, cst.BaseExpression]] = (
         {} if base is None else {parameters[0]: base}
@@ -149,9 +191,6 @@ def read_arguments(
         if value.may("shape") and not value.may("any") and name not in ("shape", "newshape", "size"):
             wrong = wrong or "a shape is not an array"
         argument_values[name] = (value, arg.value)
-        if value.only("list", "tuple") and value.may_be_array and not _takes_several(function):
-            # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
-            world.edit(arg.value, edits.wrap_in(world.helper("_array")), "_array")
     return argument_values, wrong or _unlike_numpy(function, argument_values)
 
 
@@ -202,26 +241,14 @@ def _has_plain_subscripts(arguments: ArgumentValues) -> bool:
     return isinstance(first, cst.SimpleString) and "." not in str(first.evaluated_value)
 
 
-def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:
-    """Return the value of an argument for a dtype; None if it cannot be translated."""
-    world = frame.world
-    named = type(node) is cst.Name and node.value in PYTHON_DTYPES
-    if named and world.facts.scopes.owner(node) is None:  # type: ignore[arg-type]
-        return Value(frozenset(["dtype"]), PYTHON_DTYPES[node.value])  # type: ignore[attr-defined]
-    if type(node) is cst.SimpleString:
-        dtype = world.table.dtypes.get(str(node.evaluated_value), "")
-        if not dtype:
-            return None
-        world.forget(node)
-        world.edit(node, edits.rename_to(world.dtype_name(dtype)))
-        return Value(frozenset(["dtype"]), dtype)
-    value = frame.evaluate(node)
-    return value if value.only("dtype") or value.only("none") else None
-
-
 def target_of(function: Function, arguments: ArgumentValues, frame: Frame) -> tuple[str, tuple[str, ...]]:
     """Return the function that is called instead, and the helpers that the call needs."""
     world = frame.world
+    for name, (value, node) in arguments.items():
+        is_number = name in _NUMBERS_FOR or _takes_several(function)
+        if value.only("list", "tuple") and value.may_be_array and not is_number:
+            # Python's numbers beside arrays in a list count as float64, which tensors would not let them.
+            world.edit(node, edits.wrap_in(world.helper("_array")), "_array")
     helper = function.helper
     if function.name == "where" and len(arguments) == 1:
         helper = "_nonzero"
@@ -279,7 +306,7 @@ def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None
     if name in world.table.generators:
         return plain("generator")
     if name in _STATES:
-        return plain("none", "other")
+        return plain("none", HOST)
     if generator is not None and generator.may("any"):
         world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
         return unknown(node, certain=False)
@@ -290,6 +317,7 @@ def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None
             node, "NP2TF602", name=world.facts.code(node.func), why="it may draw something other than numbers"
         )
     drawn = _result(node, values, draw, dtype)
+    world.computing.add(node)
     if drawn.only("array") and dtype:
         world.edit(node, edits.wrap_in(f"{world.tf}.constant"), ON_HOST)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,6 +25,7 @@ from np2tf.translator.tensorflow.values import (
     union,
     unknown,
 )
+from np2tf.translator.tree.nodes import words
 
 # -- table ---------------------------------------------------------------------------------------------------
 # The tables of rules/tensorflow: the translations of NumPy's names, and the helpers.
@@ -44,6 +46,13 @@ class Function:
     """The helper that takes its place, or nothing …"""
     only_with_arrays: bool
     """… which it does only where an argument may hold arrays."""
+
+    @property
+    def read_count(self) -> int:
+        """The number of positional arguments that the function certainly reads; it may write to others."""
+        if self.parameters[-1].startswith("*"):
+            return sys.maxsize
+        return (*self.parameters, "_").index("_")
 
 
 @dataclass(frozen=True)
@@ -102,7 +111,7 @@ def table() -> Table:
     generators = frozenset(random["generators"]["names"])
     host = rules.read_table("tensorflow/host")
     host_functions = {
-        name: Function(name, (*group.get("parameters", ()), "*"), group["result"], "", False)
+        name: Function(name, tuple(group["parameters"]), group["result"], "", False)
         for group in host["group"]
         for name in group["names"]
     }
@@ -496,8 +505,10 @@ RESULTS: dict[str, Callable[[ArgumentValues], Value]] = {
     "shape_of": lambda arguments: Value(frozenset(["shape"]), rank=_first(arguments).rank),
 }
 
-#: Functions that may return their argument itself.
-_MAY_RETURN_THEIR_ARGUMENT = frozenset({"asarray", "asanyarray", "ascontiguousarray"})
+#: Functions that may return their argument itself, or a view of it.
+_MAY_RETURN_THEIR_ARGUMENT = words(
+    "asarray asanyarray ascontiguousarray real_if_close trim_zeros polyder polyint ix_"
+)
 
 
 def result(function: Function, arguments: ArgumentValues, node: cst.CSTNode) -> Value:
@@ -514,7 +525,9 @@ def in_new_memory(output: Value, node: cst.CSTNode, function: Function, values: 
         return output.doubtful(*values)
     rule = rules.find(f"numpy.{function.name}")
     is_view = function.name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
-    shared = values[0].memory if is_view and values else frozenset()
+    if function.name == "einsum" and len(values) == 2:  # It transposes an array alone, or takes its diagonal.
+        is_view = True
+    shared = frozenset(root for value in values if is_view for root in value.memory)
     items = output.items and tuple(
         replace(item, memory=frozenset([CallMemory(node, (node, place))]) | shared)
         if item.may("array")

@@ -9,6 +9,8 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.translator.facts.dataflow import block, reads
+from np2tf.translator.tensorflow.borders import Borders
+from np2tf.translator.tensorflow.hosts import as_host, to_host
 from np2tf.translator.tensorflow.model import (
     AttributeKey,
     ClassFacts,
@@ -21,6 +23,7 @@ from np2tf.translator.tensorflow.model import (
 from np2tf.translator.tensorflow.operations import element_of
 from np2tf.translator.tensorflow.values import (
     CONTAINERS,
+    HOST,
     NO_VALUE,
     CallMemory,
     Value,
@@ -50,7 +53,10 @@ def read_attribute(node: cst.Attribute, base: Value, frame: Frame) -> Value:
         return world.refuse(node, "NP2TF603", what=f"the attribute `{name}` of objects")
     if world.program.classes.methods(key[0], name):
         return world.refuse(node, "NP2TF603", what="a method as a value")
-    return world.program.classes.read(key)
+    value = world.program.classes.read(key)
+    if value.is_mixed and not world.program.borders.want("attribute", *key):
+        world.refuse(node, "NP2TF605", name=world.facts.code(node))
+    return value
 
 
 def set_attribute(key: AttributeKey, value: Value, frame: Frame) -> None:
@@ -219,7 +225,7 @@ def follow_class(node: cst.ClassDef, frame: Frame) -> None:
     """Follow a class definition, and bind its name."""
     world = frame.world
     if _is_exception(node, frame):
-        frame.bind(node.name.value, plain("function", "other"))
+        frame.bind(node.name.value, plain("function", HOST))
         return
     facts = ClassFacts(node)
     _follow_head(node, facts, frame)
@@ -330,6 +336,9 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) 
     if not reads(node.value).isdisjoint(own_names):
         world.refuse(node, "NP2TF603", what="a class attribute from which others are computed")
     value = _field_value(node.value, frame) if is_field else frame.evaluate(node.value)
+    if world.program.borders.has("attribute", facts.root_class, target.value):
+        to_host(node.value, value, frame)
+        value = as_host(value)
     if is_field:
         facts.fields[target.value] = value
     if value.memory or value.may_be_array:
@@ -370,7 +379,9 @@ def bind_arguments(
         arguments[positions.pop(0)] = receiver
     positional_values: list[Value] = []
     for position, arg in enumerate(node.args):
-        value = frame.evaluate(arg.value)
+        value = _argument(
+            arg, frame.evaluate(arg.value), parameter_of(arg, position, positions), function, frame
+        )
         if arg.star:
             every = element_of(value) if value.may(*CONTAINERS) else unknown(*value.memory, certain=False)
             for name in parameter_names(function):
@@ -388,6 +399,33 @@ def bind_arguments(
         memory = frozenset() if element is None else element.memory
         arguments[star.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
     return arguments
+
+
+def parameter_of(arg: cst.Arg, position: int, positions: Sequence[str]) -> str | None:
+    """Return the parameter that an argument of a call certainly sets; None if there is none."""
+    if arg.star:
+        return None
+    if arg.keyword is not None:
+        return arg.keyword.value
+    return positions[position] if position < len(positions) else None
+
+
+def holds_host(function: cst.FunctionDef, name: str, borders: Borders) -> bool:
+    """Return whether a parameter of a function holds what is NumPy's."""
+    return borders.has("parameter", function, name) or borders.has("name", function, name)
+
+
+def _argument(arg: cst.Arg, value: Value, name: str | None, function: cst.FunctionDef, frame: Frame) -> Value:
+    """Return the value of an argument, after its conversion if the parameter holds what is NumPy's."""
+    if not value.may_be_tensor:
+        return value
+    borders = frame.world.program.borders
+    star = function.params.star_arg
+    rest = [*parameter_names(function), *([star.name.value] if type(star) is cst.Param else [])]
+    if not any(holds_host(function, parameter, borders) for parameter in (rest if name is None else [name])):
+        return value
+    to_host(arg.value, value, frame)
+    return as_host(value)
 
 
 def has_receiver(function: cst.FunctionDef) -> bool:

@@ -13,8 +13,10 @@ from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
     CONTAINERS,
+    HOST,
     NO_VALUE,
     NUMBERS,
+    PYTHON_DTYPES,
     Value,
     array,
     broadcast_rank,
@@ -26,7 +28,7 @@ from np2tf.translator.tensorflow.values import (
     unknown,
 )
 
-# -- texts ---------------------------------------------------------------------------------------------------
+# -- texts and dtypes ----------------------------------------------------------------------------------------
 # Values that a text shows: tensors become NumPy's numbers and arrays, and dtypes NumPy's.
 
 
@@ -51,6 +53,27 @@ def show_dtypes(args: Sequence[cst.Arg], values: Sequence[Value], frame: Frame) 
     for arg, value in zip(args, values):
         if holds_dtype(value) and frame.world.facts.imports.numpy_name(arg.value) is None:
             frame.world.edit(arg.value, edits.wrap_in(frame.world.helper("_host")), "_host")
+
+
+def named_dtype(node: cst.BaseExpression, frame: Frame) -> str | None:
+    """Return the dtype that a builtin type or a text names; None if it is not translated."""
+    if isinstance(node, cst.Name) and frame.world.facts.scopes.owner(node) is None:
+        return PYTHON_DTYPES.get(node.value)
+    if isinstance(node, cst.SimpleString):
+        return frame.world.table.dtypes.get(str(node.evaluated_value))
+    return None
+
+
+def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:
+    """Return the value of an argument for a dtype; None if it cannot be translated."""
+    world, dtype = frame.world, named_dtype(node, frame)
+    if isinstance(node, cst.SimpleString) and dtype is not None:
+        world.forget(node)
+        world.edit(node, edits.rename_to(world.dtype_name(dtype)))
+    if dtype is not None:
+        return Value(frozenset(["dtype"]), dtype)
+    value = frame.evaluate(node)
+    return value if value.only("dtype") or value.only("none") else None
 
 
 # -- operations ----------------------------------------------------------------------------------------------
@@ -79,6 +102,8 @@ def element_of(value: Value) -> Value:
         return NO_VALUE
     if value.may(ANY_KIND, "object", "class"):
         element = unknown(*value.memory, certain=False)
+    if value.is_host:
+        element = join(element, Value(frozenset([HOST]), memory=value.memory, libraries=value.libraries))
     if value.may("array"):
         rank = None if value.rank is None else value.rank - 1
         memory = frozenset() if rank == 0 else value.memory
@@ -91,7 +116,9 @@ def element_of(value: Value) -> Value:
         element = join(element, union(value.items)) if value.items else element
     elif (value.item is not None and not value.only("dict")) or value.item is not None:
         element = join(element, value.item)
-    return (element or plain("other")).doubtful(value)
+    if element is None:  # What has no items raises an exception.
+        element = NO_VALUE if value.only(*CONTAINERS, *NUMBERS, "none") else plain(HOST)
+    return element.doubtful(value)
 
 
 def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
@@ -273,7 +300,7 @@ def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
 def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     if type(element.slice) is not cst.Index:
         return False
-    return value.may("array", "list", "tuple", ANY_KIND)
+    return value.may("array", "list", "tuple", ANY_KIND) or value.is_host
 
 
 def _advanced_rank(base: Value, key: Sequence[Value]) -> int | None:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
+import libcst as cst
+
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.tensorflow.array_users import imported_modules
 from np2tf.translator.tensorflow.numpy_table import helpers_with
@@ -41,6 +43,11 @@ def shared_path(
         return None
     is_foreign = path.exists() and not path.read_text(encoding="utf-8").startswith(_DOCSTRING)
     return None if is_foreign else path
+
+
+def is_shared_import(node: cst.ImportFrom) -> bool:
+    """Return whether a statement imports helpers from the module that translated files share."""
+    return isinstance(node.module, cst.Name) and node.module.value == NAME
 
 
 def _folder_of_imports(path: Path, files: Collection[str]) -> Path:

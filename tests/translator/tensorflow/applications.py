@@ -11,7 +11,7 @@ from np2tf.translator.batch.programs import translate_sources
 from np2tf.translator.pipeline import Result
 from np2tf.translator.sources.names_between_files import reexports_of
 from np2tf.translator.tree.source import Source
-from tests.translator.tensorflow.programs import for_tensorflow, refusals
+from tests.translator.tensorflow.programs import for_tensorflow, reasons, refusals
 from tests.translator.tensorflow.projects import with_shared_module
 
 if sys.version_info >= (3, 11):
@@ -54,9 +54,19 @@ def kernels() -> dict[str, tuple[str, Result]]:
     return {path.stem: (path.read_text(), for_tensorflow(path.read_text(), str(path))) for path in paths}
 
 
-def translated_kernels() -> list[str]:
-    """The names of the kernels that are translated."""
+def changed_kernels() -> list[str]:
+    """The names of the kernels of which something is translated."""
     return [name for name, (_, made) in kernels().items() if made.changed and not refusals(made)]
+
+
+def translated_kernels() -> list[str]:
+    """The names of the kernels that are translated: the function takes tensors alone."""
+    return [name for name in changed_kernels() if not _takes_arrays(kernels()[name][1])]
+
+
+def _takes_arrays(made: Result) -> bool:
+    """True if the function `kernel`, or one of its parameters, stays on NumPy."""
+    return any("`kernel`" in reason for reason in reasons(made))
 
 
 def kernel_program(name: str) -> tuple[str, str]:
@@ -67,7 +77,9 @@ def kernel_program(name: str) -> tuple[str, str]:
     after = _assignments(text, made)
     return (
         text + _ORIGINAL + _MAIN.format(arguments=arguments, after="pass"),
-        made.text + _TRANSLATION + _MAIN.format(arguments=arguments, after=after),
+        made.text
+        + (_ORIGINAL if _takes_arrays(made) else _TRANSLATION)
+        + _MAIN.format(arguments=arguments, after=after),
     )
 
 

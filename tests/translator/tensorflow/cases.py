@@ -330,7 +330,6 @@ REFUSED = {
         "NP2TF603",
     ),
     "an array and None": (main_of("x = np.zeros(2)\nreturn x == None"), "NP2TF606"),
-    "array or list": (main_of("return f", "def f(x):\n    x += 1\n"), "NP2TF605"),
     "an array in a list that a comprehension appends to": (
         main_of("a, held = np.zeros(2), []\n[held.append(a) for _ in range(1)]\na[0] = 1\nreturn held"),
         "NP2TF604",
@@ -406,22 +405,8 @@ REFUSED = {
         main_of("with np.errstate(divide='raise'):\n    return np.ones(2) / 0"),
         "NP2TF601",
     ),
-    "an array in a global": (
-        main_of(
-            "keep(np.ones(2))\nreturn KEPT", "KEPT = 0\n\n\ndef keep(x):\n    global KEPT\n    KEPT = x\n"
-        ),
-        "NP2TF603",
-    ),
-    "an array in an outer name": (
-        main_of("x = np.ones(2)\ndef f():\n    nonlocal x\n    x = x + 1\nf()\nreturn x"),
-        "NP2TF603",
-    ),
     "type": (main_of("return isinstance(np.sum(np.ones(2)), float)"), "NP2TF606"),
-    "hash": (main_of("x = np.arange(2)\nreturn {x[0]: 1}"), "NP2TF606"),
     "identity": (main_of("x = np.ones(1)\ny = x + 0\nreturn x is y"), "NP2TF606"),
-    "a library": ("import scipy\n" + main_of("return np.ones(1)"), "NP2TF607"),
-    "another module": ("from .other import f\n" + main_of("return f(np.ones(1))"), "NP2TF607"),
-    "json": ("import json\n" + main_of("return json.dumps(np.sum(np.ones(2)))"), "NP2TF607"),
     "a call that writes, in an expression": (
         main_of("u = np.zeros(6)\nreturn 1 + sweep(u, u + 1), u", SWEEP),
         "NP2TF608",

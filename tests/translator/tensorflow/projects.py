@@ -284,4 +284,7 @@ def every_project() -> dict[str, tuple[Files, Files]]:
         results = for_tensorflow(files)
         if name in TRANSLATED or not errors(results):
             found[f"project: {name}"] = (files, {path: result.text for path, result in results.items()})
+    for name, (files, _) in REFUSED.items():
+        texts = {path: result.text for path, result in for_tensorflow(files).items()}
+        found[f"project: stays: {name}"] = (files, texts)
     return found
