@@ -306,7 +306,7 @@ DEFAULT_EXCLUDE = (
     *(".*/", "__pycache__/", "__pypackages__/", "_build/", "buck-out/", "build/", "dist/", "env/"),
     *("node_modules/", "site-packages/", "venv/"),
 )
-DEFAULT_INCLUDE = ("*.py",)
+DEFAULT_INCLUDE = ("*.py", "*.ipynb")
 #: Every code begins with this prefix, so that it selects all codes.
 EVERY_CODE = "NP2TF"
 DEFAULT = "the default"

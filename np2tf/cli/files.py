@@ -66,6 +66,7 @@ class Search:
         every_name: whether a file is found under each of its names, and not under the first name only.
         apart_from: a folder that is not searched.
         pages: endings of names of files that are searched in addition to the patterns of `include`.
+        empty_folders: the named folders of the last search in which nothing was found.
     """
 
     configurations: Configurations = field(default_factory=Configurations)
@@ -75,18 +76,33 @@ class Search:
     finds_other_files: bool = False
     apart_from: Path | None = None
     pages: tuple[str, ...] = ()
+    empty_folders: list[Path] = field(default_factory=list, init=False)
     _real_paths: set[str] = field(default_factory=set, init=False, repr=False)
+    _has_matches: bool = field(default=False, init=False, repr=False)
 
     def files(self, paths: Iterable[Path]) -> Iterator[FoundFile]:
         """Yield the files in the order of the arguments, each once; in a folder by name, subfolders last."""
-        self._real_paths = set()
+        self._real_paths, self.empty_folders = set(), []
         for path in paths:
             if self.force_exclude and self.excludes(path):
                 continue
             if path.is_dir():
+                self._has_matches = False
                 yield from self._below(path)
+                if not self._has_matches:
+                    self.empty_folders.append(path)
             elif self._is_new(path):
                 yield FoundFile(path, path.parent)
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a sentence about each named folder in which nothing was found."""
+        for folder in self.empty_folders:
+            pages = (f"*{ending}" for ending in self.pages)
+            patterns = ", ".join((*self.configurations.of_folder(folder).include, *pages))
+            yield (
+                f"no files found in {folder}: none matches {patterns} without being excluded "
+                "(--include and --exclude change the patterns)"
+            )
 
     def excludes(self, path: Path) -> bool:
         """Return whether the search would exclude a path, or a folder above it, if it found the path."""
@@ -120,6 +136,7 @@ class Search:
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
+            self._has_matches = True
             yield FoundFile(folder, root)  # reading it will fail, and report the reason
             return
         folders = []
@@ -132,6 +149,7 @@ class Search:
             if not _is_regular(entry) or self._is_taken_out(full_path, exclusions, gitignores):
                 continue
             is_source = inclusions.says(full_path) is True or entry.name.endswith(self.pages)
+            self._has_matches |= is_source
             real_path = None if entry.is_symlink() else os.path.join(real, entry.name)
             if (is_source or self.finds_other_files) and self._is_new(path, real_path):
                 yield FoundFile(path, root, is_source)
@@ -175,6 +193,14 @@ def python_files(paths: Iterable[Path], search: Search | None = None) -> Iterato
     for file in (search or Search()).files(paths):
         if file.is_source:
             yield file.path, file.root
+
+
+def name_of_standard_input(data: bytes, name: str | None) -> Path:
+    """Return the path that findings in standard input have: `name`, or one that fits the content."""
+    if name is not None:
+        return Path(name)
+    is_notebook = data.lstrip().startswith(b"{") and b'"nbformat"' in data
+    return Path("<stdin>.ipynb" if is_notebook else "<stdin>")
 
 
 def _repository(folder: str) -> str | None:
@@ -273,6 +299,17 @@ def write(path: Path, data: bytes, like: Path | None = None) -> None:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def replace_file(path: Path, before: bytes, after: bytes) -> None:
+    """Write a file that has been read before; a new file if `before` is empty.
+
+    Raises:
+        OSError: the file does not have the bytes `before` any more, or cannot be written. It stays as it is.
+    """
+    if (path.read_bytes() if before or path.exists() else b"") != before:
+        raise OSError(None, "it changed while np2tf was working on it")
+    write(path, after)
 
 
 def _keep_owners(temporary: str, before: os.stat_result) -> None:

@@ -110,6 +110,18 @@ def findings(diagnostics: Iterable[Diagnostic], *, to_stderr: bool) -> None:
         print(finding, file=stream)
 
 
+#: What to say below patches of notebooks.
+NOTEBOOK_DIFFS = (
+    "Diffs of notebooks are by cell, for reading: `patch` and `git apply` cannot apply them, --write can."
+)
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Print warnings on standard error."""
+    for text in texts:
+        click.echo(f"warning: {text}", err=True)
+
+
 def show_patch(text: str) -> None:
     """Print a patch on a terminal: in colour, and through a pager if it is longer than a page."""
     coloured = has_colors()

@@ -21,7 +21,7 @@ def local_entry(arguments: Sequence[str]) -> dict[str, Any]:
     """Return a hook that runs the np2tf of the environment in which the user commits."""
     entry = " ".join(["np2tf", "check", "--force-exclude", *arguments])
     hook = {"id": "np2tf-check", "name": "np2tf check", "entry": entry, "language": "system"}
-    return {"repo": "local", "hooks": [{**hook, "types": ["python"]}]}
+    return {"repo": "local", "hooks": [{**hook, "types_or": ["python", "jupyter"]}]}
 
 
 def remote_entry(url: str, revision: str, arguments: Sequence[str]) -> dict[str, Any]:

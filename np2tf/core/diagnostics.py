@@ -55,11 +55,18 @@ class Diagnostic:
     end: tuple[int, int] | None = field(default=None, compare=False)
     cell: int | None = None
     """For a finding in a notebook: the number of the cell, from 1, in which its line is counted."""
+    is_fixable: bool = field(default=False, compare=False)
+    """Whether `np2tf check --fix` can mend it."""
 
     @property
     def source(self) -> str:
         """The name of the text in which the line is counted: the file, or `file:cell 3`."""
         return self.path if self.cell is None else f"{self.path}:cell {self.cell}"
+
+    @property
+    def place(self) -> str:
+        """The place as messages have it: `file:line:column`, or `file:cell 3:line:column`."""
+        return f"{self.source}:{self.line}:{self.column}"
 
     @property
     def message(self) -> str:
@@ -72,7 +79,7 @@ class Diagnostic:
         return codes()[self.code].severity
 
     def __str__(self) -> str:
-        return f"{self.source}:{self.line}:{self.column}: {self.code} {self.message}"
+        return f"{self.place}: {self.code} {self.message}"
 
 
 @dataclass
@@ -90,12 +97,20 @@ class Report:
         return cls(path, _suppressions=Suppressions.of(text))
 
     def add(
-        self, code: str, line: int, column: int, end: tuple[int, int] | None = None, /, **args: str
+        self,
+        code: str,
+        line: int,
+        column: int,
+        end: tuple[int, int] | None = None,
+        is_fixable: bool = False,
+        /,
+        **args: str,
     ) -> None:
         """Record a finding, unless it is already recorded. Comments cannot hide an error, which says why a
         file stays unchanged.
         """
-        finding = Diagnostic(code, self.path, line, column, tuple(args.items()), end)
+        words = tuple(args.items())
+        finding = Diagnostic(code, self.path, line, column, words, end, is_fixable=is_fixable)
         hidden = (
             finding.severity != "error" and self._suppressions.suppression_of_finding(code, line) is not None
         )

@@ -96,7 +96,10 @@ class Rule(NamedTuple):
     """It acts on files or settings: running it once, while staging, would be wrong."""
     shows_errors: bool = False
     """It raises nothing that depends on data, or compiled code discards the call where NumPy raises."""
+    computes_nothing: bool = False
+    """It is for tests, types, errors or versions: nothing is lost where it stays on NumPy."""
     reason: str = ""
+    """Why the name is refused, or why a module stays on NumPy."""
     new_name: str = ""
     """For a name that NumPy 2 removed: its present name, relative to `numpy`."""
     removed: bool = False
@@ -110,7 +113,17 @@ class Rule(NamedTuple):
     flattens: bool = False
     """The old function flattened its first argument; the new one keeps its shape."""
     arguments: tuple[tuple[str, Any], ...] = ()
-    """Keyword arguments with which the new function does what the old function did."""
+    """Keyword arguments with which the new function does what the old function did; a string is the name of a
+    dtype.
+    """
+    keywords: tuple[tuple[str, str], ...] = ()
+    """The parameters of the old function, each with its name in the new function, where the names differ."""
+    dtypes: tuple[str, ...] = ()
+    """The dtypes that the old function took as its only argument besides the array, by their names and codes.
+    For another dtype it took the dtype of `arguments`.
+    """
+    expression: str = ""
+    """Python's expression for a constant that NumPy removed."""
     parameters: tuple[str, ...] = ()
     """For a function of SciPy that is no ufunc: the parameters that its TensorFlow version has."""
     owner: str = ""
@@ -185,7 +198,9 @@ def _chapter(stem: str) -> dict[str, Rule]:
         fact = {**of_all, **shared_facts.get(name, {}), **facts.get(name, {})}
         fact["writes"] = tuple(fact.get("writes", ()))
         fact["parameters"] = tuple(fact.get("parameters", ()))
+        fact["dtypes"] = tuple(fact.get("dtypes", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
+        fact["keywords"] = tuple(fact.get("keywords", {}).items())
         full = f"{prefix}.{name}"
         entries[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
         for method, of_method in table.get("of_each", {}).items():
@@ -212,6 +227,29 @@ def find(qualified_name: str) -> Rule | None:
 def find_any(qualified_name: str) -> Rule | None:
     """Return the rule of a qualified NumPy name, also of a name that the translator does not rename."""
     return find(qualified_name) or kept_names().get(qualified_name)
+
+
+@lru_cache(maxsize=1)
+def kept_modules() -> frozenset[str]:
+    """Return the modules of NumPy whose names the translator does not rename."""
+    modules = {rule.name for rule in kept_names().values() if rule.reason}
+    modules |= {name.rpartition(".")[0] for name in kept_names()}
+    return frozenset(module for module in modules if not module.rpartition(".")[2][0].isupper())
+
+
+def reason_to_stay(qualified_name: str) -> str:
+    """Return why a name of a module that np2tf does not have stays on NumPy; "" if there is nothing to say:
+    the name runs on TensorFlow by NumPy's protocols, or computes nothing.
+    """
+    own_rule = kept_names().get(qualified_name)
+    if own_rule is not None and own_rule.kind == "native" and not own_rule.reason:
+        return ""
+    while qualified_name:
+        rule = kept_names().get(qualified_name)
+        if rule is not None and (rule.reason or rule.computes_nothing):
+            return "" if rule.computes_nothing else rule.reason
+        qualified_name = qualified_name.rpartition(".")[0]
+    return ""
 
 
 @lru_cache(maxsize=1)

@@ -252,6 +252,7 @@ def translated_blocks(blocks: Sequence[Block], path: str, options: Options) -> P
 def _move_finding(finding: Diagnostic, blocks: Sequence[Block], firsts: Sequence[int]) -> Diagnostic:
     """Return a finding in the program as a finding in the text."""
     index = bisect_right(firsts, finding.line) - 1
+    finding = replace(finding, is_fixable=False)
     if index < 0:
         return finding
     block = blocks[index]

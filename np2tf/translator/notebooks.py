@@ -185,6 +185,8 @@ SUFFIX = ".ipynb"
 _MARK = '"np2tf: cell {}"'
 _CELL_MARK = re.compile(r'^"np2tf: cell (\d+)"\n', re.MULTILINE)
 _BOM = "\ufeff"
+#: The place of a function of the program in a message.
+_LINE = re.compile(r"\(line (\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,17 @@ class Notebook:
             top = whole(text.removeprefix(_BOM))
             content = json.loads(text.removeprefix(_BOM))
             if not isinstance(content, dict) or content.get("nbformat") != 4:
-                raise ValueError("it is not a notebook in Jupyter's format 4")
+                raise ValueError("it is not in Jupyter's format 4")
             code_cells = list(_code_cells(text.removeprefix(_BOM), top, content))
+        except json.JSONDecodeError as error:
+            reason = (("reason", f"it is not valid JSON: {error.msg}"),)
+            raise SourceError(Diagnostic("NP2TF900", path, error.lineno, error.colno, reason)) from None
+        except UnicodeDecodeError as error:
+            reason = (("reason", f"it is not UTF-8: {error.reason}"),)
+            raise SourceError(Diagnostic("NP2TF900", path, 1, 1, reason)) from None
         except (ValueError, RecursionError) as error:
-            reason = (("reason", str(error) or "it is nested too deeply"),)
-            raise SourceError(Diagnostic("NP2TF902", path, 1, 1, reason)) from None
+            reason = (("reason", str(error) if isinstance(error, ValueError) else "it is nested too deeply"),)
+            raise SourceError(Diagnostic("NP2TF900", path, 1, 1, reason)) from None
         magics = Magics()
         cells, parts, line = [], [], 1
         for number, cell, place in code_cells:
@@ -243,7 +251,18 @@ class Notebook:
             return finding
         shift = cell.first - 1
         end = (finding.end[0] - shift, finding.end[1]) if finding.end is not None else None
-        return replace(finding, line=finding.line - shift, end=end, cell=cell.number)
+        words = tuple((name, self.with_lines_of_cells(word)) for name, word in finding.args)
+        return replace(finding, line=finding.line - shift, end=end, cell=cell.number, args=words)
+
+    def with_lines_of_cells(self, text: str) -> str:
+        """Return a message in which places of the program, "(line 12)", are places in cells, "(cell 3:2)"."""
+
+        def place(match: re.Match[str]) -> str:
+            line = int(match[1])
+            cell = self.cell_at(line)
+            return match[0] if cell is None else f"(cell {cell.number}:{line - cell.first + 1})"
+
+        return _LINE.sub(place, text)
 
     def in_cells(self, findings: list[Diagnostic]) -> list[Diagnostic]:
         """Turn findings in the program into findings in their cells."""

@@ -10,7 +10,7 @@ import libcst as cst
 from np2tf.core.diagnostics import Diagnostic, Report
 from np2tf.translator.control import staged_functions
 from np2tf.translator.facts.facts import Facts
-from np2tf.translator.rewrites import import_statements, names, special_calls, writes
+from np2tf.translator.rewrites import import_statements, mending, names, special_calls, writes
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.sources.candidates import is_candidate
 from np2tf.translator.sources.options import Options
@@ -139,6 +139,19 @@ def _laid_out(tree: cst.Module, source: cst.Module, facts: Facts, plan: Plan, op
     if options.target != "np2tf":
         return tree
     return break_lines(tree, source, options.line_length, plan.note)
+
+
+def mended(source: Source, places: Set[tuple[int, int]]) -> Result:
+    """Write the removed names of NumPy that begin at these lines and columns as NumPy spells them now.
+
+    Raises:
+        ValueError: at one of the places there is no such name.
+    """
+    forget()
+    facts = Facts.of(source.module, source.path)
+    plan = Plan(facts.parents)
+    mending.mend(facts, plan, places)
+    return result_of(source, facts, plan, Report(source.path), Options())
 
 
 def result_of(source: Source, facts: Facts, plan: Plan, report: Report, options: Options) -> Result:

@@ -90,7 +90,7 @@ def test_json_has_every_name() -> None:
     told = json.loads(ran("--json"))
     assert "sum" in told["numpy"]["native"]
     assert "save" in told["numpy"]["host"]
-    assert told[REMOVED_NAMES]["no"]["asfarray"] == rules.find("numpy.asfarray").reason
+    assert told[REMOVED_NAMES]["no"]["asscalar"] == rules.find("numpy.asscalar").reason
     assert all(reason for module in told.values() for reason in module["no"].values())
     assert all(set(module) == {"native", "host", "no"} for module in told.values())
     assert "shuffle" in told["numpy.random.Generator"]["host"]
@@ -110,7 +110,7 @@ def test_filters() -> None:
     assert set(names_by_module("np.linalg")) == set(names_by_module("numpy.linalg")) == {"numpy.linalg"}
     assert set(names_by_module("vander")) >= {"numpy", "numpy.polynomial.chebyshev"}
     assert names_by_module("np.ma.masked_wh")["numpy.ma"].host == ["masked_where"]
-    assert "no      asfarray: use asarray" in ran("asfarray")
+    assert "no      asscalar: use the array's item" in ran("asscalar")
     without_names = CliRunner().invoke(command, ["coverage", "no_such_name"])
     assert without_names.exit_code == 2
     assert "no_such_name" in without_names.output

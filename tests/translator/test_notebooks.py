@@ -153,13 +153,109 @@ def test_a_magic_that_would_not_be_first(path: Path) -> None:
 
 
 def test_notebooks_of_a_folder(path: Path) -> None:
-    """Are read where `include` says so."""
+    """Are read like Python files, unless `include` leaves them out; checkpoints are not."""
     path.write_bytes(notebook("import numpy as np\nnp.wrong"))
-    assert run("check", "-q", ".").stdout == ""
-    assert "n.ipynb:cell 1:2:1: NP2TF002" in run("check", "--include", "*.ipynb", ".").stdout
-    Path("np2tf.toml").write_text('include = ["*.py", "*.ipynb"]\n')
+    Path(".ipynb_checkpoints").mkdir()
+    Path(".ipynb_checkpoints", "n-checkpoint.ipynb").write_bytes(path.read_bytes())
     assert run("check", ".").exit_code == 1
-    assert "n.ipynb:cell 1:2:1: NP2TF002" in run("convert", ".").stderr
+    told = run("convert", ".").stderr
+    assert "n.ipynb:cell 1:2:1: NP2TF002" in told
+    assert "checkpoint" not in told
+    assert run("check", "-q", "--include", "*.py", ".").stdout == ""
+    Path("np2tf.toml").write_text('include = ["*.py"]\n')
+    assert run("check", "-q", ".").stdout == ""
+
+
+DIFF = """\
+--- n.ipynb:cell 1
++++ n.ipynb:cell 1
+@@ -1,2 +1,2 @@
+-import numpy as np
++from np2tf import tnp
+ a = 1
+--- n.ipynb:cell 3
++++ n.ipynb:cell 3
+@@ -1 +1 @@
+-x = np.ones(2)
++x = tnp.ones(2)
+"""
+
+
+def test_diffs_are_by_cell(path: Path) -> None:
+    """A patch has the name of the notebook and the number of the cell, and is for reading, which is told."""
+    data = notebook("import numpy as np\na = 1", cell("np.ones", "markdown"), "x = np.ones(2)", "y = x\n")
+    path.write_bytes(data)
+    for options in ((), ("--diff",)):
+        result = run("convert", "--no-cache", *options, ".")
+        assert (result.exit_code, result.stdout) == (1, DIFF)
+        assert "`patch` and `git apply` cannot apply them, --write can" in result.stderr
+    assert path.read_bytes() == data
+    assert "git apply" not in run("convert", "--no-cache", "--check", ".").stderr
+    standard_input = CliRunner().invoke(command, ["convert", "--diff", "-"], input=data)
+    assert standard_input.stdout == DIFF.replace("n.ipynb", "<stdin>.ipynb")
+
+
+def test_a_notebook_on_standard_input(path: Path) -> None:
+    """Is known by its content, also without `--stdin-filename`."""
+    data = notebook("import numpy as np\nx = np.ones(2)", "np.wrong")
+    result = CliRunner().invoke(command, ["convert", "-"], input=data)
+    assert result.exit_code == 0
+    cells = json.loads(result.stdout)["cells"]
+    assert "".join(cells[0]["source"]).endswith("x = tnp.ones(2)")
+    assert "<stdin>.ipynb:cell 2:1:1: NP2TF002" in result.stderr
+    told = CliRunner().invoke(command, ["check", "-"], input=data)
+    assert told.stdout.startswith("<stdin>.ipynb:cell 2:1:1: NP2TF002")
+    named = CliRunner().invoke(command, ["check", "--stdin-filename", "b.ipynb", "-"], input=data)
+    assert named.stdout.startswith("b.ipynb:cell 2:1:1: NP2TF002")
+
+
+CALLER = "def g(x):\n    for i in range(9):\n        x = np.sin(act(x))\n    return x"
+ACT = "def act(x):\n    print(x, file=OUT)\n    return x"
+
+
+def test_functions_of_notebooks_are_counted(path: Path) -> None:
+    """`-v`, `--summary` and `report` have them, with the places of their cells; so have the reasons."""
+    path.write_bytes(notebook("import numpy as np\n%matplotlib inline", f"y = 1\n\n{LOOP}", ACT, CALLER))
+    told = run("check", "-v", ".").stdout
+    assert "n.ipynb:cell 2:3: f: compiled\n" in told
+    assert "n.ipynb:cell 4:1: g: interpreted: " in told
+    assert "`act` (cell 3:1)" in told
+    assert "(line" not in told
+    findings = run("check", "--format", "concise", ".").stdout
+    assert "n.ipynb:cell 4:3:20: NP2TF401 `g` is not jitted" in findings
+    assert "`act` (cell 3:1)" in findings
+    table = run("check", "--summary", "--exit-zero", ".").stdout
+    assert "compiled  1  50 %" in " ".join(table.split()).replace("compiled 1 50 %", "compiled  1  50 %")
+    page = run("report", "--markdown", ".").output
+    assert "| `n.ipynb:cell 2:3` | `f` |" in page
+    assert "of 2 functions over arrays" in page
+    assert "1 file, 1 would change" in page
+
+
+def test_findings_of_an_unchanged_notebook_keep_their_cells(path: Path) -> None:
+    """The second run has the findings from the cache."""
+    path.write_bytes(notebook("import numpy as np", "np.wrong"))
+    first = run("convert", ".").stderr
+    assert "n.ipynb:cell 2:1:1: NP2TF002" in first
+    assert run("convert", ".").stderr == first
+
+
+@pytest.mark.parametrize("name", ["convert", "check"])
+def test_an_empty_folder_is_warned_of(name: str, path: Path) -> None:
+    """The warning has the patterns; the status stays 0, and standard output stays empty."""
+    Path("empty").mkdir()
+    Path("empty", "a.txt").write_text("x")
+    Path("b.py").write_text("x = 1\n")
+    result = run(name, "empty", ".")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert (
+        "warning: no files found in empty: none matches *.py, *.ipynb without being excluded" in result.stderr
+    )
+    assert "found in .:" not in result.stderr
+    assert "*.py, *.ipynb, *.md, *.markdown, *.rst" in run(name, "--docs", "empty").stderr
+    assert "none matches *.pyx" in run(name, "--include", "*.pyx", ".").stderr
+    assert "warning" not in run(name, "-q", "empty").stderr
+    assert "warning" not in run(name, ".", ".").stderr
 
 
 def test_check_tells_cell_and_line(path: Path) -> None:
@@ -210,18 +306,18 @@ def test_suppressions_and_baselines(path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"", "n.ipynb:1:1: NP2TF902"),
-        (b"{", "n.ipynb:1:1: NP2TF902"),
-        (b"[]", "n.ipynb:1:1: NP2TF902 the file cannot be decoded: it is not a notebook"),
-        (b'{"nbformat": 3, "worksheets": []}', "n.ipynb:1:1: NP2TF902"),
+        (b"", "n.ipynb:1:1: NP2TF900"),
+        (b"{", "n.ipynb:1:2: NP2TF900 not a notebook that np2tf can read: it is not valid JSON: Expecting"),
+        (b"[]", "n.ipynb:1:1: NP2TF900 not a notebook that np2tf can read: it is not in Jupyter's format 4"),
+        (b'{"nbformat": 3, "worksheets": []}', "n.ipynb:1:1: NP2TF900"),
         (
             b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": 1}]}',
             "the source of cell 1 is not text",
         ),
         (b'{"nbformat": 4, "cells": [1]}', ""),
         (b'{"nbformat": 4}', ""),
-        (b"\xff", "n.ipynb:1:1: NP2TF902"),
-        (b"[" * 100_000, "n.ipynb:1:1: NP2TF902"),
+        (b"\xff", "n.ipynb:1:1: NP2TF900"),
+        (b"[" * 100_000, "n.ipynb:1:1: NP2TF900"),
         (notebook("import numpy as np", "x = (\n\n"), "n.ipynb:cell 2:1:5: NP2TF901 not valid Python"),
         (notebook("import numpy as np", "if x:", "y"), "n.ipynb:cell 2:"),
     ],

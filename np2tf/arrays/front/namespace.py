@@ -4,6 +4,7 @@ NumPy removed.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import importlib
@@ -378,6 +379,8 @@ def replacement(name: str, namespace: Any) -> Any:
         AttributeError: NumPy never had the name, or nothing replaces it.
     """
     rule = find(f"numpy.{name}")
+    if rule is not None and rule.expression:
+        return ast.literal_eval(rule.expression)
     if rule is not None and not rule.new_name:
         # NumPy does not list names that it will remove, and warns on access.
         value = getattr(np, name, _ABSENT)
@@ -391,7 +394,7 @@ def replacement(name: str, namespace: Any) -> Any:
     value = operator.attrgetter(rule.new_name)(namespace)
     if rule.negated:
         return -value
-    return _adapt(rule, value, namespace) if rule.arguments or rule.flattens else value
+    return _adapt(rule, value, namespace) if rule.arguments or rule.flattens or rule.keywords else value
 
 
 def _why_not(rule: Rule) -> str:
@@ -401,10 +404,15 @@ def _why_not(rule: Rule) -> str:
 
 
 def _adapt(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
+    defaults, new_names = dict(rule.arguments), dict(rule.keywords)
+
     @functools.wraps(function)
     def call(first: Any, *args: Any, **kwargs: Any) -> Any:
         flat = namespace.ravel(first) if rule.flattens else first
-        return function(flat, *args, **{**dict(rule.arguments), **kwargs})
+        given = {**dict(zip(defaults, args)), **{new_names.get(name, name): kwargs[name] for name in kwargs}}
+        if rule.dtypes:
+            given = {name: dtype for name, dtype in given.items() if np.issubdtype(dtype, np.inexact)}
+        return function(flat, *args[len(defaults) :], **{**defaults, **given})
 
     return call
 

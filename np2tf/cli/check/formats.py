@@ -113,7 +113,14 @@ def relative(path: str) -> str:
 
 def as_concise(listing: Listing) -> str:
     """Return the findings, one on each line."""
-    return "".join(f"{finding}\n" for finding in listing.findings)
+    return "".join(
+        f"{finding.place}: {finding.code}{_mark(finding)} {finding.message}\n" for finding in listing.findings
+    )
+
+
+def _mark(finding: Diagnostic) -> str:
+    """Return the mark of a finding that `--fix` mends; an empty text for another finding."""
+    return " [*]" if finding.is_fixable else ""
 
 
 # -- as json -------------------------------------------------------------------------------------------------
@@ -136,6 +143,7 @@ def _entry(finding: Diagnostic, listing: Listing) -> dict[str, object]:
         "end_column": end_column,
         "code": finding.code,
         "severity": finding.severity,
+        "fixable": finding.is_fixable,
         "message": finding.message,
         "remedy": codes()[finding.code].remedy,
     }
@@ -332,7 +340,7 @@ def _finding_lines(finding: Diagnostic, listing: Listing) -> Iterator[str]:
     color = _COLORS[finding.severity] if listing.color else ""
     path, message = ("".join(map(_printable, text)) for text in (finding.source, finding.message))
     place = _style(f"{path}:{finding.line}:{finding.column}:", "1" if color else "")
-    yield f"{place} {_style(finding.code, color and f'1;{color}')} {message}"
+    yield f"{place} {_style(finding.code, color and f'1;{color}')}{_mark(finding)} {message}"
     if not _is_of_the_file(finding):
         yield from _frame(finding, listing, color)
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from np2tf.cli.check.baseline import IsSelectedIn
 from np2tf.cli.check.edits import rewrite, with_suppressions, without
 from np2tf.cli.check.findings import CheckedFile, JudgedFindings, check_files, judge
+from np2tf.cli.check.fixes import Fixes, fix_files
 from np2tf.core.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
+from np2tf.translator.batch.batch import Patch
+from np2tf.translator.batch.outcome import is_own_fault
 from np2tf.translator.batch.project import Project
 from np2tf.translator.sources.options import Options
 
@@ -76,9 +79,15 @@ class Run:
     @property
     def status(self) -> int:
         """Return the exit status that the findings call for. Notes do not change the exit status."""
-        if any(file.is_crashed for file in self.files):
+        if any(file.is_crashed for file in self.files) or is_own_fault(self.further):
             return INTERNAL
         return FINDINGS if any(finding.severity != "note" for finding in self.findings) else CLEAN
+
+    def fix(self, patch: Patch = "none") -> Fixes:
+        """Mend the findings that are shown and have a mechanical remedy; for a patch, write nothing."""
+        fixes = fix_files(self.files, self.judged_files, patch)
+        self.further += fixes.problems
+        return fixes
 
     def add_suppressions(self) -> tuple[int, int]:
         """Suppress the findings that are shown; return how many that hides, and in how many files."""

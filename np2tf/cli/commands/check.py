@@ -16,6 +16,7 @@ import click
 from np2tf import __version__
 from np2tf.cli import output
 from np2tf.cli.check.baseline import Baseline, BaselineError, IsSelectedIn
+from np2tf.cli.check.fixes import Fixes
 from np2tf.cli.check.formats import FOR_PEOPLE, FORMATS, Listing, render
 from np2tf.cli.check.run import Run
 from np2tf.cli.commands.explain import show
@@ -26,9 +27,10 @@ from np2tf.cli.commands.options import (
     search_of,
     with_options,
 )
-from np2tf.cli.files import python_files
+from np2tf.cli.files import name_of_standard_input, python_files
 from np2tf.cli.output import Bar, new_table, say, show_table
-from np2tf.core.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
+from np2tf.core.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic, codes
+from np2tf.translator.batch.outcome import is_own_fault
 from np2tf.translator.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 from np2tf.translator.sources.options import Options
 
@@ -109,6 +111,10 @@ _OPTIONS = (
         help="Write the findings to this file, for use with --baseline.",
     ),
     click.option(
+        "--fix", is_flag=True, help="Write the names that NumPy 2 removed as NumPy spells them now ([*])."
+    ),
+    click.option("--diff", is_flag=True, help="With --fix: print what would be fixed and write nothing."),
+    click.option(
         "--add-ignore", is_flag=True, help="Add a suppression comment to the source for each finding."
     ),
     click.option("--fix-ignores", is_flag=True, help="Remove suppression comments that hide nothing."),
@@ -139,7 +145,7 @@ _OPTIONS = (
 @everything
 def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
     """List what would change, and what cannot be translated. Nothing is written unless you ask for it. `-`
-    reads one program from standard input.
+    reads one program or notebook from standard input.
 
     All paths are treated as one project: calls into other files count too.
 
@@ -154,11 +160,14 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
     search = search_of(options, configurations)
     contents: dict[Path, bytes] = {}
     if _STANDARD_INPUT in paths:
-        path = Path(options["stdin_filename"] or "<stdin>")
-        contents[path] = sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read()
+        path = name_of_standard_input(data, options["stdin_filename"])
+        contents[path] = data
         files = [] if search.force_exclude and search.excludes(path) else [(path, path.parent)]
     else:
         files = list(python_files(paths, search))
+    if not options["quiet"]:
+        output.warn(search.warnings())
     folders = [path for path in paths if path != _STANDARD_INPUT and path.is_dir()]
     jobs = options["jobs"] or jobs_for(files)
     with_fates = options["verbose"] or options["summary"]
@@ -174,7 +183,9 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **options: Any) -> None:
         with Bar(len(files), not options["quiet"], "Checking") as bar:
             return Run.of(files, folders, selection, options_of, jobs, with_fates, contents, bar.advance)
 
-    result = _edit_suppressions(run, options)
+    if options["diff"]:
+        sys.exit(_show_fixes(run(), options))
+    result = _edit_files(run, options)
     if baseline is not None and options["write_baseline"] is not None:
         result = _write_baseline(result, baseline, selection, options["quiet"])
     elif baseline is not None:
@@ -202,9 +213,13 @@ def _refuse(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
     if _STANDARD_INPUT not in paths:
         if options["stdin_filename"] is not None:
             raise click.UsageError("--stdin-filename needs `-`")
-    elif len(paths) > 1 or options["add_ignore"] or options["fix_ignores"]:
-        raise click.UsageError("`-` cannot be combined with other paths, --add-ignore or --fix-ignores")
-    actions = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if options[name]]
+    elif len(paths) > 1 or options["fix"] or options["add_ignore"] or options["fix_ignores"]:
+        raise click.UsageError(
+            "`-` cannot be combined with other paths, --fix, --add-ignore or --fix-ignores"
+        )
+    if options["diff"] and not options["fix"]:
+        raise click.UsageError("--diff needs --fix; `np2tf convert --diff` shows translations")
+    actions = [name for name in ("write_baseline", "fix", "add_ignore", "fix_ignores") if options[name]]
     if options["write_baseline"] and options["baseline"]:
         actions.append("baseline")
     if len(actions) > 1:
@@ -213,7 +228,7 @@ def _refuse(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
         )
     form = options["form"]
     if form not in FOR_PEOPLE:
-        bad = [name for name in ("verbose", "summary") if options[name]]
+        bad = [name for name in ("verbose", "summary", "diff") if options[name]]
         if options["statistics"] and form != "json":
             bad.append("statistics")
         if bad:
@@ -228,12 +243,47 @@ def _baseline(read_path: Path | None, write_path: Path | None) -> Baseline | Non
     return Baseline.read(write_path) if write_path.exists() else Baseline(write_path)
 
 
-def _edit_suppressions(run: Callable[[], Run], options: dict[str, Any]) -> Run:
-    """Return the findings, after the suppressions in the files have been edited as the options ask."""
+def _show_fixes(run: Run, options: dict[str, Any]) -> int:
+    """Print what --fix would change; return the exit status."""
+    _hide_known(run, options)
+    fixes = run.fix("text" if sys.stdout.isatty() else "bytes")
+    if sys.stdout.isatty():
+        output.show_patch(b"".join(fixes.patches).decode("utf-8", "replace"))
+    else:
+        output.write_bytes(b"".join(fixes.patches))
+    output.findings(fixes.problems, to_stderr=True)
+    if not options["quiet"]:
+        if fixes.has_notebooks:
+            click.echo(output.NOTEBOOK_DIFFS, err=True)
+        click.echo(f"Would fix {_in_files(fixes)}.", err=True)
+    if is_own_fault(fixes.problems):
+        return INTERNAL
+    return FINDINGS if fixes.patches or fixes.problems else CLEAN
+
+
+def _in_files(fixes: Fixes) -> str:
+    count = output.quantity(len(fixes.mended_findings), "finding")
+    return f"{count} in {output.quantity(len(fixes.patches), 'file')}"
+
+
+def _hide_known(run: Run, options: dict[str, Any]) -> None:
+    """Hide the findings of the baseline, if there is one."""
+    if options["baseline"] is not None:
+        _hide(run, Baseline.read(options["baseline"]), None)
+
+
+def _edit_files(run: Callable[[], Run], options: dict[str, Any]) -> Run:
+    """Return the findings, after the files have been edited as the options ask."""
     result = run()
-    if options["add_ignore"]:
-        if options["baseline"] is not None:
-            _hide(result, Baseline.read(options["baseline"]), None)
+    if options["fix"]:
+        _hide_known(result, options)
+        fixes = result.fix()
+        if not options["quiet"]:
+            for finding in fixes.mended_findings:
+                click.echo(f"{finding.place}: {finding.code} fixed: {finding.message}", err=True)
+        text = f"Fixed {_in_files(fixes)}."
+    elif options["add_ignore"]:
+        _hide_known(result, options)
         count, files = result.add_suppressions()
         text = f"Suppressed {output.quantity(count, 'finding')} in {output.quantity(files, 'file')}."
     elif options["fix_ignores"]:
@@ -331,6 +381,9 @@ def _summary(run: Run) -> str:
     changes = sum(file.would_change for file in run.files)
     text = output.files_told(len(run.files), changes, failures, "would change")
     notes = output.severities(run.findings)
+    fixable_count = sum(finding.is_fixable for finding in run.findings)
+    if fixable_count:
+        notes.append(f"{fixable_count} fixable with --fix [*]")
     if run.baseline_count:
         notes.append(f"{run.baseline_count} more in the baseline")
     return text + (f"; {', '.join(notes)}" if notes else "")

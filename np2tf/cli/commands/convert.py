@@ -15,7 +15,7 @@ import click
 from np2tf.cli import output
 from np2tf.cli.commands.options import configurations_of, everything, file_choices, search_of
 from np2tf.cli.configuration import TARGETS, Configurations
-from np2tf.cli.files import FoundFile, write
+from np2tf.cli.files import FoundFile, name_of_standard_input, replace_file, write
 from np2tf.cli.output import Bar
 from np2tf.core.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.translator.batch.batch import (
@@ -61,10 +61,12 @@ class Diffs:
 
     def __init__(self) -> None:
         self.patch: Patch = "text" if sys.stdout.isatty() else "bytes"
+        self.has_notebooks = False
         self._patches: list[bytes] = []
 
     def take(self, task: Task, result: TaskResult) -> None:
         """Print the patch, or keep it for `finish`."""
+        self.has_notebooks |= bool(result.patch) and task.path.suffix == ".ipynb"
         if self.patch == "text":
             self._patches.append(result.patch)
         elif result.patch:
@@ -103,9 +105,7 @@ class InPlace:
         """Write the translation; raise OSError if the file has changed meanwhile, or cannot be written."""
         if not result.changed:
             return
-        if (task.path.read_bytes() if task.path.exists() else b"") != task.data:
-            raise OSError(None, "it changed while np2tf was translating it")
-        write(task.path, result.data)
+        replace_file(task.path, task.data, result.data)
 
     def finish(self) -> None:
         """Everything is written."""
@@ -246,7 +246,8 @@ def copy(path: Path, target: Path) -> None:
 @everything
 @click.option("-q", "--quiet", is_flag=True, help="Print neither findings nor the summary.")
 def convert(paths: tuple[str, ...], **choices: Any) -> None:
-    """Translate files and folders. `-` reads one program from standard input and prints its translation.
+    """Translate files, notebooks, and all of them in folders. `-` reads one program or notebook from standard
+    input and prints its translation.
 
     Exit status: 0 nothing would change, or everything is written; 1 a file would change or cannot be
     translated; 2 wrong usage; 123 internal error.
@@ -274,6 +275,8 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
             output.findings(outcome.diagnostics, to_stderr=True)
         linking_findings = list(_linking_findings(tasks, outcomes[len(unread) :], configurations))
         output.findings(linking_findings, to_stderr=True)
+        if isinstance(delivery, Diffs) and delivery.has_notebooks:
+            click.echo(output.NOTEBOOK_DIFFS, err=True)
         click.echo(output.summary(outcomes, delivery.verb, linking_findings), err=True)
     sys.exit(status(outcomes, delivery.is_written))
 
@@ -326,7 +329,10 @@ def _find_files(
     search.every_name = choices["out"] is not None
     search.finds_other_files = choices["copy_other"]
     search.apart_from = choices["out"]
-    return list(search.files(Path(path) for path in paths))
+    files = list(search.files(Path(path) for path in paths))
+    if not choices["quiet"]:
+        output.warn(search.warnings())
+    return files
 
 
 def _tasks(
@@ -354,10 +360,11 @@ def _tasks(
 def _standard_input(
     configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Task]:
-    path = Path(choices["stdin_filename"] or "<stdin>")
+    data = sys.stdin.buffer.read()
+    path = name_of_standard_input(data, choices["stdin_filename"])
     changes = {"docs": choices["docs"], "numpy_only": not choices["everything"]}
     options = replace(configurations.of(path).options(), **changes)
-    task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
+    task = Task(path, Path(), data, options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, TaskResult(path, []))
         return []

@@ -201,8 +201,8 @@ def _about(name: str) -> list[str]:
             f"no such name: {name}; names look like np.sum, np.linalg.norm, np.ndarray.sort"
         )
     lines = [f"{rule.name} ({rule.kind}: {_KINDS[rule.kind]})"]
-    if rule.new_name:
-        lines.append(f"Removed from NumPy; now {rule.new_name}.")
+    if rule.removed and (rule.new_name or rule.expression):
+        lines.append(f"Removed from NumPy; now {rule.new_name or rule.expression}.")
     if rule.since:
         lines.append(f"Since NumPy {rule.since}.")
     if rule.until:

@@ -31,7 +31,7 @@ _OPTIONS = (
         "--include",
         multiple=True,
         metavar="PATTERN",
-        help="Which files to read in folders (*.py).",
+        help="Which files to read in folders (*.py, *.ipynb).",
     ),
     click.option(
         "--exclude",

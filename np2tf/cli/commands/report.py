@@ -58,7 +58,7 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **options
     folder = _folder_of(paths)
     survey = survey_files(paths, folder, options)
     if not survey.files:
-        raise click.UsageError("no Python files found")
+        raise click.UsageError("no Python files or notebooks found: see --include and --exclude")
     run = _run(options["command"], paths, folder) if options["command"] else None
     title = options["title"] or folder.resolve().name
     if html is not None:
@@ -118,7 +118,10 @@ def survey_files(paths: tuple[Path, ...], folder: Path, options: dict[str, Any])
     from np2tf.cli.report.survey import survey
 
     configurations = configurations_of(options)
-    files = list(python_files(paths, search_of(options, configurations)))
+    search = search_of(options, configurations)
+    files = list(python_files(paths, search))
+    if files and not options["quiet"]:
+        output.warn(search.warnings())
     with Bar(len(files), not options["quiet"]) as bar:
         return survey(
             files,

@@ -42,7 +42,7 @@ def _lines(survey: Survey, title: str, run: Run | None) -> Iterator[str]:
         f"{quantity(len(survey.findings), 'finding')}."
     )
     becomes = [
-        (code(f"{file.name}:{fate.line}"), code(fate.name), message(told(fate)))
+        (code(f"{file.name}:{fate.place}"), code(fate.name), message(told(fate)))
         for file in sorted(survey.files, key=lambda file: file.name)
         for fate in file.about_arrays
     ]

@@ -174,7 +174,7 @@ def _file(file: FileSurvey) -> dict[str, Any]:
     ]
     fates = [
         {
-            "line": fate.line,
+            "line": file.line_of(fate),
             "name": fate.name,
             "fate": fate.fate,
             "kind": tables.FATES[fate.fate],

@@ -81,9 +81,9 @@ class FileSurvey:
         """Return the number of lines."""
         return len(self.before.splitlines())
 
-    def line_of(self, finding: Diagnostic) -> int:
-        """Return the line of `before` to which a finding belongs."""
-        return finding.line + (self.headings.get(finding.cell, 0) if finding.cell is not None else 0)
+    def line_of(self, found: Diagnostic | Fate) -> int:
+        """Return the line of `before` to which a finding or the fate of a function belongs."""
+        return found.line + (self.headings.get(found.cell, 0) if found.cell is not None else 0)
 
     @property
     def about_arrays(self) -> list[Fate]:
@@ -209,6 +209,8 @@ def top_level_names(files: Sequence[Path]) -> Iterator[str]:
     """Yield the import names of the packages and modules that the files belong to."""
     names: set[str] = set()
     for file in files:
+        if file.suffix == SUFFIX:  # a notebook is no module
+            continue
         top = file
         while (top.parent / "__init__.py").is_file():
             top = top.parent

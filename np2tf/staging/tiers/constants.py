@@ -70,8 +70,8 @@ TOO_SHORT, CALLS_TO_AVERAGE = 3e-4, 20
 #: at most MOST_UNTIMED: timing a call takes TIMING_SECONDS, a hundredth of what the calls take.
 UNTIMED_CALLS, MOST_UNTIMED, TIMING_SECONDS = 7, 500, 3e-6
 #: A function of a converted file without loops is raised to plain Python for the host when it has taken so
-#: many seconds: raising takes 1 to 3 ms.
-RAISE_SECONDS = 5e-3
+#: many seconds: raising takes 5 to 15 ms, once.
+RAISE_SECONDS = 2e-2
 #: A function whose calls take less than TINY_CALL seconds on average, over so many timed calls, is called
 #: without np2tf's wrapper, where no program could tell: the wrapper takes 4e-7 to 1e-6.
 TINY_CALL, CALLS_TO_LEAVE = 3e-5, 2 * CALLS_TO_AVERAGE

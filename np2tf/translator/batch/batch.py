@@ -15,7 +15,7 @@ from typing import Literal
 from np2tf.core.cache import Cache, begin_hash, key_from, unchanged_files_cache
 from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.batch.outcome import Outcome, has_failed, is_own_fault, problem, reason_of
-from np2tf.translator.batch.patches import patch_of, patch_text
+from np2tf.translator.batch.patches import cells_patch, patch_of, patch_text
 from np2tf.translator.linking.summary import ModuleSummary
 from np2tf.translator.sources.array_flow import files_with_arrays
 from np2tf.translator.sources.names_between_files import passed_on, reexports_of
@@ -92,12 +92,7 @@ def _result(task: Task, outcome: Outcome) -> TaskResult:
     summary = summary_of(outcome, task.options) if task.options.target == "np2tf" else None
     if not outcome.changed:
         return TaskResult(task.path, outcome.diagnostics, summary=summary)
-    patch = b""
-    if task.patch == "bytes":
-        patch = patch_of(task.path, task.data, outcome.data)
-    elif task.patch == "text":
-        text = patch_text(task.path.as_posix(), outcome.before, outcome.after)
-        patch = text.encode("utf-8", "surrogateescape")
+    patch = change_patch(task.data, outcome, task.patch)
     return TaskResult(
         task.path, outcome.diagnostics, True, outcome.data, patch, summary, outcome.shared_module
     )
@@ -114,6 +109,18 @@ def shared_file(task: Task, result: TaskResult) -> tuple[Task, TaskResult] | Non
     patch = b"" if task.patch == "none" else patch_of(path, before, data)
     further_task = replace(task, path=path, data=before)
     return further_task, TaskResult(path, [], before != data, data, patch)
+
+
+def change_patch(before: bytes, outcome: Outcome, kind: Patch) -> bytes:
+    """Return the change of a file with these bytes as a patch; of a notebook, cell by cell for all kinds."""
+    if kind == "none":
+        return b""
+    if outcome.notebook is not None:
+        return cells_patch(outcome.path, before, outcome.data)
+    if kind == "bytes":
+        return patch_of(outcome.path, before, outcome.data)
+    text = patch_text(outcome.path.as_posix(), outcome.before, outcome.after)
+    return text.encode("utf-8", "surrogateescape")
 
 
 # -- unchanged files -----------------------------------------------------------------------------------------
@@ -142,7 +149,10 @@ class UnchangedFiles:
         if not isinstance(entries, list):
             return None
         path = str(task.path)
-        diagnostics = [Diagnostic(code, path, line, column, args) for code, line, column, args in entries]
+        diagnostics = [
+            Diagnostic(code, path, line, column, args, cell=cell)
+            for code, line, column, args, cell in entries
+        ]
         return TaskResult(task.path, diagnostics)
 
     def keep(self, task: Task, result: TaskResult) -> None:
@@ -150,7 +160,8 @@ class UnchangedFiles:
         if self._cache is None or result.changed or result.failed:
             return
         entries = [
-            (finding.code, finding.line, finding.column, finding.args) for finding in result.diagnostics
+            (finding.code, finding.line, finding.column, finding.args, finding.cell)
+            for finding in result.diagnostics
         ]
         self._cache.store(self._key(task), entries)
 

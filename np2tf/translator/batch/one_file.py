@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from np2tf.translator.documents import SUFFIXES, UnsafeError, translated_page, w
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.linking.summary import ModuleSummary
 from np2tf.translator.notebooks import SUFFIX, NoPlaceError, Notebook
-from np2tf.translator.pipeline import Result, translate
+from np2tf.translator.pipeline import Result, mended, translate
 from np2tf.translator.rewrites.uses import uses
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.safety import unsafe
@@ -23,18 +24,23 @@ from np2tf.translator.tree.source import Source, SourceError
 
 def translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
     """Translate a file's bytes, with a second look if `is_safe`; a failure becomes a diagnostic."""
-    with not_collecting():
-        return _translate_bytes(data, path, root, options, is_safe)
+    return _attempt(lambda: _translate_bytes(data, path, root, options, is_safe), data, path, root)
 
 
 def _translate_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
+    if path.suffix == SUFFIX:
+        return _notebook(data, path, root, options, is_safe)
+    if options.docs and path.suffix in SUFFIXES:
+        return _page(data, path, root, options)
+    source = Source.of(data, str(path))
+    return outcome_of(source, translate(source, options), data, path, root, options, is_safe)
+
+
+def _attempt(work: Callable[[], Outcome], data: bytes, path: Path, root: Path) -> Outcome:
+    """Return an outcome; a failure becomes a diagnostic, and leaves the file as it is."""
     try:
-        if path.suffix == SUFFIX:
-            return _notebook(data, path, root, options, is_safe)
-        if options.docs and path.suffix in SUFFIXES:
-            return _page(data, path, root, options)
-        source = Source.of(data, str(path))
-        return outcome_of(source, translate(source, options), data, path, root, options, is_safe)
+        with not_collecting():
+            return work()
     except SourceError as error:
         finding = error.diagnostic
     except UnsafeError as error:
@@ -95,11 +101,35 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
     after = notebook.with_program(result.text) if result.changed else notebook.data
     fields = (
-        [notebook.in_cell(finding) for finding in result.diagnostics],
-        None,
-        [notebook.in_cell(finding) for finding in result.suppressed_findings],
+        notebook.in_cells(result.diagnostics),
+        result.facts,
+        notebook.in_cells(result.suppressed_findings),
+        notebook,
     )
     return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *fields)
+
+
+def mend_bytes(data: bytes, path: Path, root: Path, places: Set[tuple[int, int]]) -> Outcome:
+    """Write the removed names of NumPy at these places as NumPy spells them now, and translate nothing.
+
+    Args:
+        places: lines and columns; of a notebook, in the program that its cells form.
+    """
+    return _attempt(lambda: _mend_bytes(data, path, root, places), data, path, root)
+
+
+def _mend_bytes(data: bytes, path: Path, root: Path, places: Set[tuple[int, int]]) -> Outcome:
+    notebook = Notebook.of(data, str(path)) if path.suffix == SUFFIX else None
+    source = Source.of(data if notebook is None else notebook.text, str(path))
+    result = mended(source, places)
+    new_data = source.bytes_of(result.text)
+    wrong = unsafe(source, result.text, result.touched_nodes, new_data)
+    if wrong is not None:
+        raise UnsafeError(wrong)
+    if notebook is None:
+        return Outcome(path, root, source.original, result.text, new_data)
+    after = notebook.with_program(result.text)
+    return Outcome(path, root, notebook.data, after, after.encode("utf-8"), notebook=notebook)
 
 
 def is_module(path: Path) -> bool:
@@ -112,15 +142,18 @@ def facts_of(outcome: Outcome, options: Options) -> Facts | None:
     if outcome.facts is not None or outcome.failed:
         return outcome.facts
     path = str(outcome.path)
+    text = outcome.notebook.text if outcome.notebook is not None else outcome.before
     try:
-        return Facts.of(Source.of(outcome.before, path).module, path, options.reexports)
+        return Facts.of(Source.of(text, path).module, path, options.reexports)
     except (SourceError, RecursionError):
         return None
 
 
 def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
-    """Return a file's summary; None if its translation failed, or nothing in it can be translated."""
-    if outcome.facts is None or outcome.failed:
+    """Return a file's summary; None if its translation failed, or nothing in it can be translated, or it is
+    no module.
+    """
+    if outcome.facts is None or outcome.failed or not is_module(outcome.path):
         return None
     return summarise(outcome.facts, outcome.before, str(outcome.path), options)
 
@@ -128,7 +161,10 @@ def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
     """Return the fates of a file's functions that have loops or compute with arrays."""
     facts = facts_of(outcome, options) if "def " in outcome.before else None
-    return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
+    if facts is None:
+        return []
+    found = list(fates(facts, options, outcome.facts is not None))
+    return found if outcome.notebook is None else [fate.in_cell(outcome.notebook) for fate in found]
 
 
 def names_of(outcome: Outcome) -> Counter[str]:

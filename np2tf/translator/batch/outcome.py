@@ -10,6 +10,7 @@ from np2tf.core.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from np2tf.translator.facts.facts import Facts
+    from np2tf.translator.notebooks import Notebook
 
 
 #: Codes of np2tf's own faults: it failed on the file, or its translation failed the checks.
@@ -33,6 +34,8 @@ class Outcome:
     """The findings that the comments of the file hide."""
     shared_module: tuple[Path, bytes] | None = None
     """The path and the bytes of the module that the translations of several files import."""
+    notebook: Notebook | None = field(default=None, repr=False, compare=False)
+    """The notebook, whose cells are the program that `facts` are about; None for another file."""
 
     @property
     def changed(self) -> bool:

@@ -127,6 +127,28 @@ def patch_text(name: str, before: str, after: str) -> str:
     return "".join([f"--- {name}\n+++ {name}\n", *parts]) if parts else ""
 
 
+def cells_patch(path: Path, before: bytes, after: bytes) -> bytes:
+    """Return the changes of a notebook, cell by cell, in UTF-8. They are for people: no program applies them.
+
+    Args:
+        before, after: the two versions of the file, with the same cells.
+    """
+    from np2tf.translator.notebooks import Notebook  # loads the translator
+
+    name = path.as_posix()
+    cells, new_cells = (Notebook.of(data, name).cells for data in (before, after))
+    parts = [
+        patch_text(f"{name}:cell {cell.number}", _ended(cell.text), _ended(new_cell.text))
+        for cell, new_cell in zip(cells, new_cells, strict=True)
+    ]
+    return "".join(parts).encode("utf-8", "surrogateescape")
+
+
+def _ended(text: str) -> str:
+    """Return the text of a cell with an end behind its last line, which cells do not have."""
+    return text if text.endswith("\n") or not text else f"{text}\n"
+
+
 def _hunks(before: str, after: str) -> Iterator[str]:
     """Yield the lines of a unified diff behind its two headings."""
     a, b = _lines(before), _lines(after)

@@ -160,7 +160,7 @@ def _file_facts(outcome: Outcome, task: Task, with_fates: bool) -> _FileFacts:
     summary = summary_of(outcome, task.options)
     fates = fates_of(outcome, task.options) if with_fates else []
     names = names_of(outcome) if with_fates else Counter()
-    return _FileFacts(outcome.path, replace(outcome, facts=None), summary, fates, names)
+    return _FileFacts(outcome.path, replace(outcome, facts=None, notebook=None), summary, fates, names)
 
 
 def _crash_results(tasks: Sequence[Task], error: BaseException) -> list[_FileFacts]:

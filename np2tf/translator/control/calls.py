@@ -148,9 +148,10 @@ class Calls:
 
 
 def _flat(target: cst.BaseExpression) -> bool:
-    """Return whether a target can be the parameters of a lambda."""
+    """Return whether a target can be the parameters of a lambda, which have different names."""
     parts = [part.value for part in target.elements] if type(target) is cst.Tuple else [target]
-    return all(type(part) is cst.Name for part in parts)
+    names = [part.value for part in parts if type(part) is cst.Name]
+    return len(names) == len(parts) == len(set(names))
 
 
 def of_np2tf(name: cst.Name) -> cst.Attribute:

@@ -89,7 +89,7 @@ def _identity(node: cst.Comparison) -> cst.BaseExpression:
 def _chain(node: cst.Comparison) -> cst.BaseExpression:
     """Return `np2tf.and_(a < b, lambda: b < c)` for `a < b < c`, with b evaluated once."""
     left = node.left
-    conjunction: cst.BaseExpression | None = None
+    links: list[cst.BaseExpression] = []
     last = len(node.comparisons) - 1
     for number, part in enumerate(node.comparisons):
         middle = part.comparator
@@ -97,12 +97,12 @@ def _chain(node: cst.Comparison) -> cst.BaseExpression:
         if number < last and not _repeatable(middle):
             operand = cst.Name("middle" if number == 0 else f"middle_{number + 1}")
             middle = expression("({name} := {value})", name=operand, value=middle)
-        link = cst.Comparison(left=left, comparisons=[part.with_changes(comparator=middle)])
-        conjunction = (
-            link if conjunction is None else expression("np2tf.and_({a}, lambda: {b})", a=conjunction, b=link)
-        )
+        links.append(cst.Comparison(left=left, comparisons=[part.with_changes(comparator=middle)]))
         left = operand.deep_clone()
-    assert conjunction is not None
+    # What a lambda binds, only the lambdas inside it can read.
+    conjunction = links.pop()
+    for link in reversed(links):
+        conjunction = expression("np2tf.and_({a}, lambda: {b})", a=link, b=conjunction)
     return conjunction
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -13,6 +13,7 @@ from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.control.fitness import Fitness, is_taken
 from np2tf.translator.facts.array_work import ArrayWorks
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.notebooks import Notebook
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tree.nodes import children, walk
 
@@ -45,11 +46,27 @@ class Fate:
     asks: int = 0
     reason: str = ""
     at: int = 0
+    cell: int | None = None
+    """For a function in a notebook: the number of the cell, from 1, in which the lines are counted."""
+
+    @property
+    def place(self) -> str:
+        """The line, behind the cell of a notebook: `12`, `cell 3:5`."""
+        return str(self.line) if self.cell is None else f"cell {self.cell}:{self.line}"
+
+    def in_cell(self, notebook: Notebook) -> Fate:
+        """Turn the fate of a function in a notebook's program into that of a function in its cell."""
+        cell = notebook.cell_at(self.line)
+        if cell is None:
+            return self
+        shift, reason = cell.first - 1, notebook.with_lines_of_cells(self.reason)
+        at = self.at - shift if self.at else 0
+        return replace(self, line=self.line - shift, at=at, reason=reason, cell=cell.number)
 
     def __str__(self) -> str:
         calls = "1 call is" if self.asks == 1 else f"{self.asks} calls are"
         asks = f"; {calls} resolved at run time" if self.asks else ""
-        return f"{self.line}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
+        return f"{self.place}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
 
 
 def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterator[Fate]:

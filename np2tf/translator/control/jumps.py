@@ -388,7 +388,9 @@ class JumpFree(Blocks):
         test = f"np2tf.not_({stop})"
         if not is_true(loop.test):
             test = f"np2tf.and_({test}, lambda: {code(loop.test)})"
-        new_loop = loop.with_changes(test=cst.parse_expression(test))
+        # `while(test):` has no space that a name could do without.
+        space = cst.SimpleWhitespace(" ")
+        new_loop = loop.with_changes(test=cst.parse_expression(test), whitespace_after_while=space)
         self._marks.carry(loop, new_loop)
         return new_loop
 

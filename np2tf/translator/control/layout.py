@@ -106,8 +106,23 @@ def line(text: str, leading_lines: Sequence[cst.EmptyLine] = ()) -> cst.SimpleSt
 
 
 def code(node: cst.CSTNode) -> str:
-    """Return the text of a node."""
-    return cst.Module([]).code_for_node(node)
+    """Return the text of a node; where a backslash continues a line, it is one line."""
+    text = cst.Module([]).code_for_node(node)
+    if "\\" not in text:
+        return text
+    whole = node.visit(_OneLine())
+    assert isinstance(whole, cst.CSTNode)
+    return cst.Module([]).code_for_node(whole)
+
+
+class _OneLine(cst.CSTTransformer):
+    """Replaces backslashes that continue a line by spaces: the text may get another indentation or line."""
+
+    def leave_SimpleWhitespace(
+        self, original_node: cst.SimpleWhitespace, updated_node: cst.SimpleWhitespace
+    ) -> cst.SimpleWhitespace:
+        """Return one space for a continued line."""
+        return cst.SimpleWhitespace(" ") if "\\" in updated_node.value else updated_node
 
 
 @memoize

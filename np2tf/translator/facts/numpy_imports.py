@@ -264,7 +264,10 @@ class Imports:
         """Return whether a Name reads a variable: it is no attribute, keyword, parameter or import part."""
         up = self.parents[node]
         if type(up) is cst.Attribute:
-            return up.value is node and not isinstance(self.parents[up], (cst.ImportAlias, cst.ImportFrom))
+            around: cst.CSTNode | None = up
+            while type(around) is cst.Attribute:
+                around = self.parents[around]
+            return up.value is node and not isinstance(around, (cst.ImportAlias, cst.ImportFrom))
         if type(up) is cst.Arg:
             return up.value is node
         if type(up) is cst.FunctionDef or type(up) is cst.ClassDef or type(up) is cst.Param:

@@ -14,6 +14,7 @@ from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import (
     MODULES,
     comparison_target,
+    has_moved,
     quoted_annotations,
     quoted_types,
     stays,
@@ -169,10 +170,11 @@ def name_for_tnp(facts: Facts) -> str:
 def has_translations(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Return whether the translation would remove an import of NumPy or change a use of it."""
     kept_imports = facts.get(KeptImports, passed_on)
-    return any(
+    are_changed = any(
         not kept_imports.all_of(numpy_import) or kept_imports.needs_tnp(numpy_import)
         for numpy_import in facts.imports.statements
     )
+    return are_changed or any(has_moved(facts, use) for use in uses(facts))
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:

@@ -8,9 +8,9 @@ import libcst as cst
 
 from np2tf.core import rules
 from np2tf.core.diagnostics import Report
-from np2tf.core.rules import Rule
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.numpy_imports import NumpyImport
+from np2tf.translator.rewrites import mending, removed_names
 from np2tf.translator.rewrites.plan import EditedNode, Plan
 from np2tf.translator.rewrites.uses import (
     MODULES,
@@ -18,6 +18,7 @@ from np2tf.translator.rewrites.uses import (
     Use,
     compared_expression,
     comparison_target,
+    has_moved,
     is_target,
     numpys_own,
     quoted_annotations,
@@ -50,9 +51,10 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         if target is not None and use.name not in facts.compiler_nodes:
             plan.add(target, _extend_comparison(plan, use))
         elif stays(facts, use):
-            continue
+            if use.rule is not None and has_moved(facts, use):
+                removed_names.replace(facts, plan, use.node, use.rule, None)
         elif use.rule is not None and use.rule.removed and use.qualified_name not in target_names:
-            _report_removed(facts, plan, use, use.rule)
+            removed_names.replace(facts, plan, use.node, use.rule, name_node(plan.tnp_name))
         else:
             plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))
             if use.qualified_name.endswith(".at") and type(use.node) is cst.Attribute:
@@ -66,7 +68,7 @@ def report_only(facts: Facts, report: Report) -> None:
     """Report the uses that stay on NumPy, with the reasons."""
     for use in uses(facts):
         place = facts.place
-        if use.on_numpy or use.name in facts.compiler_nodes:
+        if use.on_numpy or use.name in facts.compiler_nodes or mending.is_told(facts, use):
             continue
         if use.rule is not None and use.rule.kind == "no":
             report.add("NP2TF003", *place(use.node), name=facts.code(use.node), reason=use.rule.reason)
@@ -78,16 +80,42 @@ def report_only(facts: Facts, report: Report) -> None:
             report.add("NP2TF007", *place(use.node), name=facts.code(use.node))
         elif use.is_module and _passed_on(facts, use.node):
             report.add("NP2TF004", *place(use.node))
+    _report_parts(facts, report)
+    mending.report(facts, report)
     for name, text in facts.imports.ambiguous.items():
         report.add("NP2TF001", *facts.place(name), name=text)
     for statement in facts.imports.statements:
         _report_import(facts, report, statement)
 
 
+def _report_parts(facts: Facts, report: Report) -> None:
+    """Report the names of parts of NumPy that np2tf does not have, each where it is used first.
+
+    A class stands for its methods.
+    """
+    told = set()
+    for use in uses(facts):
+        if not use.on_numpy or use.name in facts.compiler_nodes:
+            continue
+        node, name = use.node, use.qualified_name
+        longer = facts.parents[node]
+        while type(longer) is cst.Attribute and longer.value is node and name in rules.kept_modules():
+            node, name = longer, f"{name}.{longer.attr.value}"
+            longer = facts.parents[node]
+        reason = rules.reason_to_stay(name)
+        if reason and name not in told:
+            told.add(name)
+            report.add("NP2TF009", *facts.place(node), name=facts.code(node), reason=reason)
+
+
 def _report_import(facts: Facts, report: Report, numpy_import: NumpyImport) -> None:
     """Report the imported names that np2tf does not know."""
     if numpy_import.star and numpy_import.module in MODULES and facts.imports.other_stars:
         report.add("NP2TF005", *facts.place(numpy_import.node), module=numpy_import.module)
+    reason = rules.reason_to_stay(numpy_import.module) if numpy_import.star else ""
+    if reason:
+        name = f"{numpy_import.module}.*"
+        report.add("NP2TF009", *facts.place(numpy_import.node), name=name, reason=reason)
     for alias in numpy_import.aliases if type(numpy_import.node) is cst.ImportFrom else ():
         full = facts.imports.qualified_binding(alias) or ""
         if full not in MODULES and full.split(".")[1] not in ON_NUMPY and rules.find(full) is None:
@@ -135,44 +163,6 @@ def _at_function(updated_node: cst.Attribute) -> cst.BaseExpression:
         function = base.with_changes(attr=base.attr.with_changes(value=f"{base.attr.value}_at"))
         return function.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
     return updated_node
-
-
-def _report_removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
-    """Plan the new name, and changed arguments, for a name that NumPy 2 no longer has."""
-    new = f"{plan.tnp_name}.{rule.new_name}"
-    if rule.builtin:
-        owner = facts.scopes.of(use.name).owner_of(rule.new_name)
-        bound_to = owner.bindings[rule.new_name] if owner is not None else []
-        hidden = any(facts.imports.qualified_binding(binding) is None for binding in bound_to)
-        new = f"{plan.tnp_name}.{rule.when_hidden}" if hidden else rule.new_name
-
-    def rename(updated_node: cst.Name | cst.Attribute) -> cst.BaseExpression:
-        if rule.negated:
-            return expression("(-{new})", new=name_node(new))
-        return name_node(new).with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
-
-    plan.add(use.node, rename)
-    call = facts.parents[use.node]
-    if type(call) is cst.Call and call.func is use.node and (rule.flattens or rule.arguments):
-        plan.add(call, _call_of(rule, plan.tnp_name))
-
-
-def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
-    """Return an edit that adds the arguments with which the new function does what the old function did."""
-
-    def edit(updated_node: cst.Call) -> cst.Call:
-        args = list(updated_node.args)
-        if rule.flattens:
-            first = args[0]
-            flat = expression("{tnp}.ravel({value})", tnp=name_node(tnp), value=first.value)
-            args[0] = first.with_changes(value=flat)
-        call = expression("f(" + ", ".join(f"{name}={value!r}" for name, value in rule.arguments) + ")")
-        assert type(call) is cst.Call
-        if call.args and isinstance(args[-1].comma, cst.MaybeSentinel):
-            args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-        return updated_node.with_changes(args=[*args, *call.args])
-
-    return edit
 
 
 def _string_replacer(value: str) -> Callable[[cst.SimpleString], cst.SimpleString]:

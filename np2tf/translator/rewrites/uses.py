@@ -12,6 +12,11 @@ import libcst as cst
 from np2tf.core import rules
 from np2tf.core.rules import Rule
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.rewrites.removed_names import (
+    is_call_needed,
+    is_called_alike,
+    is_for_other_versions,
+)
 from np2tf.translator.tree.nodes import dotted_name, walk, words
 
 MODULES = frozenset({"numpy", "numpy.linalg", "numpy.fft", "numpy.random"})
@@ -114,11 +119,17 @@ def stays(facts: Facts, use: Use) -> bool:
     rule = use.rule
     if use.is_module and _asked_for_unknown(facts, use):
         return True
-    if rule is None or not (rule.flattens or rule.arguments):
+    return rule is not None and is_call_needed(rule) and not is_called_alike(facts, use.node, rule)
+
+
+def has_moved(facts: Facts, use: Use) -> bool:
+    """Return whether NumPy has moved a name to a module that stays on NumPy, and the use follows it there."""
+    rule = use.rule
+    if rule is None or not rule.removed or rule.kind != "no" or not rule.new_name:
         return False
-    # The old function differs from the new function in its arguments, so only a call of it can be rewritten.
-    call = facts.parents[use.node]
-    return not (type(call) is cst.Call and call.func is use.node and call.args and not call.args[0].star)
+    if type(use.node) is not cst.Attribute or is_target(facts, use.node):
+        return False
+    return not is_for_other_versions(facts, use.node)
 
 
 def numpys_own(facts: Facts, use: Use) -> bool:

@@ -222,6 +222,8 @@ def _other_text(place: _Place, module: cst.Module, width: int) -> str | None:
         text = module.code_for_node(bare).rstrip("\n")
     else:
         text = f"{place.keyword} {module.code_for_node(part)}:"
+    if "\\\n" in text.replace("\r", ""):  # a formatter leaves such lines as they are
+        return None
     if "\n" not in text and len(text) <= width - place.column:
         return None
     if type(part) is cst.SimpleStatementLine:

@@ -102,7 +102,9 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
-        raise _error("NP2TF902", path, 1, 1, reason=str(error)) from None
+        if not str(error).startswith("invalid or missing encoding declaration"):
+            raise _error("NP2TF902", path, 1, 1, reason=str(error)) from None
+        encoding = "utf-8"  # decoding it will fail, and tell the place
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
     try:

@@ -133,8 +133,8 @@ def test_functions_are_other_objects_than_numpys(name: str) -> None:
 def test_unknown_names_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         tnp.no_such_name
-    with pytest.raises(AttributeError, match="use asarray"):
-        tnp.asfarray
+    with pytest.raises(AttributeError, match="use the array's item method"):
+        tnp.asscalar
     with pytest.raises(AttributeError, match="no_such_name"):
         tnp.linalg.no_such_name
     with pytest.raises(AttributeError, match="no_such_name"):
@@ -148,6 +148,12 @@ def test_removed_names_mean_what_they_meant() -> None:
     assert tnp.float_ is np.float64
     assert tnp.product is tnp.prod
     np.testing.assert_array_equal(np.asarray(tnp.in1d([[1, 2]], [2])), [False, True])
+    np.testing.assert_array_equal(np.asarray(tnp.in1d([[1, 2]], ar2=[2])), [False, True])
+    assert tnp.asfarray([1]).dtype == tnp.asfarray(np.float32([1])).dtype == np.float64
+    assert tnp.asfarray([1], np.float32).dtype == tnp.asfarray([1], dtype="f").dtype == np.float32
+    assert tnp.asfarray([1], int).dtype == tnp.asfarray([1], dtype=np.int8).dtype == np.float64
+    assert (str(tnp.NZERO), str(tnp.PZERO)) == ("-0.0", "0.0")
+    assert tnp.AxisError is np.exceptions.AxisError
     np.testing.assert_array_equal(np.asarray(tnp.msort([[3, 1], [2, 4]])), [[2, 1], [3, 4]])
 
 

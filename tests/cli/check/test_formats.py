@@ -96,6 +96,7 @@ def test_json(project: Path) -> None:
         "end_column": 27,
         "code": "NP2TF401",
         "severity": "note",
+        "fixable": False,
         "message": "`f` is not jitted: it prints to a file",
         "remedy": entries[0]["remedy"],
     }

@@ -455,7 +455,7 @@ def documented() -> list[str]:
 
 def test_the_page_shows_commands_that_work(folder: Path) -> None:
     """In the order of the page, for a project with a finding; the page's own program has none."""
-    write("src/model.py", HEAD + NOTE + "np.wrong\n")
+    write("src/model.py", HEAD + NOTE + "np.wrong\nnp.product\n")
     lines = [line for line in documented() if "suppressed.py" not in line]
     for line in lines:
         words, _, file = line.removeprefix("np2tf ").partition(" > ")
@@ -463,7 +463,7 @@ def test_the_page_shows_commands_that_work(folder: Path) -> None:
         shown = not {"--exit-zero", "--write-baseline", "--baseline"} & set(words.split())
         assert result.exit_code == shown, line
         assert bool(result.stdout) or file, line
-    assert len(lines) == 7
+    assert len(lines) == 9
 
 
 def test_the_page_lists_every_option_and_format() -> None:

@@ -32,6 +32,11 @@ repos:
 SOURCE = "import numpy as np\n\n\ndef f(x):\n    return np.sin(x)\n"
 CONVERTED = "from np2tf import tnp\n\n\ndef f(x):\n    return tnp.sin(x)\n"
 WRONG = "import numpy as np\n\n\ndef f(x):\n    return np.wrong(x)\n"
+NOTEBOOK = (
+    '{"cells": [{"cell_type": "code", "execution_count": null, "metadata": {}, "outputs": [],\n'
+    ' "source": "import numpy as np\\nx = np.ones(2)"}],\n'
+    ' "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
+)
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -104,11 +109,16 @@ def test_a_commit_converts_and_a_finding_stops_it(
     run = repository("np2tf-convert")
     file = tmp_path / "model.py"
     file.write_text(SOURCE)
+    notebook = tmp_path / "notes.ipynb"
+    notebook.write_text(NOTEBOOK)
     run("add", "-A")
     first = run("commit", "-m", "one")
     assert first.returncode == 1, first.stdout + first.stderr
     assert "files were modified by this hook" in first.stderr + first.stdout
     assert file.read_text() == CONVERTED
+    assert notebook.read_text() == NOTEBOOK.replace("import numpy as np", "from np2tf import tnp").replace(
+        "= np.", "= tnp."
+    )
     run("add", "-A")
     second = run("commit", "-m", "one")
     assert second.returncode == 0, second.stdout + second.stderr

@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[3]
 CONTROL = sorted((ROOT / "fixtures" / "control").glob("*.tf.py"))
 KERNELS = sorted((ROOT / "benchmarks" / "kernels").glob("*.py"))
 PROGRAMS = sorted((ROOT / "fixtures" / "programs").glob("*.py"))
+#: Fixtures in which operators stay: what a lambda binds by `:=` is its own name.
+LEFT = {"chained_comparison": {"and_"}}
 HEAD = "from np2tf import tnp\nimport np2tf\n\n\n"
 
 
@@ -50,7 +52,7 @@ def test_fixtures(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     if "np2tf.for_loop" in text:
         assert functions
     left = set().union(*map(operators_in, functions)) - {"numpy_function", "undefined"}
-    assert left == set()
+    assert left == LEFT.get(path.name.partition(".")[0], set())
     if hasattr(plain, "main"):
         expected = compared(plain.main()), capsys.readouterr().out
         assert (compared(module.main()), capsys.readouterr().out) == expected
@@ -778,7 +780,7 @@ def names(function):
 print(looped(np.arange(4.0)), "for_loop" in names(looped))
 short(2.0)
 print("cond" in names(short))
-for _ in range(30000):
+for _ in range(200000):
     short(2.0)
 print("cond" in names(short), "cond" in short._plain.__code__.co_names)
 import tensorflow as tf

@@ -326,7 +326,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(batch, "run_tasks", slow)
     result = np2tf("convert", "--write", file)
-    assert (result.exit_code, "it changed while np2tf was translating it" in result.stderr) == (1, True)
+    assert (result.exit_code, "it changed while np2tf was working on it" in result.stderr) == (1, True)
     assert file.read_text() == "x = 'new'\n"
 
 

@@ -21,7 +21,7 @@ GAPS: dict[str, str] = {
     "refused/value_of_in_place": "the value of an in-place call is used: refused with a diagnostic",
 }
 #: Sources with names that NumPy 2 has removed: their translations are compared with one another.
-NUMPY_1 = frozenset({"names/removed", "names/removed_builtin_hidden"})
+NUMPY_1 = frozenset({"names/removed", "names/removed_builtin_hidden", "names/removed_with_arguments"})
 #: A branch gives its variable one type: a float, which Python would keep, becomes a np.float64.
 PROMOTED = frozenset({"control/for_return_and_break", "control/return_two_branches"})
 #: name of a way to run the translation -> settings

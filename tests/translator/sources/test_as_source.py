@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,3 +153,36 @@ def test_convert_touches_files_with_arrays(tmp_path: Path, option: list[str], ex
     result = CliRunner().invoke(command, ["convert", "--check", "--no-cache", *option, str(tmp_path)])
     changed = {name for name in PROJECT if f"{name}: would change" in result.output}
     assert changed == expected | {"main.py"}
+
+
+CONTINUED = """
+def f(x, pairs):
+    first = [a * 2.0 for a, _, _ in pairs]
+    for k in range(len(x)):
+        if np.sum(x) > 3 and \\
+           np.max(x) < 100:
+            x[k] = x[k] + 1 \\
+                + k
+        else:
+            x[k] = x[0] * 2
+    while(np.sum(x) > 2):
+        x = x / 2
+        if np.sum(x) < \\
+           4:
+            break
+    return np.sum(x) + first[0]
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_continued_lines_and_unspaced_keywords(end: str) -> None:
+    """Layouts of published scripts; what a lambda cannot have as parameters stays a comprehension."""
+    text = ("import numpy as np\n\n" + CONTINUED).replace("\n", end)
+    after = convert(text, AS_SOURCE).text
+    values: dict[str, dict[str, Any]] = {"source": {}, "translation": {}}
+    exec(text, values["source"])
+    exec(after, values["translation"])
+    assert "@np2tf.jit" in after
+    assert "for a, _, _ in pairs" in after
+    (expected, value) = (names["f"](np.arange(5.0), [(1.0, 2, 3)]) for names in values.values())
+    assert value == expected
