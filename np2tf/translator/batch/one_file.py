@@ -100,13 +100,17 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
     if wrong is not None:
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
     after = notebook.with_program(result.text) if result.changed else notebook.data
-    fields = (
+    return Outcome(
+        path,
+        root,
+        notebook.data,
+        after,
+        after.encode("utf-8"),
         notebook.in_cells(result.diagnostics),
         result.facts,
         notebook.in_cells(result.suppressed_findings),
-        notebook,
+        notebook=notebook,
     )
-    return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *fields)
 
 
 def mend_bytes(data: bytes, path: Path, root: Path, places: Set[tuple[int, int]]) -> Outcome:
