@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import libcst as cst
 
@@ -46,6 +47,9 @@ class Table:
     numpy_writers: frozenset[str]
     writing_methods: frozenset[str]
     writing_keywords: frozenset[str]
+    keeping_methods: frozenset[str]
+    sharing_functions: frozenset[str]
+    read_counts: dict[str, int]
     results: dict[str, str]
     made: dict[str, list[str]]
 
@@ -54,9 +58,10 @@ class Table:
 def table() -> Table:
     """Return the table of libraries."""
     data = rules.read_table("tensorflow/borders")
-    names = ("readers", "sharers", "writers", "numpy_writers", "writing_methods", "writing_keywords")
-    lists = {name: frozenset(data[name]) for name in names}
-    return Table(**lists, results=data["results"], made=data["made"])
+    fields: dict[str, Any] = {
+        name: frozenset(one) if isinstance(one, list) else one for name, one in data.items()
+    }
+    return Table(**fields)
 
 
 # -- values --------------------------------------------------------------------------------------------------
@@ -219,10 +224,11 @@ def _made_dtype(node: cst.Call, frame: Frame) -> str | None:
     if name not in table().made or any(arg.star for arg in node.args):
         return None
     default, *parameters = table().made[name]
+    positional = parameters[: parameters.index("*")] if "*" in parameters else parameters
     given = {
-        arg.keyword.value if arg.keyword is not None else parameters[position]: arg.value
+        arg.keyword.value if arg.keyword is not None else positional[position]: arg.value
         for position, arg in enumerate(node.args)
-        if arg.keyword is not None or position < len(parameters)
+        if arg.keyword is not None or position < len(positional)
     }
     if len(given) < len(node.args) or not given.keys() <= set(parameters):
         return None
@@ -279,6 +285,8 @@ def _keeps(node: cst.Call, frame: Frame) -> bool:
         return True
     if name is not None:
         short = name.removeprefix("numpy.")
+        if short.startswith("ndarray."):
+            return True
         tables = frame.world.table
         function = tables.functions.get(short) or tables.host.get(short)
         known = function.read_count if function is not None else 2
@@ -289,7 +297,14 @@ def _keeps(node: cst.Call, frame: Frame) -> bool:
             return node.func.attr.value in table().writing_methods or may_be_out(node, 1, frame)
     if isinstance(node.func, cst.Name) and frame.world.facts.scopes.owner(node.func) is None:
         return node.func.value not in BUILTINS
-    return not is_reader(library_name(node.func, frame))
+    name = library_name(node.func, frame)
+    return not is_reader(name) or _may_be_out_of_library(node, name, frame)
+
+
+def _may_be_out_of_library(node: cst.Call, name: str, frame: Frame) -> bool:
+    """Return whether an argument of a library's function may be an array that it writes to by position."""
+    count = table().read_counts.get(name.rpartition(".")[0])
+    return count is not None and may_be_out(node, count, frame)
 
 
 def may_be_out(node: cst.Call, known: int, frame: Frame) -> bool:
@@ -340,18 +355,20 @@ def host_call(node: cst.Call, called: Value, frame: Frame) -> Value:
     is_method = not name and not is_of_reader  # An object may keep what its methods get.
     hides = not is_of_reader and any(arg.star == "**" for arg in node.args)
     method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
+    shares = (method or name.rpartition(".")[2]) in table().sharing_functions
     writes = method in table().writing_methods or _is_told_to_write(node)
     if writes:
         want_arrays(called, frame)
     values = [frame.evaluate(arg.value) for arg in node.args]
     keeps = not known or is_method or _is_writer(name) or writes or hides
     keeps |= libraries == _NUMPY and may_be_out(node, 1, frame)
+    keeps |= method in table().keeping_methods or _may_be_out_of_library(node, name, frame)
     memory: set[object] = set(called.memory)
     for arg, value in zip(node.args, values):
         to_host(arg.value, value, frame, keeps)
-        if not libraries or not is_of_reader:
+        if not libraries or not is_of_reader or shares:
             memory |= value.memory
-    if name in table().results:
+    if name in table().results and all(value.is_plain for value in values):
         return plain(table().results[name])
     if any(value.is_undetermined for value in values):
         return NO_VALUE
@@ -363,9 +380,17 @@ def _progress(node: cst.Call, name: str, frame: Frame) -> Value:
     values = [frame.evaluate(arg.value) for arg in node.args]
     if name.endswith("trange"):
         return plain("range")
-    if not values or node.args[0].keyword is not None:
-        return host(libraries=frozenset(["tqdm"]))
-    return list_value(element_of(values[0]), [node, *values[0].memory])
+    given = None
+    for arg, value in zip(node.args, values):
+        keyword = arg.keyword.value if arg.keyword is not None else ""
+        if not arg.star and (keyword == "iterable" or (not keyword and arg is node.args[0])):
+            given = value
+        else:
+            to_host(arg.value, value, frame)
+    if given is None:
+        memory = {root for value in values for root in value.memory}
+        return host(memory, frozenset() if memory else frozenset(["tqdm"]))
+    return list_value(element_of(given), [node, *given.memory])
 
 
 # -- what stays ----------------------------------------------------------------------------------------------

@@ -201,4 +201,34 @@ PARTLY = {
         "def step(a):\n    try:\n        b = np.linalg.solve(a, np.ones(2))\n"
         "    except np.linalg.LinAlgError:\n        b = a + 1\n    return b\n",
     ),
+    "what a reader keeps after all": main_of(
+        "pos, edges = np.zeros(2), np.linspace(0, 1, 5)\nc = patches.Circle(pos, 1)\n"
+        "note = figure.Figure().add_subplot().annotate('', xy=pos)\n"
+        "n, bins, bars = figure.Figure().add_subplot().hist(np.linspace(0, 1, 9), bins=edges)\n"
+        "pos += 1\nedges[0] = -1\nreturn c.center, note.xy, bins, n, np.sin(np.ones(2))",
+        "from matplotlib import figure, patches\n",
+    ),
+    "what shows progress by name": main_of(
+        "for row in tqdm(iterable=np.ones((2, 2)), disable=True):\n    print(row)\n"
+        "for k, row in tenumerate(np.ones((2, 2)), disable=True):\n    row += k\n    print(row)\n"
+        "return np.sin(np.ones(2))",
+        "from tqdm import tqdm\nfrom tqdm.contrib import tenumerate\n",
+    ),
+    "a random number between arrays": main_of(
+        "x = random.uniform(np.zeros(2), np.ones(2))\nx[1] = 3\nreturn x.shape, x[1], np.sin(np.ones(2))",
+        "import random\n",
+    ),
+    "methods of the class of arrays": main_of(
+        "x, y = np.array([3.0, 1.0]), np.array([2.0, 0.0])\nnp.ndarray.sort(x)\ny.__itruediv__(4)\n"
+        "return x, y, np.sin(np.ones(2))"
+    ),
+    "a place for the result of SciPy's": main_of(
+        "x, y, z = np.arange(5.0), np.zeros(5), np.zeros(5)\nndimage.uniform_filter1d(x, 3, -1, y)\n"
+        "special.erf(x, z)\nreturn y, z, np.sin(np.ones(2))",
+        "from scipy import ndimage, special\n",
+    ),
+    "a generator's shuffle of a list": main_of(
+        "rng = np.random.default_rng(0)\nheld = [np.ones(2), np.zeros(2), np.arange(2.0)]\n"
+        "rng.shuffle(held)\nheld[0][0] = 5\nreturn held, np.sin(np.ones(2))"
+    ),
 }
