@@ -400,35 +400,28 @@ def _median(a, axis=None):
 
 def _arange(start, stop=None, step=1, dtype=None):
     """Evenly spaced values, each from its number: sums of steps would drift."""
-    if stop is None:
-        start, stop = 0, start
-    start, stop, step = (float(one) if _is_float(one) else int(one) for one in (start, stop, step))
-    count = max(0, int(tf.math.ceil(tf.constant((stop - start) / step, tf.float64))))
-    if all(isinstance(one, int) for one in (start, stop, step)):
-        count = max(0, -((start - stop) // step))
-        made = start + step * tf.range(count, dtype=tf.int64)
-    else:
-        delta = (start + step) - start
-        made = tf.constant(start, tf.float64) + delta * tf.cast(tf.range(count), tf.float64)
-    return made if dtype is None else tf.cast(made, tf.as_dtype(tnp.zeros(0, dtype).dtype))
+    start, stop = (0, start) if stop is None else (start, stop)
+    start, stop, step = (_number(one) for one in (start, stop, step))  # [tensors]
+    kind = tf.float64 if any(isinstance(one, float) for one in (start, stop, step)) else tf.int64
+    count = max(0, -int((start - stop) / step // 1))
+    made = start + ((start + step) - start) * tf.range(count, dtype=kind)
+    return made if dtype is None else tf.cast(made, tnp.zeros(0, dtype).dtype)
 
 
-def _is_float(number):
-    """Whether a number is a float, of Python or in an array without axes."""
-    return number.dtype.is_floating if tf.is_tensor(number) else isinstance(number, float)
+def _number(x):
+    """A number of Python's, from one that may be in an array without axes."""
+    if not tf.is_tensor(x):
+        return float(x) if isinstance(x, float) else int(x)
+    if x.dtype == tf.float32:
+        raise TypeError("values between numbers of single precision are not translated")
+    return x.numpy().item()
 
 
 def _linspace(start, stop, num=50, endpoint=True):
     """Evenly spaced values between two numbers; the last is exactly the stop."""
-    if len(tnp.asarray(start).shape) or len(tnp.asarray(stop).shape):
-        raise TypeError("linspace between arrays is not translated")
-    start, stop, num = float(start), float(stop), int(num)
-    parts = num - 1 if endpoint else num
-    steps = tf.cast(tf.range(num), tf.float64)
-    if parts < 1:
-        return steps * (stop - start) + start
-    made = steps * ((stop - start) / parts) + start
-    return tf.concat([made[:-1], [tf.constant(stop, tf.float64)]], 0) if endpoint and num > 1 else made
+    start, stop, num = float(_number(start)), float(_number(stop)), _number(num)  # [tensors]
+    made = tf.range(num, dtype=tf.float64) * ((stop - start) / max(num - bool(endpoint), 1)) + start
+    return tf.concat([made[:-1], [stop]], 0) if endpoint and num > 1 else made
 
 
 def _trace(a):
@@ -441,16 +434,9 @@ def _trace(a):
 
 def _meshgrid(*xi, indexing="xy"):
     """Coordinates of a grid, each with the dtype of its own array."""
-    xi = [tnp.asarray(one) for one in xi]
-    return tuple(
-        tf.meshgrid(one, *[tf.zeros(other.shape, one.dtype) for other in xi[1:]], indexing=indexing)[0]
-        if k == 0
-        else tf.meshgrid(
-            *[one if j == k else tf.zeros(other.shape, one.dtype) for j, other in enumerate(xi)],
-            indexing=indexing,
-        )[k]
-        for k, one in enumerate(xi)
-    )
+    xi = [tf.reshape(tnp.asarray(one), [-1]) for one in xi]
+    places = tf.meshgrid(*[tf.range(len(one)) for one in xi], indexing=indexing)
+    return tuple(tf.gather(one, place) for one, place in zip(xi, places))
 
 
 def _take(a, indices, axis=None):
@@ -622,15 +608,15 @@ def _tolist(a):
 
 def _host(value):
     """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's."""
-    if isinstance(value, dict):
-        return {key: _host(one) for key, one in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(_host(one) for one in value)
-    if isinstance(value, (zip, enumerate, map, filter, reversed, type(one for one in ()), type(iter([])))):
-        return (_host(one) for one in value)
-    if isinstance(value, tf.DType):
-        return value.as_numpy_dtype(0).dtype
-    return value.numpy().copy() if tf.is_tensor(value) else value
+    if isinstance(value, dict):  # [containers]
+        return {key: _host(one) for key, one in value.items()}  # [containers]
+    if type(value) in (list, tuple):  # [containers]
+        return type(value)(_host(one) for one in value)  # [containers]
+    if hasattr(value, "__next__") and type(value).__module__ == "builtins":  # [containers]
+        return (_host(one) for one in value)  # [containers]
+    if isinstance(value, tf.DType):  # [dtypes]
+        return value.as_numpy_dtype(0).dtype  # [dtypes]
+    return value.numpy() if tf.is_tensor(value) else value
 
 
 def _drawn(value):
@@ -676,12 +662,11 @@ def _set_slice(x, key, value):
         x[key] = value  # [elsewhere]
         return x  # [elsewhere]
     parts = key if isinstance(key, tuple) else (key,)
-    parts = [range(n)[part] if type(part) is slice else part for part, n in zip(parts, x.shape)]
-    ends = [(one.start, one.stop, one.step) if type(one) is range else (one, one + 1, 1) for one in parts]
+    ends = [one.indices(n) if type(one) is slice else (one, one + 1, 1) for one, n in zip(parts, x.shape)]
+    shape = [len(range(*end)) for end, one in zip(ends, parts) if type(one) is slice] + x.shape[len(parts) :]
     begin, end, strides = (tf.cast(tf.stack(column), tf.int64) for column in zip(*ends))
-    shape = [len(one) for one in parts if type(one) is range] + x.shape[len(parts) :]
     value = tf.broadcast_to(tf.cast(tnp.asarray(value), x.dtype), shape)
-    numbers = sum(1 << axis for axis, one in enumerate(parts) if type(one) is not range)
+    numbers = sum(1 << axis for axis, one in enumerate(parts) if type(one) is not slice)
     return tf.raw_ops.TensorStridedSliceUpdate(
         input=x, begin=begin, end=end, strides=strides, value=value, shrink_axis_mask=numbers
     )

@@ -33,6 +33,7 @@ from np2tf.translator.tensorflow.operations import (
     arithmetic,
     binary,
     choose,
+    convert,
     element_of,
     holds_dtype,
     key_part,
@@ -118,7 +119,7 @@ def dtype_attribute(node: cst.Attribute, frame: Frame) -> Value:
     world, name = frame.world, node.attr.value
     if name not in _DTYPE_ATTRIBUTES:
         return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
-    world.edit(node.value, edits.wrap_in(world.helper("_host")), "_host")
+    convert(node.value, world.values[node.value], frame)
     return plain(_DTYPE_ATTRIBUTES[name])
 
 
@@ -344,7 +345,7 @@ def _comparison(node: cst.Comparison, frame: Frame) -> Value:
     if any(map(holds_dtype, sides)) and not any(side.may("any") for side in sides):
         for side_node, side in zip(side_nodes, sides):
             if holds_dtype(side) and world.facts.imports.numpy_name(side_node) is None:
-                world.edit(side_node, edits.wrap_in(world.helper("_host")), "_host")
+                convert(side_node, side, frame)
     if any(isinstance(operator, (*_IDENTITY, *_MEMBERSHIP)) for operator in operators):
         return plain("bool")
     return _order(node, sides, frame)

@@ -12,7 +12,7 @@ from np2tf.translator.facts.dataflow import block, bound_targets, loop_head, ord
 from np2tf.translator.facts.dataflow import parameters as parameter_names
 from np2tf.translator.rewrites.evaluation_order import is_pure_call
 from np2tf.translator.tensorflow.model import Edit, Passage, World
-from np2tf.translator.tensorflow.numpy_table import ON_HOST
+from np2tf.translator.tensorflow.numpy_table import CONVERTED, ON_HOST
 from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS
 from np2tf.translator.tree.nodes import children, walk
 from np2tf.translator.tree.templates import Statement, expression, statement
@@ -413,7 +413,7 @@ class _Planner:
             if isinstance(inner_node, _NOT_COMPUTED) or inner_node in self.world.method_runs:
                 return False
             decision = self.world.decisions.get(inner_node)
-            if decision is not None and (decision.keeps_numpy or "_host" in decision.helpers):
+            if decision is not None and (decision.keeps_numpy or CONVERTED in decision.helpers):
                 return False
             if self._is_on_host(inner_node):
                 return False

@@ -8,6 +8,8 @@ from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.hosts import contains_host, host, may_be_out, operation
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import (
+    CONTAINERS_TOO,
+    DTYPES_TOO,
     RESULTS,
     ArgumentValues,
     Function,
@@ -15,7 +17,7 @@ from np2tf.translator.tensorflow.numpy_table import (
     result,
     several,
 )
-from np2tf.translator.tensorflow.operations import dtype_value
+from np2tf.translator.tensorflow.operations import convert, dtype_value
 from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
@@ -71,7 +73,7 @@ def call_on_host(node: cst.Call, function: Function, frame: Frame, is_out_bound:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why=wrong)
     world.computing.add(node)
     world.keep(node.func)
-    world.edit(node, edits.passed_to(world.helper("_on_host")), "_on_host")
+    world.edit(node, edits.passed_to(world.helper("_on_host")), "_on_host", CONTAINERS_TOO, DTYPES_TOO)
     if any(name in argument_values for name in _SEVERAL_FOR):
         return in_new_memory(several(), node, function, [value for value, _ in argument_values.values()])
     if function.name in world.table.host:
@@ -142,7 +144,7 @@ def item_on_host(node: cst.Subscript, name: str, frame: Frame) -> Value:
         call = cst.Call(cst.Name(helper), args)
         return call.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
 
-    world.edit(node, edit, "_on_host")
+    world.edit(node, edit, "_on_host", CONTAINERS_TOO)
     word = world.table.grids[name]
     if word == "grid":
         return array(None, len(node.slice) + (len(node.slice) > 1), [node])
@@ -184,9 +186,9 @@ def method_on_host(node: cst.Call, name: str, base: Value, frame: Frame) -> Valu
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="of one of its arguments")
     for arg, value in zip(node.args, values):
         if value is not None and (not value.is_plain or value.may("dtype")):
-            world.edit(arg.value, edits.wrap_in(world.helper("_host")), "_host")
+            convert(arg.value, value, frame)
     world.computing.add(node)
-    world.edit(func.value, edits.wrap_in(world.helper("_host")), "_host")
+    convert(func.value, base, frame)
     world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
     if name in ("argsort", "argpartition"):
         return array("int64", base.rank, [node]).doubtful(base)

@@ -21,7 +21,8 @@ from np2tf.translator.facts.scopes import Comprehension, Scope
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.borders import Borders, Cause
 from np2tf.translator.tensorflow.model import Frame, World
-from np2tf.translator.tensorflow.operations import element_of, named_dtype
+from np2tf.translator.tensorflow.numpy_table import ON_HOST
+from np2tf.translator.tensorflow.operations import convert, element_of, named_dtype
 from np2tf.translator.tensorflow.values import (
     HOST,
     NO_VALUE,
@@ -90,7 +91,7 @@ def to_host(node: cst.BaseExpression, value: Value, frame: Frame, keeps: bool = 
     if keeps:
         want_arrays(value, frame)
     if value.may_be_tensor:
-        world.edit(node, edits.wrap_in(world.helper("_host")), "_host")
+        convert(node, value, frame)
 
 
 def want_arrays(value: Value, frame: Frame) -> None:
@@ -148,7 +149,7 @@ def border(node: cst.BaseExpression, frame: Frame) -> Value:
     """Return the value of an expression that is an operation of NumPy's, or whose result is NumPy's."""
     world = frame.world
     is_operation = world.program.borders.has("operation", node)
-    if is_operation or (isinstance(node, cst.Call) and _is_of_numpy(node, frame)):
+    if is_operation or (isinstance(node, cst.Call) and (_is_of_numpy(node, frame) or _draws(node, frame))):
         return operation(node, frame, is_evaluated=False)
     handler = world.expressions.get(type(node))
     if handler is None:
@@ -158,7 +159,7 @@ def border(node: cst.BaseExpression, frame: Frame) -> Value:
         return world.refuse(node, "NP2TF608", name=world.facts.code(node))
     if value.may_be_tensor:
         give(value, world.program.borders, frame)
-        world.edit(node, edits.wrap_in(world.helper("_host")), "_host")
+        convert(node, value, frame)
         world.program.borders.want_memory(value.memory - {node})
     return as_host(value)
 
@@ -166,6 +167,19 @@ def border(node: cst.BaseExpression, frame: Frame) -> Value:
 def _is_of_numpy(node: cst.Call, frame: Frame) -> bool:
     name = frame.world.facts.imports.numpy_name(node.func)
     return name is not None and not name.startswith("numpy.random.")
+
+
+def _draws(node: cst.Call, frame: Frame) -> bool:
+    """Return whether a call draws random numbers."""
+    name = frame.world.facts.imports.numpy_name(node.func)
+    if name is not None:
+        return name.removeprefix("numpy.random.") in frame.world.table.draws
+    func = node.func
+    return (
+        isinstance(func, cst.Attribute)
+        and func.attr.value in frame.world.table.draws
+        and frame.evaluate(func.value).only("generator")
+    )
 
 
 def operation(node: cst.BaseExpression, frame: Frame, is_evaluated: bool = True) -> Value:
@@ -197,7 +211,7 @@ def operation(node: cst.BaseExpression, frame: Frame, is_evaluated: bool = True)
     if dtype is None or world.program.borders.has("expression", node):
         return host(memory, _NUMPY if _gives_numpys(node, values, frame) else frozenset())
     world.computing.add(node)
-    world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
+    world.edit(node, edits.wrap_in(f"{world.tf}.constant"), ON_HOST)
     return array(dtype, None, [node], scalar=True)
 
 

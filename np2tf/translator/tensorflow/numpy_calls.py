@@ -11,8 +11,15 @@ from np2tf.translator.tensorflow.host_calls import call_on_host, fits_host, kept
 from np2tf.translator.tensorflow.hosts import contains_host, operation
 from np2tf.translator.tensorflow.hosts import table as borders_table
 from np2tf.translator.tensorflow.model import Frame
-from np2tf.translator.tensorflow.numpy_table import ON_HOST, ArgumentValues, Draw, Function, result
-from np2tf.translator.tensorflow.operations import dtype_value, element_of
+from np2tf.translator.tensorflow.numpy_table import (
+    ON_HOST,
+    TENSORS_TOO,
+    ArgumentValues,
+    Draw,
+    Function,
+    result,
+)
+from np2tf.translator.tensorflow.operations import convert, dtype_value, element_of
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
     HOST,
@@ -21,8 +28,8 @@ from np2tf.translator.tensorflow.values import (
     PYTHON_DTYPES,
     Value,
     array,
-    join,
     plain,
+    union,
     unknown,
 )
 from np2tf.translator.tree.nodes import name_node, words
@@ -39,6 +46,8 @@ _NUMBERS_FOR = words(
     "shape newshape axis axis1 axis2 num n N M k size decimals reps repeats shift keepdims ddof offset ord "
     "deg indices_or_sections source destination pad_width"
 )
+#: Functions that make values between numbers.
+_BETWEEN = ("arange", "linspace")
 _WRONG_DTYPE = "this dtype is not translated"
 
 
@@ -230,9 +239,18 @@ def _unlike_numpy(function: Function, arguments: ArgumentValues) -> str | None:
         return "its subscripts are not a literal of letters"
     if function.name == "linspace" and any(value.only("array", "list") for value in values):
         return "its ends are arrays"
+    if function.name in _BETWEEN and any(value.dtype == "float32" for value in values):
+        return "its ends have single precision"
+    if function.name == "arange" and not all(map(_is_int, values)) and _dtype_of(arguments) != "float64":
+        return "its values have another dtype than its ends"
     if function.name == "power" and any(value.dtype == "bool" for value in values):
         return "powers of booleans have another dtype"
     return None
+
+
+def _dtype_of(arguments: ArgumentValues) -> str | None:
+    """Return the dtype that a call asks for; float64 if it asks for none."""
+    return arguments["dtype"][0].dtype if "dtype" in arguments else "float64"
 
 
 def _has_plain_subscripts(arguments: ArgumentValues) -> bool:
@@ -256,6 +274,8 @@ def target_of(function: Function, arguments: ArgumentValues, frame: Frame) -> tu
         helper = ""
     if function.only_with_arrays and all(_is_python(value) for value, _ in arguments.values()):
         helper = ""
+    if helper and function.name in _BETWEEN and not all(value.is_plain for value, _ in arguments.values()):
+        return world.helper(helper), (helper, TENSORS_TOO)
     if helper:
         return world.helper(helper), (helper,)
     return f"{world.tnp}.{function.name}", ()
@@ -318,11 +338,17 @@ def random_call(node: cst.Call, name: str, frame: Frame, generator: Value | None
         )
     drawn = _result(node, values, draw, dtype)
     world.computing.add(node)
+    if generator is None and drawn.only("scalar", *NUMBERS) and all(map(_is_number, values)):
+        return plain("int" if dtype == "int64" else "float")  # The functions give Python's numbers.
     if drawn.only("array") and dtype:
         world.edit(node, edits.wrap_in(f"{world.tf}.constant"), ON_HOST)
     else:
         world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
     return drawn
+
+
+def _is_number(value: Value) -> bool:
+    return value.certain and value.only(*NUMBERS, "scalar")
 
 
 def _argument(arg: cst.Arg, frame: Frame) -> Value:
@@ -334,7 +360,7 @@ def _argument(arg: cst.Arg, frame: Frame) -> Value:
         return value
     value = frame.evaluate(arg.value)
     if not value.is_plain or value.may("shape"):
-        frame.world.edit(arg.value, edits.wrap_in(frame.world.helper("_host")), "_host")
+        convert(arg.value, value, frame)
     return value
 
 
@@ -367,13 +393,13 @@ def _result(node: cst.Call, values: list[Value], draw: Draw, dtype: str) -> Valu
             return array(dtype_or_none, None, [node], scalar=True)
         return array(dtype_or_none, len(node.args), [node]) if node.args else plain("float")
     size = _size(node, values, draw.size)
-    is_of_numbers = all(value.only(*NUMBERS, "none", "dtype", "str") for value in values)
+    is_of_numbers = all(value.only(*NUMBERS, "scalar", "none", "dtype", "str") for value in values)
     if size is None or size.only("none"):
-        if is_of_numbers and not draw.axes:
-            return join(
-                plain("int" if dtype_or_none == "int64" else "float"), array(dtype_or_none, 0)
-            ) or array(dtype_or_none, 0)
-        return array(dtype_or_none, draw.axes or None, [node], scalar=not draw.axes)
+        if draw.axes or any(value.only("array") for value in values):
+            return array(dtype_or_none, draw.axes or None, [node])
+        rank = 0 if is_of_numbers else None
+        drawn = array(dtype_or_none, rank, [node], scalar=True)
+        return union([plain("int" if dtype_or_none == "int64" else "float"), drawn])
     if size.only("int", "scalar"):
         return array(dtype_or_none, 1 + draw.axes, [node])
     if size.only("tuple") and size.items is not None:

@@ -30,8 +30,17 @@ from np2tf.translator.tree.nodes import words
 # -- table ---------------------------------------------------------------------------------------------------
 # The tables of rules/tensorflow: the translations of NumPy's names, and the helpers.
 
-#: A mark of edits, as helpers are: NumPy itself computes, which no graph can contain.
+#: Marks of edits, as helpers are: NumPy itself computes, or gets arrays, which no graph can contain.
 ON_HOST = "[on host]"
+CONVERTED = "[converted]"
+#: Ask for the lines of the helper `_host` that convert what is in containers, and dtypes.
+CONTAINERS_TOO = "[containers]"
+DTYPES_TOO = "[dtypes]"
+#: Asks for the lines of a helper that take numbers in arrays without axes.
+TENSORS_TOO = "[tensors]"
+#: Asks for the lines of a helper that write to what callers elsewhere may give in the place of a tensor.
+ELSEWHERE = "[elsewhere]"
+LINE_OPTIONS = frozenset({CONTAINERS_TOO, DTYPES_TOO, TENSORS_TOO, ELSEWHERE})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import libcst as cst
 
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.model import Frame
-from np2tf.translator.tensorflow.numpy_table import product
+from np2tf.translator.tensorflow.numpy_table import CONTAINERS_TOO, CONVERTED, DTYPES_TOO, product
 from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
@@ -16,6 +16,7 @@ from np2tf.translator.tensorflow.values import (
     HOST,
     NO_VALUE,
     NUMBERS,
+    PLAIN,
     PYTHON_DTYPES,
     Value,
     array,
@@ -37,22 +38,42 @@ def holds_dtype(value: Value) -> bool:
     return value.may("dtype") or any(map(holds_dtype, value.parts))
 
 
+def convert(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
+    """Plan NumPy's arrays, numbers and dtypes in the place of TensorFlow's: `x.numpy()`, or `_host(x)` where
+    `x` may be something else.
+    """
+    world = frame.world
+    if isinstance(node, (cst.List, cst.Tuple)) and all(
+        isinstance(element, cst.Element) and element.value in world.values for element in node.elements
+    ):
+        for element in node.elements:
+            part = world.values[element.value]
+            if part.may_be_tensor:
+                convert(element.value, part, frame)
+        return
+    if value.only(*ARRAYS) and value.certain:
+        world.edit(node, edits.to_numpy, CONVERTED)
+        return
+    needs = [CONTAINERS_TOO] if not value.only(*ARRAYS, *PLAIN) else []
+    if value.may(ANY_KIND) or holds_dtype(value):
+        needs.append(DTYPES_TOO)
+    world.edit(node, edits.wrap_in(world.helper("_host")), CONVERTED, "_host", *needs)
+
+
 def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
     """Plan the edit of an expression that a text shows; refuse a dataclass, whose fields are tensors."""
     classes = frame.world.program.classes
     if any(classes.shows_fields(class_node) for class_node in value.object_classes):
         frame.world.refuse(node, "NP2TF606", what="the text of a dataclass object")
-    elif value.only(*ARRAYS) and value.certain:
-        frame.world.edit(node, edits.to_numpy)
     elif (not value.is_plain or holds_dtype(value)) and not value.only("object"):
-        frame.world.edit(node, edits.wrap_in(frame.world.helper("_host")), "_host")
+        convert(node, value, frame)
 
 
 def show_dtypes(args: Sequence[cst.Arg], values: Sequence[Value], frame: Frame) -> None:
     """Plan NumPy's dtypes for arguments of functions that may show them."""
     for arg, value in zip(args, values):
         if holds_dtype(value) and frame.world.facts.imports.numpy_name(arg.value) is None:
-            frame.world.edit(arg.value, edits.wrap_in(frame.world.helper("_host")), "_host")
+            convert(arg.value, value, frame)
 
 
 def named_dtype(node: cst.BaseExpression, frame: Frame) -> str | None:

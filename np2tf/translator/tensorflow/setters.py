@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.translator.tensorflow.model import Frame
+from np2tf.translator.tensorflow.numpy_table import ELSEWHERE
 from np2tf.translator.tensorflow.values import NUMBERS, Value
-
-#: Asks for the lines of a helper that write to what callers elsewhere may give in the place of a tensor.
-ELSEWHERE = "[elsewhere]"
 
 
 def setter(

@@ -10,8 +10,7 @@ import libcst as cst
 
 from np2tf.translator.facts.facts import Facts
 from np2tf.translator.tensorflow.array_users import imported_modules
-from np2tf.translator.tensorflow.numpy_table import helpers_with
-from np2tf.translator.tensorflow.setters import ELSEWHERE
+from np2tf.translator.tensorflow.numpy_table import LINE_OPTIONS, helpers_with
 
 NAME = "_tensorflow_numpy"
 _DOCSTRING = '"""What differs between NumPy and tf.experimental.numpy, for the modules of this program."""'
@@ -64,5 +63,5 @@ def shared_text(helpers: Iterable[str], path: Path) -> str:
     needed = set(helpers)
     if path.exists():
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        needed |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} | {ELSEWHERE}
+        needed |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} | LINE_OPTIONS
     return "\n\n\n".join([_HEAD.rstrip("\n"), *helpers_with(needed).values()]) + "\n"
