@@ -610,6 +610,10 @@ def _host(value):
     """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's."""
     if isinstance(value, dict):  # [containers]
         return {key: _host(one) for key, one in value.items()}  # [containers]
+    if type(value) is type({}.values()):  # [views]
+        return dict(enumerate(map(_host, value))).values()  # [views]
+    if type(value) is type({}.items()):  # [views]
+        return _host(dict(value)).items()  # [views]
     if type(value) in (list, tuple):  # [containers]
         return type(value)(_host(one) for one in value)  # [containers]
     if hasattr(value, "__next__") and type(value).__module__ == "builtins":  # [containers]

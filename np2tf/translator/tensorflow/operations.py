@@ -8,7 +8,7 @@ import libcst as cst
 
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.model import Frame
-from np2tf.translator.tensorflow.numpy_table import CONTAINERS_TOO, CONVERTED, DTYPES_TOO, product
+from np2tf.translator.tensorflow.numpy_table import CONTAINERS_TOO, CONVERTED, DTYPES_TOO, VIEWS_TOO, product
 from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
@@ -57,6 +57,8 @@ def convert(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
     needs = [CONTAINERS_TOO] if not value.only(*ARRAYS, *PLAIN) else []
     if value.may(ANY_KIND) or holds_dtype(value):
         needs.append(DTYPES_TOO)
+    if world.program.has_views:
+        needs.append(VIEWS_TOO)
     world.edit(node, edits.wrap_in(world.helper("_host")), CONVERTED, "_host", *needs)
 
 

@@ -105,7 +105,8 @@ def _builtin_call(node: cst.Call, name: str, frame: Frame) -> Value:
     if handler is not None and is_host(*arguments) and name not in _OF_HOST:
         return operation(node, frame)
     if handler is not None:
-        return handler(node, arguments, frame).doubtful(*arguments)
+        value = handler(node, arguments, frame)
+        return value if name in _OF_NO_ARRAY else value.doubtful(*arguments)
     if all(value.is_plain for value in arguments):
         if any(value.functions for value in arguments):
             return operation(node, frame)
@@ -196,6 +197,8 @@ def _kind(*kinds: str) -> Callable[[cst.Call, list[Value], Frame], Value]:
     return lambda node, arguments, frame: plain(*kinds)
 
 
+#: Functions that give a number of Python's, or a range, whatever they get.
+_OF_NO_ARRAY = words("float int bool complex len any all range")
 _HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
     "float": _kind("float"),
     "int": _kind("int"),
@@ -304,6 +307,16 @@ def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame
     return plain("int") if name in _COUNTS else plain(HOST)
 
 
+def _is_only_read(node: cst.Call, frame: Frame) -> bool:
+    """Return whether the items of an expression are only read, by a loop or a function of Python's."""
+    parents = frame.world.facts.parents
+    up = parents[node]
+    outer = parents[up] if isinstance(up, cst.Arg) else None
+    func = outer.func if isinstance(outer, cst.Call) else None
+    reads = isinstance(func, cst.Name) and func.value in _HANDLERS and func.value not in _TEXT_BUILTINS
+    return reads or isinstance(up, (cst.For, cst.CompFor))
+
+
 def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     """Return the value of a container's method; an item that is put in shares the container's memory."""
     world = frame.world
@@ -321,6 +334,8 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> V
         return join(element, values[1] if len(values) > 1 else plain("none")) or element
     if name in ("pop", "popitem"):
         return element
+    if name in ("items", "values") and not _is_only_read(node, frame):
+        world.program.want_views()
     if name == "items":
         return list_value(tuple_value([plain("str", "int", "float"), element]), [node])
     if name in ("values", "copy"):

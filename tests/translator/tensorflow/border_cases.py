@@ -227,6 +227,24 @@ PARTLY = {
         "special.erf(x, z)\nreturn y, z, np.sin(np.ones(2))",
         "from scipy import ndimage, special\n",
     ),
+    "views of a dictionary": main_of(
+        "d = {'a': np.ones(2), 'b': np.zeros(1)}\nprint(d.values(), d.items())\nshow(d.values())\n"
+        "b = np.lib.stride_tricks.as_strided(np.arange(6.0), (3,), (16,))\nreturn list(d.values()), b",
+        "def show(x):\n    print(f'{x}')\n",
+    ),
+    "numbers in arrays as the ends of a range": main_of(
+        "w, s = np.array([2.0, 9.0]), np.float32(3)\n"
+        "return np.arange(w[0], w[1], 2), np.linspace(w[0], w[1], 4), "
+        "np.arange(s), np.linspace(0, s, 3), np.arange(0, 3, 0.5, dtype=int), "
+        "np.arange(0, 1, 0.1, np.float32), "
+        "np.arange(10, 0, -2.5), np.arange(5, 2.0), np.linspace(1, 2, 0), np.linspace(1, 2, 1)"
+    ),
+    "numbers that NumPy's functions draw": main_of(
+        "w = np.array([0.5, 2.0])\nnp.random.seed(3)\na, b = np.random.rand(), np.random.randint(5)\n"
+        "c, d = np.random.uniform(w[0], w[1]), np.random.normal(w, 1)\n"
+        "e = np.random.randint(3, dtype=np.int32)\n"
+        "print(a, b, c, repr(a), repr(b), repr(c), repr(e))\nreturn a + b, c * w, d, [c], e"
+    ),
     "a generator's shuffle of a list": main_of(
         "rng = np.random.default_rng(0)\nheld = [np.ones(2), np.zeros(2), np.arange(2.0)]\n"
         "rng.shuffle(held)\nheld[0][0] = 5\nreturn held, np.sin(np.ones(2))"
