@@ -24,11 +24,10 @@ def _pair(x, y):
 
 def _array(object, dtype=None):
     """A new array; Python's numbers beside arrays count as float64 and int64, as NumPy takes them."""
-    if dtype is None and not tf.is_tensor(object):
-        leaves = tf.nest.flatten(object)
-        if any(tf.is_tensor(one) for one in leaves):
-            made = [one if tf.is_tensor(one) else tnp.asarray(one) for one in leaves]
-            object = tf.nest.pack_sequence_as(object, [tf.cast(one, tnp.result_type(*made)) for one in made])
+    leaves = tf.nest.flatten(object)
+    if dtype is None and any(map(tf.is_tensor, leaves)):
+        leaves = [tnp.asarray(one) for one in leaves]
+        object = tf.nest.pack_sequence_as(object, [tf.cast(one, tnp.result_type(*leaves)) for one in leaves])
     return tnp.array(object, dtype=dtype)
 
 
@@ -402,9 +401,8 @@ def _arange(start, stop=None, step=1, dtype=None):
     """Evenly spaced values, each from its number: sums of steps would drift."""
     start, stop = (0, start) if stop is None else (start, stop)
     start, stop, step = (_number(one) for one in (start, stop, step))  # [tensors]
-    kind = tf.float64 if any(isinstance(one, float) for one in (start, stop, step)) else tf.int64
     count = max(0, -int((start - stop) / step // 1))
-    made = start + ((start + step) - start) * tf.range(count, dtype=kind)
+    made = start + ((start + step) - start) * tf.range(count, dtype=tnp.asarray(start + stop + step).dtype)
     return made if dtype is None else tf.cast(made, tnp.zeros(0, dtype).dtype)
 
 
@@ -434,9 +432,8 @@ def _trace(a):
 
 def _meshgrid(*xi, indexing="xy"):
     """Coordinates of a grid, each with the dtype of its own array."""
-    xi = [tf.reshape(tnp.asarray(one), [-1]) for one in xi]
-    places = tf.meshgrid(*[tf.range(len(one)) for one in xi], indexing=indexing)
-    return tuple(tf.gather(one, place) for one, place in zip(xi, places))
+    places = tf.meshgrid(*[tf.range(tf.size(one)) for one in xi], indexing=indexing)
+    return tuple(tf.gather(tf.reshape(tnp.asarray(one), [-1]), place) for one, place in zip(xi, places))
 
 
 def _take(a, indices, axis=None):
@@ -608,16 +605,16 @@ def _tolist(a):
 
 def _host(value):
     """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's."""
-    if isinstance(value, dict):  # [containers]
-        return {key: _host(one) for key, one in value.items()}  # [containers]
+    if isinstance(value, dict):  # [dictionaries]
+        return {key: _host(one) for key, one in value.items()}  # [dictionaries]
     if type(value) is type({}.values()):  # [views]
         return dict(enumerate(map(_host, value))).values()  # [views]
     if type(value) is type({}.items()):  # [views]
         return _host(dict(value)).items()  # [views]
-    if type(value) in (list, tuple):  # [containers]
-        return type(value)(_host(one) for one in value)  # [containers]
-    if hasattr(value, "__next__") and type(value).__module__ == "builtins":  # [containers]
-        return (_host(one) for one in value)  # [containers]
+    if type(value) in (list, tuple):  # [lists]
+        return type(value)(_host(one) for one in value)  # [lists]
+    if hasattr(value, "__next__") and type(value).__module__ == "builtins":  # [iterators]
+        return (_host(one) for one in value)  # [iterators]
     if isinstance(value, tf.DType):  # [dtypes]
         return value.as_numpy_dtype(0).dtype  # [dtypes]
     return value.numpy() if tf.is_tensor(value) else value
@@ -634,7 +631,8 @@ def _drawn(value):
 
 def _on_host(function, *args, **keywords):
     """What a function of NumPy's gives, with tensors in the place of arrays."""
-    return tf.nest.map_structure(_drawn, function(*_host(list(args)), **_host(keywords)))
+    keywords = {name: _host(value) for name, value in keywords.items()}
+    return tf.nest.map_structure(_drawn, function(*map(_host, args), **keywords))
 
 
 def _shuffled(shuffle, x, **keywords):

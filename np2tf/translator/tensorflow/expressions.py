@@ -10,6 +10,7 @@ import libcst as cst
 from np2tf.translator.facts.dataflow import bound_targets
 from np2tf.translator.facts.numpy_imports import BUILTINS
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.conversions import convert, holds_dtype
 from np2tf.translator.tensorflow.host_calls import item_on_host
 from np2tf.translator.tensorflow.hosts import (
     border,
@@ -33,9 +34,7 @@ from np2tf.translator.tensorflow.operations import (
     arithmetic,
     binary,
     choose,
-    convert,
     element_of,
-    holds_dtype,
     key_part,
     show_in_text,
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.conversions import convert, lines_for
 from np2tf.translator.tensorflow.hosts import contains_host, host, may_be_out, operation
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import (
-    CONTAINERS_TOO,
-    DTYPES_TOO,
+    LISTS,
     RESULTS,
     ArgumentValues,
     Function,
@@ -17,7 +17,7 @@ from np2tf.translator.tensorflow.numpy_table import (
     result,
     several,
 )
-from np2tf.translator.tensorflow.operations import convert, dtype_value
+from np2tf.translator.tensorflow.operations import dtype_value
 from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
@@ -73,7 +73,8 @@ def call_on_host(node: cst.Call, function: Function, frame: Frame, is_out_bound:
         return world.refuse(node, "NP2TF602", name=world.facts.code(node.func), why=wrong)
     world.computing.add(node)
     world.keep(node.func)
-    world.edit(node, edits.passed_to(world.helper("_on_host")), "_on_host", CONTAINERS_TOO, DTYPES_TOO)
+    lines = lines_for([value for value, _ in argument_values.values()], frame)
+    world.edit(node, edits.passed_to(world.helper("_on_host")), "_on_host", *lines)
     if any(name in argument_values for name in _SEVERAL_FOR):
         return in_new_memory(several(), node, function, [value for value, _ in argument_values.values()])
     if function.name in world.table.host:
@@ -144,7 +145,7 @@ def item_on_host(node: cst.Subscript, name: str, frame: Frame) -> Value:
         call = cst.Call(cst.Name(helper), args)
         return call.with_changes(lpar=updated_node.lpar, rpar=updated_node.rpar)
 
-    world.edit(node, edit, "_on_host", CONTAINERS_TOO)
+    world.edit(node, edit, "_on_host", LISTS, *lines_for(values, frame))
     word = world.table.grids[name]
     if word == "grid":
         return array(None, len(node.slice) + (len(node.slice) > 1), [node])

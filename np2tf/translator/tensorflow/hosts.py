@@ -20,9 +20,10 @@ from np2tf.translator.facts.numpy_imports import BUILTINS
 from np2tf.translator.facts.scopes import Comprehension, Scope
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.borders import Borders, Cause
+from np2tf.translator.tensorflow.conversions import convert
 from np2tf.translator.tensorflow.model import Frame, World
 from np2tf.translator.tensorflow.numpy_table import ON_HOST
-from np2tf.translator.tensorflow.operations import convert, element_of, named_dtype
+from np2tf.translator.tensorflow.operations import element_of, named_dtype
 from np2tf.translator.tensorflow.values import (
     HOST,
     NO_VALUE,

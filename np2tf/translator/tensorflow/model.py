@@ -209,18 +209,11 @@ class Program:
         """The classes of all modules."""
         self.has_new_facts = False
         """Whether this round has found a new fact that is not about a class."""
-        self.has_views = False
-        """Whether the views of a dictionary (`d.values()`) get to names and texts."""
 
     @property
     def changed(self) -> bool:
         """Return whether this round has found a new fact."""
         return self.has_new_facts or self.classes.has_new_facts
-
-    def want_views(self) -> None:
-        """Record that the view of a dictionary gets to a name or a text."""
-        if not self.has_views:
-            self.has_views = self.has_new_facts = True
 
     def begin_round(self) -> None:
         """Begin a round, which has found no new fact. What the round before has asked for may be less than

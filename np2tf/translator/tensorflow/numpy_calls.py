@@ -7,19 +7,20 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.conversions import convert
 from np2tf.translator.tensorflow.host_calls import call_on_host, fits_host, kept_call
 from np2tf.translator.tensorflow.hosts import contains_host, operation
 from np2tf.translator.tensorflow.hosts import table as borders_table
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import (
     ON_HOST,
-    TENSORS_TOO,
+    TENSORS,
     ArgumentValues,
     Draw,
     Function,
     result,
 )
-from np2tf.translator.tensorflow.operations import convert, dtype_value, element_of
+from np2tf.translator.tensorflow.operations import dtype_value, element_of
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
     HOST,
@@ -275,7 +276,7 @@ def target_of(function: Function, arguments: ArgumentValues, frame: Frame) -> tu
     if function.only_with_arrays and all(_is_python(value) for value, _ in arguments.values()):
         helper = ""
     if helper and function.name in _BETWEEN and not all(value.is_plain for value, _ in arguments.values()):
-        return world.helper(helper), (helper, TENSORS_TOO)
+        return world.helper(helper), (helper, TENSORS)
     if helper:
         return world.helper(helper), (helper,)
     return f"{world.tnp}.{function.name}", ()

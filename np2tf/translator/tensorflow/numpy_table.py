@@ -33,15 +33,14 @@ from np2tf.translator.tree.nodes import words
 #: Marks of edits, as helpers are: NumPy itself computes, or gets arrays, which no graph can contain.
 ON_HOST = "[on host]"
 CONVERTED = "[converted]"
-#: Ask for the lines of the helper `_host` that convert containers, dtypes, and views of dictionaries.
-CONTAINERS_TOO = "[containers]"
-DTYPES_TOO = "[dtypes]"
-VIEWS_TOO = "[views]"
+#: Ask for the lines of the helper `_host` that convert what is in containers, and dtypes.
+LISTS, DICTIONARIES, VIEWS, ITERATORS = "[lists]", "[dictionaries]", "[views]", "[iterators]"
+DTYPES = "[dtypes]"
 #: Asks for the lines of a helper that take numbers in arrays without axes.
-TENSORS_TOO = "[tensors]"
+TENSORS = "[tensors]"
 #: Asks for the lines of a helper that write to what callers elsewhere may give in the place of a tensor.
 ELSEWHERE = "[elsewhere]"
-LINE_OPTIONS = frozenset({CONTAINERS_TOO, DTYPES_TOO, VIEWS_TOO, TENSORS_TOO, ELSEWHERE})
+LINE_OPTIONS = frozenset({LISTS, DICTIONARIES, VIEWS, ITERATORS, DTYPES, TENSORS, ELSEWHERE})
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.conversions import convert, holds_dtype
 from np2tf.translator.tensorflow.model import Frame
-from np2tf.translator.tensorflow.numpy_table import CONTAINERS_TOO, CONVERTED, DTYPES_TOO, VIEWS_TOO, product
+from np2tf.translator.tensorflow.numpy_table import product
 from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
@@ -16,7 +17,6 @@ from np2tf.translator.tensorflow.values import (
     HOST,
     NO_VALUE,
     NUMBERS,
-    PLAIN,
     PYTHON_DTYPES,
     Value,
     array,
@@ -31,35 +31,6 @@ from np2tf.translator.tensorflow.values import (
 
 # -- texts and dtypes ----------------------------------------------------------------------------------------
 # Values that a text shows: tensors become NumPy's numbers and arrays, and dtypes NumPy's.
-
-
-def holds_dtype(value: Value) -> bool:
-    """Return whether the value, or an item in it, can be a dtype, which is TensorFlow's."""
-    return value.may("dtype") or any(map(holds_dtype, value.parts))
-
-
-def convert(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
-    """Plan NumPy's arrays, numbers and dtypes in the place of TensorFlow's: `x.numpy()`, or `_host(x)` where
-    `x` may be something else.
-    """
-    world = frame.world
-    if isinstance(node, (cst.List, cst.Tuple)) and all(
-        isinstance(element, cst.Element) and element.value in world.values for element in node.elements
-    ):
-        for element in node.elements:
-            part = world.values[element.value]
-            if part.may_be_tensor:
-                convert(element.value, part, frame)
-        return
-    if value.only(*ARRAYS) and value.certain:
-        world.edit(node, edits.to_numpy, CONVERTED)
-        return
-    needs = [CONTAINERS_TOO] if not value.only(*ARRAYS, *PLAIN) else []
-    if value.may(ANY_KIND) or holds_dtype(value):
-        needs.append(DTYPES_TOO)
-    if world.program.has_views:
-        needs.append(VIEWS_TOO)
-    world.edit(node, edits.wrap_in(world.helper("_host")), CONVERTED, "_host", *needs)
 
 
 def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:

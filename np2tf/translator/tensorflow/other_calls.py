@@ -307,16 +307,6 @@ def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame
     return plain("int") if name in _COUNTS else plain(HOST)
 
 
-def _is_only_read(node: cst.Call, frame: Frame) -> bool:
-    """Return whether the items of an expression are only read, by a loop or a function of Python's."""
-    parents = frame.world.facts.parents
-    up = parents[node]
-    outer = parents[up] if isinstance(up, cst.Arg) else None
-    func = outer.func if isinstance(outer, cst.Call) else None
-    reads = isinstance(func, cst.Name) and func.value in _HANDLERS and func.value not in _TEXT_BUILTINS
-    return reads or isinstance(up, (cst.For, cst.CompFor))
-
-
 def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     """Return the value of a container's method; an item that is put in shares the container's memory."""
     world = frame.world
@@ -334,8 +324,6 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> V
         return join(element, values[1] if len(values) > 1 else plain("none")) or element
     if name in ("pop", "popitem"):
         return element
-    if name in ("items", "values") and not _is_only_read(node, frame):
-        world.program.want_views()
     if name == "items":
         return list_value(tuple_value([plain("str", "int", "float"), element]), [node])
     if name in ("values", "copy"):
