@@ -581,11 +581,6 @@ def _cast(x, dtype):
     return tf.cast(tnp.asarray(x), tnp.zeros(0, dtype).dtype)
 
 
-def _flatten(a):
-    """The elements as a vector."""
-    return tf.reshape(a, [-1])
-
-
 def _copy(x):
     """A copy of an array, or of a list or dictionary of a caller elsewhere."""
     return tnp.copy(x) if tf.is_tensor(x) else x.copy()
@@ -622,16 +617,15 @@ def _host(value):
 
 def _drawn(value):
     """What NumPy has computed or drawn, as a tensor; Python's numbers stay."""
-    if not hasattr(value, "dtype"):
-        return value
-    if value.dtype.char not in "?ilqfdFD":
-        raise TypeError(f"arrays of {value.dtype} are not translated")
-    return tf.constant(value)
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and dtype.char not in "?ilqfdFD":
+        raise TypeError(f"arrays of {dtype} are not translated")
+    return value if dtype is None else tf.constant(value)
 
 
 def _on_host(function, *args, **keywords):
     """What a function of NumPy's gives, with tensors in the place of arrays."""
-    keywords = {name: _host(value) for name, value in keywords.items()}
+    keywords = {name: _host(value) for name, value in keywords.items()}  # [keywords]
     return tf.nest.map_structure(_drawn, function(*map(_host, args), **keywords))
 
 

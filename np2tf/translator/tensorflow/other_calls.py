@@ -29,7 +29,7 @@ from np2tf.translator.tensorflow.numpy_calls import (
     read_arguments,
     target_of,
 )
-from np2tf.translator.tensorflow.numpy_table import result
+from np2tf.translator.tensorflow.numpy_table import CONVERTED, result
 from np2tf.translator.tensorflow.objects import (
     bind_arguments,
     parameter_names,
@@ -236,7 +236,8 @@ _SHAPE_METHODS = frozenset({"reshape", "transpose"})
 #: Methods whose arguments are numbers, which a library may give.
 _OF_NUMBERS = words("reshape transpose sum mean max min argmax argmin std var cumsum prod any all repeat")
 #: Methods that become a helper with the array as the first argument -> the name of the helper.
-_HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
+_HELPERS = {"tolist": "_tolist", "item": "_item"}
+_OWN_METHODS = frozenset({"astype", "flatten", *_HELPERS})
 
 
 def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
@@ -344,7 +345,7 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> V
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     world, func = frame.world, node.func
     assert type(func) is cst.Attribute
-    if name in _HELPERS:
+    if name in _OWN_METHODS:
         return _own_method(node, name, base, frame)
     function = world.table.functions[name]
     if any(_may_be_host(arg.value, frame) for arg in node.args) and name not in _OF_NUMBERS:
@@ -393,11 +394,14 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
         dtype = value.dtype
     elif node.args:
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
-    helper = _HELPERS[name]
     if dtype is not None:
-        world.edit(node, _cast_to(f"{world.tf}.cast", world.dtype_name(dtype)))
+        world.edit(node, _call_of(f"{world.tf}.cast", world.dtype_name(dtype)))
+    elif name == "flatten":
+        world.edit(node, _call_of(f"{world.tf}.reshape", "[-1]"))
+    elif base.only(*ARRAYS) and base.certain:
+        world.edit(node.func.value, edits.to_numpy, CONVERTED)  # type: ignore[attr-defined]
     else:
-        world.edit(node, edits.function_of(world.helper(helper)), helper)
+        world.edit(node, edits.function_of(world.helper(_HELPERS[name])), _HELPERS[name])
     if name == "astype":
         rank = 0 if base.only("scalar") else base.rank
         return array(dtype, rank, [node], scalar=True).doubtful(base)
@@ -409,13 +413,13 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     return join(list_value(inner, [node]), list_value(list_value(inner, [node]), [node])) or unknown(node)
 
 
-def _cast_to(path: str, dtype: str) -> edits.Edit:
-    """`x.astype(float)` -> `tf.cast(x, tnp.float64)`."""
+def _call_of(path: str, argument: str) -> edits.Edit:
+    """`x.astype(float)` -> `tf.cast(x, tnp.float64)`, `x.flatten()` -> `tf.reshape(x, [-1])`."""
 
     def edit(updated_node: cst.Call) -> cst.BaseExpression:
         assert isinstance(updated_node.func, cst.Attribute)
         x = edits.argument(updated_node.func.value)
-        return expression("{f}({x}, {dtype})", f=name_node(path), x=x, dtype=name_node(dtype))
+        return expression("{f}({x}, {argument})", f=name_node(path), x=x, argument=expression(argument))
 
     return edit
 
