@@ -623,10 +623,9 @@ def _drawn(value):
     return value if dtype is None else tf.constant(value)
 
 
-def _on_host(function, *args, **keywords):
+def _on_host(f, /, *args, **keywords):
     """What a function of NumPy's gives, with tensors in the place of arrays."""
-    keywords = {name: _host(value) for name, value in keywords.items()}  # [keywords]
-    return tf.nest.map_structure(_drawn, function(*map(_host, args), **keywords))
+    return tf.nest.map_structure(_drawn, f(*map(_host, args), **{k: _host(v) for k, v in keywords.items()}))
 
 
 def _shuffled(shuffle, x, **keywords):

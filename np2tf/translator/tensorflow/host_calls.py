@@ -9,7 +9,6 @@ from np2tf.translator.tensorflow.conversions import convert, lines_for
 from np2tf.translator.tensorflow.hosts import contains_host, host, may_be_out, operation
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import (
-    KEYWORDS,
     LISTS,
     RESULTS,
     ArgumentValues,
@@ -75,7 +74,6 @@ def call_on_host(node: cst.Call, function: Function, frame: Frame, is_out_bound:
     world.computing.add(node)
     world.keep(node.func)
     lines = lines_for([value for value, _ in argument_values.values()], frame)
-    lines |= {KEYWORDS} if any(arg.keyword is not None or arg.star == "**" for arg in node.args) else set()
     world.edit(node, edits.passed_to(world.helper("_on_host")), "_on_host", *lines)
     if any(name in argument_values for name in _SEVERAL_FOR):
         return in_new_memory(several(), node, function, [value for value, _ in argument_values.values()])

@@ -36,13 +36,11 @@ CONVERTED = "[converted]"
 #: Ask for the lines of the helper `_host` that convert what is in containers, and dtypes.
 LISTS, DICTIONARIES, VIEWS, ITERATORS = "[lists]", "[dictionaries]", "[views]", "[iterators]"
 DTYPES = "[dtypes]"
-#: Asks for the lines of the helper `_on_host` that convert arguments by name.
-KEYWORDS = "[keywords]"
 #: Asks for the lines of a helper that take numbers in arrays without axes.
 TENSORS = "[tensors]"
 #: Asks for the lines of a helper that write to what callers elsewhere may give in the place of a tensor.
 ELSEWHERE = "[elsewhere]"
-LINE_OPTIONS = frozenset({LISTS, DICTIONARIES, VIEWS, ITERATORS, DTYPES, KEYWORDS, TENSORS, ELSEWHERE})
+LINE_OPTIONS = frozenset({LISTS, DICTIONARIES, VIEWS, ITERATORS, DTYPES, TENSORS, ELSEWHERE})
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,11 @@ BORDERS = (
     "{c} = np.interp({b}, np.sort({a}), {a})", "{a}.view().sort()", "{c} = np.reshape({a}, 4, order='F')",
     "{c} = sorted([{a}, {b}], key=len)[0]", "later = map(float, {a})",
     "{c} = np.array(list(later)[:4] or {a})",
+    "print([{a}, {n}], ({b},), {{0: {a}}})", "print({{0: {a}}}.values(), {{0: [{a}]}}.items())",
+    "{c} = {a}.flatten()", "{n} = {a}.tolist()[1]", "{n} = {a}[2].item()", "print(*{a}, sep=';')",
+    "{c} = np.linspace({a}[0], {n}, 4)", "{c} = np.meshgrid({a}, {b})[0][1]", "shown({a}, {n})",
+    "shown([{a}], k={b})", "shown({{'k': ({a}, {n})}}.values())", "shown({n}, m.dtype)", "shown(later)",
+    "{c} = np.random.default_rng(2).normal({a})", "print(f'{{{a}}} {{{n}!r}} {{[{b}]}}')",
 )  # fmt: skip
 OF_BORDERS = """
 import copy
@@ -159,6 +164,10 @@ def passed(x, y):
 def touched(x):
     x[0] += 1
     return x
+
+
+def shown(x, k=None):
+    print(k, x if hasattr(x, "__len__") or isinstance(x, (int, float)) else type(x).__name__)
 
 
 def doubled(x):
