@@ -236,8 +236,7 @@ _SHAPE_METHODS = frozenset({"reshape", "transpose"})
 #: Methods whose arguments are numbers, which a library may give.
 _OF_NUMBERS = words("reshape transpose sum mean max min argmax argmin std var cumsum prod any all repeat")
 #: Methods that become a helper with the array as the first argument -> the name of the helper.
-_HELPERS = {"tolist": "_tolist", "item": "_item"}
-_OWN_METHODS = frozenset({"astype", "flatten", *_HELPERS})
+_HELPERS = {"astype": "_cast", "tolist": "_tolist", "item": "_item"}
 
 
 def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
@@ -345,7 +344,7 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> V
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     world, func = frame.world, node.func
     assert type(func) is cst.Attribute
-    if name in _OWN_METHODS:
+    if name in _HELPERS or name == "flatten":
         return _own_method(node, name, base, frame)
     function = world.table.functions[name]
     if any(_may_be_host(arg.value, frame) for arg in node.args) and name not in _OF_NUMBERS:
@@ -398,7 +397,7 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
         world.edit(node, _call_of(f"{world.tf}.cast", world.dtype_name(dtype)))
     elif name == "flatten":
         world.edit(node, _call_of(f"{world.tf}.reshape", "[-1]"))
-    elif base.only(*ARRAYS) and base.certain:
+    elif name != "astype" and base.only(*ARRAYS) and base.certain:
         world.edit(node.func.value, edits.to_numpy, CONVERTED)  # type: ignore[attr-defined]
     else:
         world.edit(node, edits.function_of(world.helper(_HELPERS[name])), _HELPERS[name])

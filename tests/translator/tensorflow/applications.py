@@ -144,6 +144,11 @@ def projects() -> dict[str, tuple[Files, dict[str, Result]]]:
     return found
 
 
+def changed_projects() -> list[str]:
+    """The names of the projects of which something is translated."""
+    return [name for name, (_, made) in projects().items() if any(one.changed for one in made.values())]
+
+
 def translated_projects() -> list[str]:
     """The names of the projects of which no module is refused."""
     return [name for name, (_, made) in projects().items() if not any(refusals(one) for one in made.values())]

@@ -125,6 +125,6 @@ def every_translation() -> list[tuple[str, str | dict[str, str], str | dict[str,
     ]
     made += [
         (f"application: {name}", *applications.project_program(name))
-        for name in applications.translated_projects()
+        for name in applications.changed_projects()
     ]
     return made + [(name, files, texts) for name, (files, texts) in every_project().items()]
