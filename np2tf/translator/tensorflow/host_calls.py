@@ -14,6 +14,7 @@ from np2tf.translator.tensorflow.numpy_table import (
     ArgumentValues,
     Function,
     in_new_memory,
+    may_view,
     result,
     several,
 )
@@ -193,7 +194,8 @@ def method_on_host(node: cst.Call, name: str, base: Value, frame: Frame) -> Valu
     world.edit(node, edits.wrap_in(world.helper("_drawn")), "_drawn")
     if name in ("argsort", "argpartition"):
         return array("int64", base.rank, [node]).doubtful(base)
-    return array(None, None, [node], scalar=True).doubtful(base)
+    memory = [node, *(base.memory if may_view(name) else ())]
+    return array(None, None, memory, scalar=True).doubtful(base)
 
 
 def _is(arg: cst.Arg, name: str) -> bool:

@@ -520,6 +520,7 @@ def writes_of(node: cst.CSTNode, frame: Frame) -> bool:
 def converted(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode) -> Value:
     """Convert what is bound to a place that holds what is NumPy's."""
     if not value.may_be_tensor:
+        want_arrays(value, frame)
         return value
     node = _bound_expression(target, statement)
     if node is None or writes_of(node, frame):
@@ -581,12 +582,27 @@ def augment_host(node: cst.AugAssign, old: Value, right: Value, frame: Frame) ->
 
 def imported_modules(node: cst.Import | cst.ImportFrom, world: World) -> list[Value]:
     """Return the modules of the program that a statement imports, or from which it imports names."""
+    if any(node in walk(up.body) for up in world.facts.parents.above(node) if is_for_types(up)):  # type: ignore[attr-defined]
+        return []
     names = [] if isinstance(node.names, cst.ImportStar) else [alias.evaluated_name for alias in node.names]
     if isinstance(node, cst.ImportFrom):
         module = module_name_of(node)
         names = [module, *(module_below(module, name) for name in names)]
     modules = [world.program.module(name, world.file) for name in names]
     return [module for module in modules if module is not None]
+
+
+def is_for_types(node: cst.CSTNode) -> bool:
+    """Return whether a node is `if TYPE_CHECKING:` with imports alone, which only type checkers enter."""
+    name = dotted_name(node.test) if isinstance(node, cst.If) else None
+    if name is None or name.rpartition(".")[2] != "TYPE_CHECKING":
+        return False
+    lines = node.body.body  # type: ignore[attr-defined]
+    imports = (cst.Import, cst.ImportFrom)
+    return all(
+        isinstance(line, cst.SimpleStatementLine) and all(isinstance(one, imports) for one in line.body)
+        for line in lines
+    )
 
 
 def module_below(module: str, name: str) -> str:

@@ -304,6 +304,8 @@ class Summary:
     """Of these, the parameters that may be numbers, which the function binds to other numbers."""
     attribute_writes: set[AttributeKey] = field(default_factory=set)
     """The attributes whose arrays the function, or a function that it calls, writes to."""
+    keeps: set[tuple[str, AttributeKey]] = field(default_factory=set)
+    """The parameters whose arrays attributes keep, and these attributes."""
     owner: cst.ClassDef | None = None
     """The class, if the function is a method."""
     returns_value: bool = False

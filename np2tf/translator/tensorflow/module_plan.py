@@ -89,14 +89,12 @@ def follow(program: Program) -> None:
 
 def _stay_with_imports(world: World) -> None:
     """Let the modules that a module imports stay as they are, as the module itself does."""
-    program = world.program
     imports: list[cst.Import | cst.ImportFrom] = [
         *world.facts.nodes(cst.Import),
         *world.facts.nodes(cst.ImportFrom),
     ]
     for node in imports:
         for module in imported_modules(node, world):
-            program.record_import(world.file, module, node)
             stay_with(module, world)
 
 

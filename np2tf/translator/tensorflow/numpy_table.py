@@ -528,12 +528,17 @@ def result(function: Function, arguments: ArgumentValues, node: cst.CSTNode) -> 
     return in_new_memory(RESULTS[function.result](arguments), node, function, values)
 
 
+def may_view(name: str) -> bool:
+    """Return whether the result of a function or method of NumPy may be a view of an argument."""
+    rule = rules.find(f"numpy.{name}")
+    return name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
+
+
 def in_new_memory(output: Value, node: cst.CSTNode, function: Function, values: Sequence[Value]) -> Value:
     """Return a result in memory of its own, each array in it in another, and in that of a viewed argument."""
     if not output.may("array", "list", "tuple"):
         return output.doubtful(*values)
-    rule = rules.find(f"numpy.{function.name}")
-    is_view = function.name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
+    is_view = may_view(function.name)
     if function.name == "einsum" and len(values) == 2:  # It transposes an array alone, or takes its diagonal.
         is_view = True
     shared = frozenset(root for value in values if is_view for root in value.memory)

@@ -10,7 +10,7 @@ import libcst as cst
 
 from np2tf.translator.facts.dataflow import block, reads
 from np2tf.translator.tensorflow.borders import Borders
-from np2tf.translator.tensorflow.hosts import as_host, to_host
+from np2tf.translator.tensorflow.hosts import as_host, to_host, want_arrays
 from np2tf.translator.tensorflow.model import (
     AttributeKey,
     ClassFacts,
@@ -61,14 +61,23 @@ def read_attribute(node: cst.Attribute, base: Value, frame: Frame) -> Value:
 
 def set_attribute(key: AttributeKey, value: Value, frame: Frame) -> None:
     """Follow the binding of an attribute to a value."""
-    classes, root = frame.world.program.classes, attribute_root(key)
-    classes.learn(key, value)
-    classes.keep(key, value.memory)
-    if not value.memory:
-        return
-    for name, other_value in list(frame.env.items()):
-        if not other_value.memory.isdisjoint(value.memory) and root not in other_value.memory:
-            frame.bind(name, replace(other_value, memory=other_value.memory | {root}))
+    frame.world.program.classes.learn(key, value)
+    if frame.world.program.borders.has("attribute", *key):
+        want_arrays(value, frame)
+    _keep(key, value.memory, frame)
+
+
+def _keep(key: AttributeKey, memory: frozenset[object], frame: Frame) -> None:
+    """Record that an attribute keeps arrays: the names that hold them share the attribute's memory."""
+    frame.world.program.classes.keep(key, memory)
+    root, summary = attribute_root(key), frame.summary
+    for name, value in list(frame.env.items()):
+        if not value.memory.isdisjoint(memory) and root not in value.memory:
+            frame.bind(name, replace(value, memory=value.memory | {root}))
+    parameters = {one[2] for one in memory if isinstance(one, tuple) and one[:2] == ("param", frame.function)}
+    if summary is not None and not summary.keeps.issuperset((name, key) for name in parameters):
+        summary.keeps.update((name, key) for name in parameters)
+        frame.world.note_change()
 
 
 def exchange_attributes(keys: Sequence[AttributeKey], values: Sequence[Value], frame: Frame) -> None:
@@ -417,12 +426,13 @@ def holds_host(function: cst.FunctionDef, name: str, borders: Borders) -> bool:
 
 def _argument(arg: cst.Arg, value: Value, name: str | None, function: cst.FunctionDef, frame: Frame) -> Value:
     """Return the value of an argument, after its conversion if the parameter holds what is NumPy's."""
-    if not value.may_be_tensor:
-        return value
     borders = frame.world.program.borders
     star = function.params.star_arg
     rest = [*parameter_names(function), *([star.name.value] if type(star) is cst.Param else [])]
     if not any(holds_host(function, parameter, borders) for parameter in (rest if name is None else [name])):
+        return value
+    if not value.may_be_tensor:
+        want_arrays(value, frame)
         return value
     to_host(arg.value, value, frame)
     return as_host(value)
@@ -450,6 +460,9 @@ def run_function(
     """Return the value of one run of a function of the program."""
     summary = frame.world.summary(function)
     learn_arguments(summary, arguments, frame)
+    for name, key in list(summary.keeps):
+        if name in arguments:
+            _keep(key, arguments[name].memory, frame)
     follow_effects(node, summary, arguments, frame)
     return _for_caller(summary, arguments, node, frame)
 

@@ -15,6 +15,7 @@ from np2tf.translator.tensorflow.hosts import (
     as_host,
     converted,
     host,
+    is_for_types,
     module_below,
     module_name_of,
     stay,
@@ -548,7 +549,7 @@ def _if(node: cst.If, frame: Frame) -> bool:
     test_value = frame.evaluate(node.test)
     before = dict(frame.env)
     frame.world.passages[node] = Passage(frame, before, test_value)
-    first = run(block(node.body), frame)
+    first = not is_for_types(node) and run(block(node.body), frame)
     after_first: Env | None = frame.env if first else None
     frame.env = before
     second = run(block(node.orelse), frame)

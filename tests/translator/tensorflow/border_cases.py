@@ -20,6 +20,27 @@ def rk4(f, y, h):
 def decay(y):
     return -0.5 * y
 """
+KEEPERS = """\
+class Box:
+    def __init__(self):
+        self.kept = []
+        self.count = 1
+
+    def store(self, p):
+        self.kept.append(p)
+
+    def put(self, p, k):
+        p[k] = self.count
+
+
+class Keep:
+    def __init__(self, z):
+        self.z = z
+
+
+def made(z):
+    return Keep(z)
+"""
 PARTLY = {
     "a library that reads": (
         "import json\n"
@@ -248,5 +269,25 @@ PARTLY = {
     "a generator's shuffle of a list": main_of(
         "rng = np.random.default_rng(0)\nheld = [np.ones(2), np.zeros(2), np.arange(2.0)]\n"
         "rng.shuffle(held)\nheld[0][0] = 5\nreturn held, np.sin(np.ones(2))"
+    ),
+    "arrays that objects keep": main_of(
+        "v, w, x = np.ones(2), np.arange(2.0), np.ones(2)\nbox, first, second = Box(), Keep(v), made(w)\n"
+        "box.store(x)\nv += 1\nw[0] = 9\nx[:] = 7\nreturn box.kept, first.z, second.z, np.sin(np.ones(2))",
+        KEEPERS,
+    ),
+    "what an object keeps gets to NumPy and back": main_of(
+        "u, v = np.arange(2.0), np.array([2.0, 0.5])\nnp.put(u, [0], 3)\nbox = Box()\nbox.store(v + 1)\n"
+        "w = box.kept[-1] if box.kept else u\nbox.put(w, 1)\nreturn box.kept, np.sin(np.ones(2))",
+        KEEPERS,
+    ),
+    "an array of NumPy's that a function passes on": main_of(
+        "v, u = np.array([2.0, 0.5]), np.ones(2)\nw = sorted([v, u], key=len)[0]\napplied(touched, w)\n"
+        "return v, u, np.sin(np.ones(2))",
+        "import functools\n\n\n@functools.wraps(len)\ndef touched(x):\n    x[0] += 1\n\n\n"
+        "def applied(f, x):\n    return f(x)\n",
+    ),
+    "a view of a method that NumPy has": main_of(
+        "u, v = np.arange(4.0), np.ones(3)\na, b = u.ravel(order='F'), v.ravel(order='A')\nu[1] = 7\nb += 1\n"
+        "return a, u, b, v, np.sin(np.ones(2))"
     ),
 }

@@ -13,8 +13,8 @@ from tests.translator.tensorflow.applications import (
     changed_kernels,
     changed_projects,
     kernels,
-    translated_kernels,
     projects,
+    translated_kernels,
     translated_projects,
 )
 from tests.translator.tensorflow.programs import fixtures, reasons, translated_fixtures
