@@ -215,9 +215,10 @@ class _Planner:
 
     def is_on_arrays(self, node: cst.For | cst.While) -> bool:
         """Return whether something in a loop is an operation on arrays."""
-        decisions = self.world.decisions
+        decisions, values = self.world.decisions, self.world.values
         return any(
-            inner_node in decisions and bool(decisions[inner_node].edits)
+            (inner_node in decisions and bool(decisions[inner_node].edits))
+            or (inner_node in values and values[inner_node].only(*ARRAYS))
             for statement in block(node.body)
             for inner_node in walk(statement)
         )
