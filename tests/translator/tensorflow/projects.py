@@ -106,6 +106,13 @@ TRANSLATED: dict[str, Files] = {
             "from shapes import Box",
         ),
     },
+    "an import that only type checkers run": {
+        "boxes.py": "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n\n"
+        "import numpy as np\n\nif TYPE_CHECKING:\n    from program import Plan\n\n\n"
+        "def size(plan: Plan, x: np.ndarray) -> float:\n    return np.sqrt(x).sum() * plan.scale\n",
+        "program.py": "import numpy as np\nfrom boxes import size\n\n\nclass Plan:\n    scale = 2.0\n\n\n"
+        "def main():\n    return size(Plan(), np.arange(4.0))\n",
+    },
     "modules in a folder": {
         "tools/first.py": "import numpy as np\nfrom second import half\n\n\n"
         "def f(x):\n    return half(np.sin(x))\n",
