@@ -43,11 +43,20 @@ def passed_to(path: str) -> Edit:
     return edit
 
 
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Return an operation without parentheses around it, which an argument of a call does not need."""
+    if not isinstance(node, (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison, cst.BooleanOperation)):
+        return node
+    spaces = [*(one.whitespace_after for one in node.lpar), *(one.whitespace_before for one in node.rpar)]
+    is_plain = all(isinstance(space, cst.SimpleWhitespace) for space in spaces)
+    return node.with_changes(lpar=[], rpar=[]) if is_plain else node
+
+
 def wrap_in(path: str) -> Edit:
     """Return an edit that makes an expression the argument of a call."""
 
     def edit(updated_node: cst.BaseExpression) -> cst.BaseExpression:
-        return expression("{f}({x})", f=name_node(path), x=updated_node)
+        return expression("{f}({x})", f=name_node(path), x=bare(updated_node))
 
     return edit
 

@@ -417,10 +417,7 @@ def _call_of(path: str, argument: str) -> edits.Edit:
 
     def edit(updated_node: cst.Call) -> cst.BaseExpression:
         assert isinstance(updated_node.func, cst.Attribute)
-        x = updated_node.func.value
-        if isinstance(x, (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison)):
-            x = x.with_changes(lpar=[], rpar=[])
-        x = edits.argument(x)
+        x = edits.argument(edits.bare(updated_node.func.value))
         return expression("{f}({x}, {argument})", f=name_node(path), x=x, argument=expression(argument))
 
     return edit
