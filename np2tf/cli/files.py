@@ -310,12 +310,12 @@ def write(path: Path, data: bytes, like: Path | None = None) -> None:
 
 
 def replace_file(path: Path, before: bytes, after: bytes) -> None:
-    """Write a file that has been read before.
+    """Write a file that has been read before; a new file if `before` is empty.
 
     Raises:
         OSError: the file does not have the bytes `before` any more, or cannot be written. It stays as it is.
     """
-    if path.read_bytes() != before:
+    if (path.read_bytes() if before or path.exists() else b"") != before:
         raise OSError(None, "it changed while np2tf was working on it")
     write(path, after)
 

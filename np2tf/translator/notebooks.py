@@ -107,7 +107,8 @@ _APART = re.compile(
     r"%?(?:cd|ls|pwd|pip|conda|mkdir|rm|cp|mv|cat))\b)[^{$]*$"
 )
 _TARGET = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*[%!]")
-_NAME = "np2tf_magic_"
+#: The names of magics in the program begin with this.
+MAGIC = "np2tf_magic_"
 
 
 class NoPlaceError(Exception):
@@ -139,7 +140,7 @@ class Magics:
             number = error - 1 if error - 1 in candidates else candidates[0]
             candidates.remove(number)
             originals[number] = lines[number]
-            lines[number] = _indent(lines[number]) + _NAME
+            lines[number] = _indent(lines[number]) + MAGIC
         for number in sorted(originals):
             lines[number] = self._stand_in(originals[number])
         return "\n".join(lines)
@@ -156,14 +157,14 @@ class Magics:
             numbers.append(number)
             return line
 
-        stand_in = re.compile(rf"^([ \t]*)[^\n]*?\b{_NAME}(\d+)\b[^\n]*$", re.MULTILINE)
+        stand_in = re.compile(rf"^([ \t]*)[^\n]*?\b{MAGIC}(\d+)\b[^\n]*$", re.MULTILINE)
         texts = [stand_in.sub(original, text) for text in cells]
         if numbers != list(range(len(self.lines))):
             raise NoPlaceError("a magic would be lost, or run in another order")
         return texts
 
     def _stand_in(self, line: str) -> str:
-        name = f"{_NAME}{len(self.lines)}"
+        name = f"{MAGIC}{len(self.lines)}"
         self.lines.append(line)
         # Most magics can read and do anything. `exec` says that to the translator.
         value = f"print({name})" if _APART.match(line) else f"exec({name})"

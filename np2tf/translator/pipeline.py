@@ -15,6 +15,7 @@ from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.sources.candidates import is_candidate
 from np2tf.translator.sources.options import Options
 from np2tf.translator.tensorflow import module_plan as tensorflow_target
+from np2tf.translator.tensorflow.array_users import takes_arrays
 from np2tf.translator.tree.alignment import aligned_spaces, realign
 from np2tf.translator.tree.line_breaks import break_lines
 from np2tf.translator.tree.nodes import forget
@@ -66,6 +67,8 @@ class Result:
     facts: Facts | None = field(default=None, repr=False, compare=False)
     """The facts of the input, unless it is no candidate or cannot be read."""
     suppressed_findings: list[Diagnostic] = field(default_factory=list)
+    shared_module: tuple[str, str] | None = None
+    """The path and the text of the module with the helpers that several files import."""
 
 
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
@@ -96,12 +99,14 @@ def translate(source: Source, options: Options) -> Result:
     forget()
     try:
         facts = Facts.of(source.module, source.path, options.reexports, leaves_foreign=options.leaves_foreign)
+        is_guess = False
         if options.target == "np2tf":
             has_work = import_statements.has_translations(
                 facts, options.passed_on
             ) or staged_functions.has_staged_functions(facts, options)
         else:
-            has_work = facts.imports.imports_numpy and not tensorflow_target.is_translated(facts)
+            is_guess = not facts.imports.imports_numpy
+            has_work = takes_arrays(facts) if is_guess else not tensorflow_target.is_translated(facts)
         if not has_work and not options.everything:
             if options.target == "np2tf":
                 names.report_only(facts, report)
@@ -111,6 +116,8 @@ def translate(source: Source, options: Options) -> Result:
             plan.tnp_name = import_statements.name_for_tnp(facts)
         for rewrite in TARGETS[options.target]:
             rewrite(facts, plan, report, options)
+        if is_guess and any(finding.severity == "error" for finding in report):
+            return Result(before, facts=facts)
         return result_of(source, facts, plan, report, options)
     except RecursionError:
         report.add("NP2TF903", 1, 1)

@@ -11,42 +11,50 @@ Nothing imports this file.
 import tensorflow as tf
 
 
-def _for_loop(numbers, step, state, lists=()):
-    """The state after `for i in numbers: state = step(i, *state, *lists)`; rounds may append to the lists."""
-    if getattr(_as_graph, "is_tracing", False) and not tf.executing_eagerly():
-        state = _python_rounds(numbers[: 1 if len(numbers) > 4 else 4], step, state, lists)
-        return tuple(_for_in_graph(numbers[1:], step, state, [])[0]) if len(numbers) > 4 else state
-    if len(numbers) < 64 or not _may_be_graph(step):
-        return _python_rounds(numbers, step, state, lists)
-    _as_graph.is_waiting = True
-    try:
-        state = _python_rounds(numbers[:1], step, state, lists)
-        counts = [len(one) for one in lists]
-        state = _python_rounds(numbers[1:2], step, state, lists)
-    finally:
-        _as_graph.is_waiting = False
-    appended = [one[count:] for one, count in zip(lists, counts)]
-    graph = _as_graph(lambda *held: _for_in_graph(numbers[2:], step, held, appended), step, state)
-    if graph is None:
-        return _python_rounds(numbers[2:], step, state, lists)
-    state, rows = graph(*state)
-    for one, columns in zip(lists, rows):
+def _for_loop(numbers, step, state):
+    """The state after `for i in numbers: state = step(i, *state)`; a long loop becomes a graph."""
+    for number in numbers[:2]:
+        state = step(number, *state)
+    rest = numbers[2:]
+    if not tf.executing_eagerly():
+        return _for_in_graph(rest, step, state)
+    made = _as_graph(lambda *now: _for_in_graph(rest, step, now), step, state) if len(rest) > 61 else None
+    for number in rest if made is None else ():
+        state = step(number, *state)
+    return state if made is None else made
+
+
+def _collecting_loop(numbers, step, state, lists):
+    """The state after `for i in numbers: state = step(i, *state, *lists)`; rounds append to the lists."""
+    for number in numbers[:1]:
+        state = step(number, *state, *lists)
+    counts = [len(one) for one in lists]
+    for number in numbers[1:2]:
+        state = step(number, *state, *lists)
+    rest, rows = numbers[2:], [one[count:] for one, count in zip(lists, counts)]
+    made = (
+        _as_graph(lambda *now: _for_and_rows(rest, step, now, rows), step, state) if len(rest) > 61 else None
+    )
+    if made is None:
+        for number in rest:
+            state = step(number, *state, *lists)
+        return state
+    for one, columns in zip(lists, made[1]):
         for items in zip(*map(tf.unstack, columns)):
             one.extend(items)
-    return tuple(state)
+    return made[0]
 
 
 def _while_loop(test, step, state):
-    """The state after `while test(*state): state = step(*state)`."""
-    if getattr(_as_graph, "is_tracing", False) and not tf.executing_eagerly():
-        return tuple(_while_in_graph(test, step, state))
+    """The state after `while test(*state): state = step(*state)`; a long loop becomes a graph."""
+    if not tf.executing_eagerly():
+        return _while_in_graph(test, step, state)
     count = 0
     while test(*state):
         state, count = step(*state), count + 1
-        if count == 32 and _may_be_graph(step):
-            graph = _as_graph(lambda *held: _while_in_graph(test, step, held), step, state)
-            if graph is not None:
-                return tuple(graph(*state))
+        made = _as_graph(lambda *now: _while_in_graph(test, step, now), step, state) if count == 32 else None
+        if made is not None:
+            return made
     return state
 
 
@@ -61,87 +69,73 @@ def _cond(test, then, otherwise, state):
         _require_same(made[-1], made[0])
         return made[-1]
 
-    _require_same([test], [tf.TensorSpec([], test.dtype)])
-    return tf.cond(tf.cast(test, tf.bool), lambda: branch(then), lambda: branch(otherwise))
-
-
-def _python_rounds(numbers, step, state, lists):
-    """The state after some rounds in Python."""
-    for number in numbers:
-        state = step(number, *state, *lists)
-    return state
-
-
-def _may_be_graph(step):
-    """Whether rounds may become a graph: they have not failed to, and no loop around them is about to."""
-    is_waiting = getattr(_as_graph, "is_waiting", False)
-    return tf.executing_eagerly() and not is_waiting and step.__code__ not in getattr(_as_graph, "failed", ())
+    test = tf.reshape(tf.cast(test, tf.bool), [])
+    return tf.cond(test, lambda: branch(then), lambda: branch(otherwise))
 
 
 def _as_graph(rounds, step, state):
-    """Rounds as a graph over such a state; None where that would not be the same."""
-    _as_graph.is_tracing = True
+    """The state after rounds as a graph; None where a dtype or shape changes, or Python asks for a value."""
+    failed = _as_graph.__dict__.setdefault("failed", set())
+    is_fit = step.__code__ not in failed and all(map(tf.is_tensor, state))
     try:
-        _require_same(state, state)
-        specs = [tf.TensorSpec(one.shape, one.dtype) for one in state]
-        return tf.function(rounds, autograph=False).get_concrete_function(*specs)
+        return tf.function(rounds, autograph=False)(*state) if is_fit else None
     except Exception:
-        _as_graph.failed = {*getattr(_as_graph, "failed", ()), step.__code__}
+        failed.add(step.__code__)
         return None
-    finally:
-        _as_graph.is_tracing = False
 
 
-def _for_in_graph(numbers, step, state, appended):
-    """The state after the rounds of a `tf.while_loop`, and for each list the rows that they append to it."""
+def _for_in_graph(numbers, step, state):
+    """The state after the rounds of a `tf.while_loop`."""
+
+    def body(done, *now):
+        made = step(numbers.start + numbers.step * done, *now)
+        _require_same(made, now)
+        return (done + 1, *made)
+
     _require_same(state, state)
-    count = len(numbers)
-    rows = [
-        [tf.TensorArray(one.dtype, count, element_shape=one.shape) for one in items] for items in appended
+    return tf.while_loop(lambda done, *_: done < len(numbers), body, (tf.constant(0, tf.int64), *state))[1:]
+
+
+def _for_and_rows(numbers, step, state, rows):
+    """The state after the rounds of a `tf.while_loop`, and for each list the rows that they append to it."""
+    arrays = [
+        [tf.TensorArray(one.dtype, len(numbers), element_shape=one.shape) for one in items] for items in rows
     ]
 
-    def body(done, state, rows):
-        lists = [[] for _ in appended]
+    def body(done, state, arrays):
+        lists = [[] for _ in rows]
         made = step(numbers.start + numbers.step * done, *state, *lists)
-        _require_same(made, state)
-        for items, before in zip(lists, appended):
-            _require_same(items, before)
-        place = tf.cast(done, tf.int32)
-        rows = [[row.write(place, item) for row, item in zip(*pair)] for pair in zip(rows, lists)]
-        return done + 1, tuple(made), rows
+        for these, those in zip([made, *lists], [state, *rows]):
+            _require_same(these, those)
+        pairs = zip(arrays, lists)
+        arrays = [[array.write(tf.cast(done, tf.int32), one) for array, one in zip(*pair)] for pair in pairs]
+        return done + 1, tuple(made), arrays
 
-    first = tf.constant(0, tf.int64)
-    _, state, rows = tf.while_loop(lambda done, *_: done < count, body, (first, tuple(state), rows))
-    return state, [[row.stack() for row in columns] for columns in rows]
+    before = (tf.constant(0, tf.int64), tuple(state), arrays)
+    _, state, arrays = tf.while_loop(lambda done, *_: done < len(numbers), body, before)
+    return state, [[array.stack() for array in items] for items in arrays]
 
 
 def _while_in_graph(test, step, state):
     """The tensors after a `tf.while_loop`."""
-    _require_same(state, state)
-
-    def keep_going(*now):
-        tested = test(*now)
-        _require_same([tested], [tf.TensorSpec([], tested.dtype)])
-        return tf.cast(tested, tf.bool)
 
     def body(*now):
         made = step(*now)
         _require_same(made, now)
-        return made
+        return tuple(made)
 
-    return tf.while_loop(keep_going, body, tuple(state))
+    _require_same(state, state)
+    return tf.while_loop(lambda *now: tf.reshape(tf.cast(test(*now), tf.bool), []), body, tuple(state))
 
 
 def _require_same(made, before):
     """Fail unless all are tensors like those before, and every shape in the graph is known."""
-    if len(made) != len(before) or not all(map(tf.is_tensor, made)):
-        raise TypeError("not a tensor")
-    for one, other in zip(made, before):
-        if one.dtype != other.dtype or not one.shape.is_fully_defined() or one.shape != other.shape:
-            raise TypeError("another dtype or shape")
-    for operation in [] if tf.executing_eagerly() else tf.compat.v1.get_default_graph().get_operations():
-        if not all(one.shape.is_fully_defined() for one in operation.outputs):
-            raise TypeError("a shape that depends on values")
+    operations = tf.compat.v1.get_default_graph().get_operations()
+    is_known = all(one.shape.is_fully_defined() for operation in operations for one in operation.outputs)
+    if len(made) != len(before) or not all(map(tf.is_tensor, made)) or not is_known:
+        raise TypeError("a shape that depends on values, or no tensor")
+    if any(one.dtype != other.dtype or one.shape != other.shape for one, other in zip(made, before)):
+        raise TypeError("another dtype or shape")
 
 
 def _own_error(error):

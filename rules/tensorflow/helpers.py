@@ -24,11 +24,10 @@ def _pair(x, y):
 
 def _array(object, dtype=None):
     """A new array; Python's numbers beside arrays count as float64 and int64, as NumPy takes them."""
-    if dtype is None and not tf.is_tensor(object):
-        leaves = tf.nest.flatten(object)
-        if any(tf.is_tensor(one) for one in leaves):
-            made = [one if tf.is_tensor(one) else tnp.asarray(one) for one in leaves]
-            object = tf.nest.pack_sequence_as(object, [tf.cast(one, tnp.result_type(*made)) for one in made])
+    leaves = tf.nest.flatten(object)
+    if dtype is None and any(map(tf.is_tensor, leaves)):
+        leaves = [tnp.asarray(one) for one in leaves]
+        object = tf.nest.pack_sequence_as(object, [tf.cast(one, tnp.result_type(*leaves)) for one in leaves])
     return tnp.array(object, dtype=dtype)
 
 
@@ -313,23 +312,20 @@ def _nonzero(a):
     return tuple(tnp.nonzero(a))
 
 
-def _with_values(a, axis):
-    """The array, where an extremum of it exists."""
-    a = tnp.asarray(a)
-    axes = range(len(a.shape)) if axis is None else axis if isinstance(axis, (tuple, list)) else [axis]
-    if any(a.shape[one] == 0 for one in axes) and 0 in a.shape:
-        raise ValueError("zero-size array to reduction operation which has no identity")
-    return a
-
-
 def _max(a, axis=None, keepdims=False):
     """The largest values; an error where there are none."""
-    return tnp.max(_with_values(a, axis), axis=axis, keepdims=keepdims)
+    most = tnp.max(a, axis=axis, keepdims=keepdims)
+    if 0 in tnp.asarray(a).shape and 0 not in most.shape:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    return most
 
 
 def _min(a, axis=None, keepdims=False):
     """The smallest values; an error where there are none."""
-    return tnp.min(_with_values(a, axis), axis=axis, keepdims=keepdims)
+    least = tnp.min(a, axis=axis, keepdims=keepdims)
+    if 0 in tnp.asarray(a).shape and 0 not in least.shape:
+        raise ValueError("zero-size array to reduction operation minimum which has no identity")
+    return least
 
 
 def _amax(a, axis=None, keepdims=False):
@@ -403,35 +399,27 @@ def _median(a, axis=None):
 
 def _arange(start, stop=None, step=1, dtype=None):
     """Evenly spaced values, each from its number: sums of steps would drift."""
-    if stop is None:
-        start, stop = 0, start
-    start, stop, step = (float(one) if _is_float(one) else int(one) for one in (start, stop, step))
-    count = max(0, int(tf.math.ceil(tf.constant((stop - start) / step, tf.float64))))
-    if all(isinstance(one, int) for one in (start, stop, step)):
-        count = max(0, -((start - stop) // step))
-        made = start + step * tf.range(count, dtype=tf.int64)
-    else:
-        delta = (start + step) - start
-        made = tf.constant(start, tf.float64) + delta * tf.cast(tf.range(count), tf.float64)
-    return made if dtype is None else tf.cast(made, tf.as_dtype(tnp.zeros(0, dtype).dtype))
+    start, stop = (0, start) if stop is None else (start, stop)
+    start, stop, step = (_number(one) for one in (start, stop, step))  # [tensors]
+    count = max(0, -int((start - stop) / step // 1))
+    made = start + ((start + step) - start) * tf.range(count, dtype=tnp.asarray(start + stop + step).dtype)
+    return made if dtype is None else tf.cast(made, tnp.zeros(0, dtype).dtype)
 
 
-def _is_float(number):
-    """Whether a number is a float, of Python or in an array without axes."""
-    return number.dtype.is_floating if tf.is_tensor(number) else isinstance(number, float)
+def _number(x):
+    """A number of Python's, from one that may be in an array without axes."""
+    if not tf.is_tensor(x):
+        return float(x) if isinstance(x, float) else int(x)
+    if x.dtype == tf.float32:
+        raise TypeError("values between numbers of single precision are not translated")
+    return x.numpy().item()
 
 
 def _linspace(start, stop, num=50, endpoint=True):
     """Evenly spaced values between two numbers; the last is exactly the stop."""
-    if len(tnp.asarray(start).shape) or len(tnp.asarray(stop).shape):
-        raise TypeError("linspace between arrays is not translated")
-    start, stop, num = float(start), float(stop), int(num)
-    parts = num - 1 if endpoint else num
-    steps = tf.cast(tf.range(num), tf.float64)
-    if parts < 1:
-        return steps * (stop - start) + start
-    made = steps * ((stop - start) / parts) + start
-    return tf.concat([made[:-1], [tf.constant(stop, tf.float64)]], 0) if endpoint and num > 1 else made
+    start, stop, num = float(_number(start)), float(_number(stop)), _number(num)  # [tensors]
+    made = tf.range(num, dtype=tf.float64) * ((stop - start) / max(num - bool(endpoint), 1)) + start
+    return tf.concat([made[:-1], [stop]], 0) if endpoint and num > 1 else made
 
 
 def _trace(a):
@@ -444,16 +432,8 @@ def _trace(a):
 
 def _meshgrid(*xi, indexing="xy"):
     """Coordinates of a grid, each with the dtype of its own array."""
-    xi = [tnp.asarray(one) for one in xi]
-    return tuple(
-        tf.meshgrid(one, *[tf.zeros(other.shape, one.dtype) for other in xi[1:]], indexing=indexing)[0]
-        if k == 0
-        else tf.meshgrid(
-            *[one if j == k else tf.zeros(other.shape, one.dtype) for j, other in enumerate(xi)],
-            indexing=indexing,
-        )[k]
-        for k, one in enumerate(xi)
-    )
+    places = tf.meshgrid(*[tf.range(tf.size(one)) for one in xi], indexing=indexing)
+    return tuple(tf.gather(tf.reshape(tnp.asarray(one), [-1]), place) for one, place in zip(xi, places))
 
 
 def _take(a, indices, axis=None):
@@ -601,11 +581,6 @@ def _cast(x, dtype):
     return tf.cast(tnp.asarray(x), tnp.zeros(0, dtype).dtype)
 
 
-def _flatten(a):
-    """The elements as a vector."""
-    return tf.reshape(a, [-1])
-
-
 def _copy(x):
     """A copy of an array, or of a list or dictionary of a caller elsewhere."""
     return tnp.copy(x) if tf.is_tensor(x) else x.copy()
@@ -624,19 +599,33 @@ def _tolist(a):
 
 
 def _host(value):
-    """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's, as it is shown."""
-    if isinstance(value, dict):
-        return {key: _host(one) for key, one in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(_host(one) for one in value)
-    if isinstance(value, tf.DType):
-        return value.as_numpy_dtype(0).dtype
+    """A value with NumPy's numbers, arrays and dtypes in the place of TensorFlow's."""
+    if isinstance(value, dict):  # [dictionaries]
+        return {key: _host(one) for key, one in value.items()}  # [dictionaries]
+    if type(value) is type({}.values()):  # [views]
+        return dict(enumerate(map(_host, value))).values()  # [views]
+    if type(value) is type({}.items()):  # [views]
+        return _host(dict(value)).items()  # [views]
+    if type(value) in (list, tuple):  # [lists]
+        return type(value)(_host(one) for one in value)  # [lists]
+    if hasattr(value, "__next__") and type(value).__module__ == "builtins":  # [iterators]
+        return (_host(one) for one in value)  # [iterators]
+    if isinstance(value, tf.DType):  # [dtypes]
+        return value.as_numpy_dtype(0).dtype  # [dtypes]
     return value.numpy() if tf.is_tensor(value) else value
 
 
 def _drawn(value):
-    """What a random generator of NumPy's has drawn, as a tensor; Python's numbers stay."""
-    return tf.constant(value) if hasattr(value, "dtype") else value
+    """What NumPy has computed or drawn, as a tensor; Python's numbers stay."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and dtype.char not in "?ilqfdFD":
+        raise TypeError(f"arrays of {dtype} are not translated")
+    return value if dtype is None else tf.constant(value)
+
+
+def _on_host(f, /, *args, **keywords):
+    """What a function of NumPy's gives, with tensors in the place of arrays."""
+    return tf.nest.map_structure(_drawn, f(*map(_host, args), **{k: _host(v) for k, v in keywords.items()}))
 
 
 def _shuffled(shuffle, x, **keywords):
@@ -653,139 +642,86 @@ def _tensor(x):
     return x
 
 
-def _positions(x, key):
-    """Where the elements that a key chooses lie in the flat array."""
-    positions = tf.reshape(tf.range(x.shape.num_elements(), dtype=tf.int64), x.shape)
-    parts = key if isinstance(key, tuple) else (key,)
-    numbers = [_is_number(part) for part in parts]
-    if not any(numbers) or not all(one or type(part) in (int, slice) for one, part in zip(numbers, parts)):
-        return positions[key]
-    # The shape of a part is known in graphs only where the others are chosen before.
-    chosen = positions[tuple(slice(None) if one else part for one, part in zip(numbers, parts))]
-    axis = sum(one or type(part) is slice for one, part in zip(numbers, parts))
-    for number, part in zip(reversed(numbers), reversed(parts)):
-        axis -= number or type(part) is slice
-        if number:
-            chosen = tf.gather(chosen, _from_start(part, chosen.shape[axis]), axis=axis)
-    return chosen
-
-
-def _spread(value, shape, dtype):
-    """A value as it is written: with the array's dtype, over all elements that are written to."""
+def _of_kind(value, dtype):
+    """A value as a ufunc writes it to an array: floats are not written to integers."""
     value = tnp.asarray(value)
-    if value.dtype.is_complex and not dtype.is_complex:
-        raise TypeError("complex values are not written to real arrays")
-    while len(value.shape) > len(shape) and value.shape[0] == 1:
-        value = value[0]
-    return tf.broadcast_to(tf.cast(value, dtype), shape)
+    kinds = ["biufc".index(one.as_numpy_dtype(0).dtype.kind) for one in (value.dtype, dtype)]
+    if kinds[0] > kinds[1]:
+        raise TypeError(f"cannot write {value.dtype.name} into {dtype.name}")
+    return tf.cast(value, dtype)
 
 
-def _is_number(part):
-    """Whether a part of a key is a whole number in an array without axes."""
-    return tf.is_tensor(part) and part.dtype.is_integer and part.shape.rank == 0
-
-
-def _from_start(part, count):
-    """The number of an element, counted from the start."""
-    if tf.is_tensor(part):
-        part = tf.cast(part, tf.int64)
-        return tf.where(part < 0, part + count, part)
-    if not -count <= part < count:
-        raise IndexError(f"index {part} is out of bounds for axis with size {count}")
-    return part + count if part < 0 else part
-
-
-def _is_plain_slice(part):
-    """Whether a part of a key is a slice whose ends are known and whose step is one."""
-    ends = (part.start, part.stop, part.step) if type(part) is slice else (part,)
-    return len(ends) == 3 and part.step in (None, 1) and all(end is None or type(end) is int for end in ends)
-
-
-def _with_part(x, parts, value):
-    """The array after a write to the part that whole numbers and slices choose."""
-    begin, end, open_begin, open_end, single = [], [], 0, 0, 0
-    for axis, part in enumerate(parts):
-        if type(part) is int:
-            single |= 1 << axis
-            start, stop = part, part + 1 if part != -1 else None
-        else:
-            start, stop = part.start, part.stop
-        open_begin |= (start is None) << axis
-        open_end |= (stop is None) << axis
-        begin.append(start or 0)
-        end.append(stop or 0)
+def _set_slice(x, key, value):
+    """What `x` is after `x[key] = value`, for a key of whole numbers and slices."""
+    if not tf.is_tensor(x):  # [elsewhere] A list, a dictionary or a NumPy array of a caller elsewhere.
+        x[key] = value  # [elsewhere]
+        return x  # [elsewhere]
+    parts = key if isinstance(key, tuple) else (key,)
+    ends = [one.indices(n) if type(one) is slice else (one, one + 1, 1) for one, n in zip(parts, x.shape)]
+    shape = [len(range(*end)) for end, one in zip(ends, parts) if type(one) is slice] + x.shape[len(parts) :]
+    begin, end, strides = (tf.cast(tf.stack(column), tf.int64) for column in zip(*ends))
+    value = tf.broadcast_to(tf.cast(tnp.asarray(value), x.dtype), shape)
+    numbers = sum(1 << axis for axis, one in enumerate(parts) if type(one) is not slice)
     return tf.raw_ops.TensorStridedSliceUpdate(
-        input=x,
-        begin=begin,
-        end=end,
-        strides=[1] * len(parts),
-        value=value,
-        begin_mask=open_begin,
-        end_mask=open_end,
-        shrink_axis_mask=single,
+        input=x, begin=begin, end=end, strides=strides, value=value, shrink_axis_mask=numbers
     )
+
+
+def _set_where(x, mask, value):
+    """What `x` is after `x[mask] = value`, for one value."""
+    if not tf.is_tensor(x):  # [elsewhere] A NumPy array of a caller elsewhere.
+        x[mask] = value  # [elsewhere]
+        return x  # [elsewhere]
+    return tf.where(mask, tf.cast(tnp.asarray(value), x.dtype), x)
 
 
 def _set_item(x, key, value):
     """What `x` is after `x[key] = value`; where an element is chosen twice, the last value stays."""
-    if not tf.is_tensor(x):  # A list, a dictionary or a NumPy array of a caller elsewhere sees the write.
-        x[key] = value
+    if not tf.is_tensor(x):  # [elsewhere] A list, a dictionary or a NumPy array of a caller elsewhere.
+        x[key] = value  # [elsewhere]
+        return x  # [elsewhere]
+    places = tf.reshape(tf.range(x.shape.num_elements()), x.shape)[key]
+    value = tf.cast(tnp.asarray(value), x.dtype)
+    if not places.shape.num_elements():
         return x
-    parts = key if isinstance(key, tuple) else (key,)
-    numbers = [type(part) is int or _is_number(part) for part in parts]
-    if len(parts) == len(x.shape) and all(numbers):
-        place = [_from_start(part, count) for part, count in zip(parts, x.shape)]
-        return tf.tensor_scatter_nd_update(x, [place], tf.reshape(_spread(value, (), x.dtype), [1]))
-    if all(type(part) is int or _is_plain_slice(part) for part in parts):
-        return _with_part(x, parts, _spread(value, x[key].shape, x.dtype))
-    positions = _positions(x, key)
-    values = tf.reshape(_spread(value, positions.shape, x.dtype), [-1])
-    positions = tf.reshape(positions, [-1])
-    flat = tf.reshape(x, [-1])
-    basic = (slice, type(None), type(...))
-    if all(type(part) in basic or is_number for part, is_number in zip(parts, numbers)):
-        return tf.reshape(tf.tensor_scatter_nd_update(flat, positions[:, None], values), x.shape)
-    order = tf.range(tf.size(positions), dtype=tf.int64)
-    last = tf.math.unsorted_segment_max(order, positions, tf.size(flat))
-    written = tf.boolean_mask(tf.range(tf.size(flat)), last >= 0)
-    chosen = tf.gather(values, tf.gather(last, written))
-    return tf.reshape(tf.tensor_scatter_nd_update(flat, written[:, None], chosen), x.shape)
-
-
-def _kind(dtype):
-    """The place of a dtype among truth values, integers, floats and complex numbers."""
-    return 0 if dtype == tf.bool else 1 if dtype.is_integer else 2 if dtype.is_floating else 3
+    value = tf.reshape(tf.broadcast_to(value, places.shape), [-1])
+    order = tf.range(places.shape.num_elements())
+    last = tf.math.unsorted_segment_max(order, tf.reshape(places, [-1]), x.shape.num_elements())
+    value = tf.reshape(tf.gather(value, tf.maximum(last, 0)), x.shape)
+    return tf.where(tf.reshape(last >= 0, x.shape), value, x)
 
 
 def _updated(old, new):
     """What `x += v` leaves in x, for old x and new x + v: an array keeps its dtype and shape."""
+    if hasattr(old, "__iadd__") or hasattr(old, "__ior__"):  # [elsewhere] An array of a caller elsewhere.
+        old[...] = _of_kind(new, tf.as_dtype(old.dtype)).numpy()  # [elsewhere]
+        return old  # [elsewhere]
     if not tf.is_tensor(old) or not len(old.shape):
         return new
-    new = tnp.asarray(new)
-    if new.shape != old.shape:
+    if tnp.asarray(new).shape != old.shape:
         raise ValueError("non-broadcastable output operand")
-    if _kind(new.dtype) > _kind(old.dtype):
-        raise TypeError(f"cannot write {new.dtype.name} into {old.dtype.name}")
-    return tf.cast(new, old.dtype)
+    return _of_kind(new, old.dtype)
+
+
+def _update_slice(x, key, new):
+    """What `x` is after `x[key] += v`, for new x[key] + v, and a key of whole numbers and slices."""
+    if type(x) in (list, dict) and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")):  # [elsewhere]
+        raise TypeError("an object in a container is not changed in place")  # [elsewhere]
+    return _set_slice(x, key, _updated(x[key], new))
 
 
 def _update_item(x, key, new):
     """What `x` is after `x[key] += v`, for new x[key] + v."""
-    is_container = not tf.is_tensor(x) and not hasattr(x, "dtype")
-    if is_container and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")):
-        raise TypeError("an object in a container is not changed in place")
+    if type(x) in (list, dict) and (tf.is_tensor(x[key]) or hasattr(x[key], "__iadd__")):  # [elsewhere]
+        raise TypeError("an object in a container is not changed in place")  # [elsewhere]
     return _set_item(x, key, _updated(x[key], new))
 
 
 def _scattered(x, indices, values, function):
     """The array after a ufunc's `at`: every time that an index occurs counts."""
-    x = _tensor(x)
-    positions = _positions(x, indices)
-    values = tnp.asarray(values)
-    if _kind(values.dtype) > _kind(x.dtype):
-        raise TypeError(f"cannot write {values.dtype.name} into {x.dtype.name}")
-    values = tf.reshape(_spread(values, positions.shape, x.dtype), [-1])
-    flat = function(tf.reshape(x, [-1]), tf.reshape(positions, [-1, 1]), values)
+    places = tf.reshape(tf.range(_tensor(x).shape.num_elements()), x.shape)[indices]
+    values = tf.broadcast_to(_of_kind(values, x.dtype), places.shape)
+    flat = function(tf.reshape(x, [-1]), tf.reshape(places, [-1, 1]), tf.reshape(values, [-1]))
     return tf.reshape(flat, x.shape)
 
 
@@ -811,28 +747,20 @@ def _minimum_at(a, indices, b):
 
 def _fill_diagonal(a, val):
     """The matrix after `np.fill_diagonal`."""
-    a = _tensor(a)
-    if len(a.shape) != 2:
+    if len(_tensor(a).shape) != 2:
         raise TypeError("fill_diagonal of more than a matrix is not translated")
-    if a.shape[0] > a.shape[1]:
-        count = a.shape[1]
-    else:
-        count = a.shape[0]
-    return _set_item(a, (tf.range(count), tf.range(count)), val)
+    value = tf.broadcast_to(tf.cast(tnp.asarray(val), a.dtype), [min(a.shape)])
+    return tf.linalg.set_diag(a, value)
 
 
 def _copy_to(dst, src):
     """The array after `np.copyto`."""
-    dst, src = _tensor(dst), tnp.asarray(src)
-    if _kind(src.dtype) > _kind(dst.dtype):
-        raise TypeError(f"cannot write {src.dtype.name} into {dst.dtype.name}")
-    return _spread(src, dst.shape, dst.dtype)
+    return tf.broadcast_to(_of_kind(src, _tensor(dst).dtype), dst.shape)
 
 
 def _fill(x, value):
     """The array after `x.fill(value)`."""
-    x = _tensor(x)
-    return _spread(value, x.shape, x.dtype)
+    return tf.fill(_tensor(x).shape, tf.cast(tnp.asarray(value), x.dtype))
 
 
 def _sorted(x, axis=-1):

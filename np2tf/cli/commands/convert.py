@@ -24,6 +24,7 @@ from np2tf.translator.batch.batch import (
     TaskResult,
     UnchangedFiles,
     convert_files,
+    shared_file,
     with_shared_names,
 )
 from np2tf.translator.batch.outcome import problem
@@ -125,9 +126,14 @@ class Elsewhere:
         """Write the translation, or a copy of the file if it has no translation."""
         if result.failed and not self._with_failed:
             return
-        target = self._targets[task.path]
+        target = self._targets.get(task.path)
+        if target is None:  # a module that np2tf adds beside others
+            other = next(path for path in self._targets if path.is_relative_to(task.root))
+            way = os.path.relpath(task.path, other.parent)
+            target = Path(os.path.normpath(self._targets[other].parent / way))
         target.parent.mkdir(parents=True, exist_ok=True)
-        write(target, result.data if result.changed else task.data, like=task.path)
+        like = task.path if task.path in self._targets else None
+        write(target, result.data if result.changed else task.data, like=like)
 
     def finish(self) -> None:
         """Everything is written."""
@@ -383,11 +389,16 @@ def _deliver(
 ) -> list[TaskResult]:
     """Translate the files, and print or write each translation."""
     outcomes: list[TaskResult] = []
+    delivered: set[Path] = set()
     cache = UnchangedFiles(not choices["no_cache"])
     with Bar(len(tasks), not choices["quiet"]) as bar:
         for task, result in zip(tasks, convert_files(tasks, choices["jobs"], cache)):
             bar.make_way()
             outcome = deliver(delivery, task, result)
+            shared = shared_file(task, result)
+            if shared is not None and shared[0].path not in delivered:
+                delivered.add(shared[0].path)
+                deliver(delivery, *shared)
             settings = configurations.of(task.path)
             findings = [
                 finding for finding in outcome.diagnostics if settings.is_selected(finding.code, task.path)

@@ -53,6 +53,8 @@ class TaskResult:
     patch: bytes = field(default=b"", repr=False)
     summary: ModuleSummary | None = field(default=None, repr=False)
     """What other files need to know of this file; None if it has not been translated."""
+    shared_module: tuple[Path, bytes] | None = field(default=None, repr=False)
+    """The path and the bytes of the module that the translations of several files import."""
 
     @property
     def failed(self) -> bool:
@@ -91,7 +93,22 @@ def _result(task: Task, outcome: Outcome) -> TaskResult:
     if not outcome.changed:
         return TaskResult(task.path, outcome.diagnostics, summary=summary)
     patch = change_patch(task.data, outcome, task.patch)
-    return TaskResult(task.path, outcome.diagnostics, True, outcome.data, patch, summary)
+    return TaskResult(
+        task.path, outcome.diagnostics, True, outcome.data, patch, summary, outcome.shared_module
+    )
+
+
+def shared_file(task: Task, result: TaskResult) -> tuple[Task, TaskResult] | None:
+    """Return the module that the translation of a file shares with others, as a further file; None if it
+    shares none.
+    """
+    if result.shared_module is None:
+        return None
+    path, data = result.shared_module
+    before = path.read_bytes() if path.exists() else b""
+    patch = b"" if task.patch == "none" else patch_of(path, before, data)
+    further_task = replace(task, path=path, data=before)
+    return further_task, TaskResult(path, [], before != data, data, patch)
 
 
 def change_patch(before: bytes, outcome: Outcome, kind: Patch) -> bytes:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Set
 from dataclasses import replace
 from pathlib import Path
 
-from np2tf.core.diagnostics import Diagnostic
 from np2tf.core.late import not_collecting
 from np2tf.translator.batch.outcome import Outcome, problem, reason_of
 from np2tf.translator.control.fates import Fate, fates
@@ -89,9 +88,6 @@ def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
-    if options.target == "tf":  # Cells are run in any order, which no writes would be told in.
-        refusal = Diagnostic("NP2TF603", str(path), 1, 1, (("what", "a notebook"),))
-        return Outcome(path, root, data=data, diagnostics=[refusal])
     notebook = Notebook.of(data, str(path))
     try:
         source = Source.of(notebook.text, str(path))
@@ -104,13 +100,17 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
     if wrong is not None:
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
     after = notebook.with_program(result.text) if result.changed else notebook.data
-    fields = (
+    return Outcome(
+        path,
+        root,
+        notebook.data,
+        after,
+        after.encode("utf-8"),
         notebook.in_cells(result.diagnostics),
         result.facts,
         notebook.in_cells(result.suppressed_findings),
-        notebook,
+        notebook=notebook,
     )
-    return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *fields)
 
 
 def mend_bytes(data: bytes, path: Path, root: Path, places: Set[tuple[int, int]]) -> Outcome:

@@ -32,6 +32,8 @@ class Outcome:
     facts: Facts | None = field(default=None, repr=False, compare=False)
     suppressed_findings: list[Diagnostic] = field(default_factory=list)
     """The findings that the comments of the file hide."""
+    shared_module: tuple[Path, bytes] | None = None
+    """The path and the bytes of the module that the translations of several files import."""
     notebook: Notebook | None = field(default=None, repr=False, compare=False)
     """The notebook, whose cells are the program that `facts` are about; None for another file."""
 

@@ -7,24 +7,25 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from np2tf.translator.facts.dataflow import block, bound_targets
 from np2tf.translator.rewrites.evaluation_order import Effect, effect, may_swap
 from np2tf.translator.tensorflow import edits
 from np2tf.translator.tensorflow.edits import assigned_to, key_expression
-from np2tf.translator.tensorflow.model import Edit, Frame, Summary, is_shared, refuse_shared
-from np2tf.translator.tensorflow.numpy_calls import shuffle_edit, shuffled_argument
-from np2tf.translator.tensorflow.objects import (
-    has_receiver,
-    key_of,
-    may_write_attribute,
-    parameter_names,
-    put_into,
-    set_attribute,
-)
+from np2tf.translator.tensorflow.hosts import augment_host, convert_key, store_in_host, writes_of
+from np2tf.translator.tensorflow.model import Edit, Frame, is_shared, refuse_shared
+from np2tf.translator.tensorflow.numpy_calls import shuffled_argument, write_result
+from np2tf.translator.tensorflow.objects import key_of, may_write_attribute, put_into, set_attribute
 from np2tf.translator.tensorflow.operations import choose, element_of, helper_of, key_part, result_of, unfit
-from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS, Value, join, promote
-from np2tf.translator.tree.nodes import dotted_name, name_node, positional_parameters, target_names, walk
-from np2tf.translator.tree.templates import expression, parenthesize
+from np2tf.translator.tensorflow.places import (
+    OUTSIDE,
+    name_may_be_written,
+    place_can_be_set,
+    place_may_be_written,
+    place_name,
+)
+from np2tf.translator.tensorflow.setters import needs, setter, updater
+from np2tf.translator.tensorflow.values import ARRAYS, HOST, NUMBERS, Value, join, promote
+from np2tf.translator.tree.nodes import name_node, target_names
+from np2tf.translator.tree.templates import expression
 
 # -- assigned parts ------------------------------------------------------------------------------------------
 # Splits an assignment with several targets into one assignment for each target.
@@ -64,26 +65,32 @@ def part_of(value: Value, part: Part) -> Value:
     return element_of(value)
 
 
-def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: str) -> Edit:
+def assign_parts(
+    node: cst.Assign, parts: Sequence[Part], writers: Sequence[tuple[str, ...]], frame: Frame
+) -> Edit:
     """`x[0], x[1] = a, b` -> helper names bound to a and b, then one assignment for each target."""
     tuples = [part.place[1] for part in parts if part.place[1] is not None]
     count = max(tuples) + 1 if tuples else 0
     base_names = [f"value_{number}" for number in range(count)] or ["value"]
     names = [frame.world.name(base_name, node, frame) for base_name in base_names]
+    helpers = [frame.world.helper(one[0]) if one else "" for one in writers]
+    written = {name.value for target in node.targets for name in target_names(target.target)}
+    is_simple = not count and isinstance(node.value, (cst.Name, cst.Integer, cst.Float))
+    is_simple = is_simple and not (isinstance(node.value, cst.Name) and node.value.value in written)
 
     def edit(updated_node: cst.SimpleStatementLine) -> cst.FlattenSentinel[cst.SimpleStatementLine]:
         assign = updated_node.body[0]
         assert type(assign) is cst.Assign
-        first_target = _names(names) if count else cst.Name(names[0])
-        lines = [_line(cst.Assign([cst.AssignTarget(first_target)], assign.value))]  # type: ignore[arg-type]
-        for part in parts:
+        first_target = edits.tuple_of(names) if count else cst.Name(names[0])
+        lines = [] if is_simple else [_line(cst.Assign([cst.AssignTarget(first_target)], assign.value))]  # type: ignore[arg-type]
+        for part, helper in zip(parts, helpers):
             target = assign.targets[part.place[0]].target
             position = part.place[1]
             if position is not None:
                 assert isinstance(target, (cst.Tuple, cst.List))
                 target = target.elements[position].value  # type: ignore[assignment]
-            whole = _names(names) if count and position is None else None
-            value = whole or cst.Name(names[position or 0])
+            whole = edits.tuple_of(names) if count and position is None else None
+            value = whole or (assign.value.deep_clone() if is_simple else cst.Name(names[position or 0]))
             lines.append(_line(_assignment(target, value, helper)))
         lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
         lines[-1] = lines[-1].with_changes(trailing_whitespace=updated_node.trailing_whitespace)
@@ -92,313 +99,22 @@ def assign_parts(node: cst.Assign, parts: Sequence[Part], frame: Frame, helper: 
     return edit
 
 
-def _names(names: Sequence[str]) -> cst.Tuple:
-    return cst.Tuple([cst.Element(cst.Name(name)) for name in names], lpar=[], rpar=[])
-
-
 def _line(small: cst.BaseSmallStatement) -> cst.SimpleStatementLine:
     return cst.SimpleStatementLine([small])
 
 
 def _assignment(target: cst.CSTNode, value: cst.BaseExpression, helper: str) -> cst.Assign:
-    if type(target) is not cst.Subscript or type(target.value) is not cst.Name:
+    if type(target) is not cst.Subscript:
         return cst.Assign([cst.AssignTarget(target)], value)  # type: ignore[arg-type]
+    assert isinstance(target.value, (cst.Name, cst.Attribute))
     call = expression(
         "{f}({x}, {key}, {value})",
         f=name_node(helper),
-        x=cst.Name(target.value.value),
+        x=target.value.deep_clone(),
         key=key_expression(target.slice),
         value=value,
     )
-    return cst.Assign([cst.AssignTarget(cst.Name(target.value.value))], call)
-
-
-# -- places --------------------------------------------------------------------------------------------------
-# The places of arrays that can be bound to a new array in the place of a write: names and attributes.
-#
-# That is right only if no other name, object or container shows the write.
-
-#: The holder of memory that comes from outside of a function.
-OUTSIDE = "an array from elsewhere"
-#: The expressions that make new objects.
-_NEW = (cst.Call, cst.BinaryOperation, cst.UnaryOperation)
-
-
-def name_may_be_written(
-    name: str, value: Value, place: cst.CSTNode, statement: cst.CSTNode, frame: Frame
-) -> bool:
-    """Return whether a name can be bound to a new array: no other name would show the write."""
-    owner = _other_owner(name, value, statement, frame)
-    if owner is None:
-        return True
-    frame.world.refuse(place, "NP2TF604", name=name, other=owner)
-    return False
-
-
-def _other_owner(name: str, value: Value, statement: cst.CSTNode, frame: Frame) -> str | None:
-    """Return the other name or code that may see the memory of a name after a statement."""
-    if name not in frame.env or (frame.function, name) in frame.world.shared_owners:
-        return OUTSIDE
-    if frame.is_returned:
-        return "the returned value"
-    live = (frame.live.get(statement, frozenset()) | frame.always_live) - _bound_outright(statement, frame)
-    for other_name, other_value in frame.env.items():
-        is_needed = frame.function is None or other_name in live or other_name.startswith("<")
-        if other_name != name and is_needed and not other_value.memory.isdisjoint(value.memory):
-            return f"`{other_name}`" if not other_name.startswith("<") else "the iterable of a loop"
-    outside = [root for root in value.memory if isinstance(root, tuple)]
-    if not outside:
-        return None
-    own_root = ("param", frame.function, name)
-    if frame.function is None and set(outside) == {("global", name, frame.world)}:
-        return None
-    if outside == [own_root] and len(value.memory) == 1 and isinstance(frame.function, cst.FunctionDef):
-        summary = frame.world.summary(frame.function)
-        if name not in summary.writes:
-            summary.writes.add(name)
-            frame.world.note_change()
-        return None
-    return OUTSIDE
-
-
-def _bound_outright(statement: cst.CSTNode, frame: Frame) -> frozenset[str]:
-    """Return the names that an assignment binds to a new value in any case."""
-    if not isinstance(statement, cst.Assign):
-        return frozenset()
-    names = {name for target in statement.targets for name in bound_targets(target.target)}
-    return frozenset(names) - frame.always_live
-
-
-def place_name(place: cst.BaseExpression, frame: Frame) -> str | None:
-    """Return the text of a name, or of an attribute of a named object, that can be bound; None otherwise."""
-    if isinstance(place, cst.Name):
-        return place.value
-    if isinstance(place, cst.Attribute) and dotted_name(place.value) is not None:
-        base = frame.evaluate(place.value)
-        if key_of(base, place.attr.value, frame) is not None and base.only("object"):
-            return dotted_name(place)
-    return None
-
-
-def place_can_be_set(place: cst.BaseExpression, value: Value, frame: Frame) -> bool:
-    return can_be_set(place.value, value, frame) if isinstance(place, cst.Name) else value.only("array")
-
-
-def place_may_be_written(
-    place: cst.BaseExpression, value: Value, node: cst.CSTNode, statement: cst.CSTNode, frame: Frame
-) -> bool:
-    """Return whether a name or attribute can be bound to a new array: nothing else would show the write."""
-    if isinstance(place, cst.Name):
-        return name_may_be_written(place.value, value, node, statement, frame)
-    assert isinstance(place, cst.Attribute)
-    return may_write_attribute(place, frame.evaluate(place.value), statement, frame)
-
-
-def can_be_set(name: str, value: Value, frame: Frame) -> bool:
-    """Return whether `x = _set_item(x, key, value)` does what `x[key] = value` does.
-
-    It does for arrays, and for a parameter or a new object that may be anything: the helper writes to a list,
-    dictionary or NumPy array itself.
-    """
-    is_parameter = value.memory == {("param", frame.function, name)}
-    is_new = len(value.memory) == 1 and all(isinstance(root, _NEW) for root in value.memory)
-    return value.only("array") or (value.may("any") and (is_parameter or (is_new and value.only("any"))))
-
-
-# -- returned writes -----------------------------------------------------------------------------------------
-# Functions that write to their parameters: they return the written arrays, and their calls bind them.
-
-
-def written_in_order(summary: Summary) -> list[str]:
-    """Return the parameters that a function writes to, in the order of its parameters."""
-    return [name for name in parameter_names(summary.node) if name in summary.writes]
-
-
-def returns_written(summary: Summary) -> bool:
-    """Return whether each `return` of a function gives the one array that the function writes to."""
-    function = summary.node
-    if len(summary.writes) != 1 or not isinstance(function, cst.FunctionDef):
-        return False
-    (name,) = summary.writes
-    body = block(function.body)
-    last = body[-1].body[-1] if isinstance(body[-1], cst.SimpleStatementLine) else None
-    returns = [node for statement in body for node in walk(statement) if isinstance(node, cst.Return)]
-    of_name = all(isinstance(node.value, cst.Name) and node.value.value == name for node in returns)
-    return isinstance(last, cst.Return) and of_name
-
-
-def return_with(node: cst.Return, summary: Summary, frame: Frame) -> None:
-    """`return v` -> `return v, x`, or `return x` in a function that returns no value."""
-    if returns_written(summary):
-        return
-    names = written_in_order(summary)
-
-    def edit(updated_node: cst.Return) -> cst.Return:
-        value = updated_node.value if updated_node.value is not None else cst.Name("None")
-        values = [parenthesize(value, (cst.Tuple,))] if summary.returns_value else []
-        values += [cst.Name(name) for name in names]
-        new_value = _bare_tuple(values)
-        return updated_node.with_changes(value=new_value, whitespace_after_return=cst.SimpleWhitespace(" "))
-
-    frame.world.edit(node, edit)
-
-
-def _bare_tuple(values: Sequence[cst.BaseExpression]) -> cst.BaseExpression:
-    elements = [cst.Element(value) for value in values]
-    return cst.Tuple(elements, lpar=[], rpar=[]) if len(values) > 1 else values[0]
-
-
-def end_with_return(summary: Summary, frame: Frame) -> None:
-    """Let a function whose end is reached return the written arrays there."""
-    node = summary.node
-    assert type(node) is cst.FunctionDef
-    names = written_in_order(summary)
-    values: list[cst.BaseExpression] = [cst.Name("None")] if summary.returns_value else []
-    line = cst.SimpleStatementLine([cst.Return(_bare_tuple([*values, *map(cst.Name, names)]))])
-    body = node.body
-    if type(body) is not cst.IndentedBlock:
-        frame.world.refuse(node, "NP2TF603", what="a function on one line that writes to a parameter")
-        return
-    frame.world.edit(body, lambda updated_node: updated_node.with_changes(body=[*updated_node.body, line]))
-
-
-def return_writes_of_call(
-    statement: cst.Assign | cst.Expr,
-    node: cst.Call,
-    function: cst.FunctionDef,
-    frame: Frame,
-) -> None:
-    """`r = f(x)` -> `r, x = f(x)`, where f writes to x."""
-    world = frame.world
-    summary = world.summary(function)
-    arguments = _arguments(node, function, summary.owner is not None)
-    # A handler would see the elements that the function wrote before it raised an exception.
-    if arguments is None or frame.raise_states:
-        world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
-        return
-    names: list[str] = []
-    for parameter in written_in_order(summary):
-        place = arguments.get(parameter)
-        if type(place) is not cst.Name or place.value not in frame.env:
-            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
-            return
-        value = frame.env[place.value]
-        for other_parameter, argument in arguments.items():
-            if other_parameter != parameter and not frame.evaluate(argument).memory.isdisjoint(value.memory):
-                world.refuse(node, "NP2TF604", name=place.value, other=f"`{world.facts.code(argument)}`")
-                return
-        if not can_be_set(place.value, value, frame):
-            world.refuse(node, "NP2TF605", name=place.value)
-            return
-        if not name_may_be_written(place.value, value, node, statement, frame):
-            return
-        names.append(place.value)
-    _bind_again(statement, names, summary, frame)
-
-
-def inline_call(node: cst.Call, functions: Sequence[cst.FunctionDef], frame: Frame) -> None:
-    """`f(x)` in an expression -> `f(x)[0]`, where nobody needs the array afterwards that f writes to."""
-    world, statement = frame.world, frame.statement
-    summary = world.summary(functions[0])
-    arguments = _arguments(node, functions[0], summary.owner is not None)
-    if (
-        len(functions) != 1
-        or frame.raise_states
-        or arguments is None
-        or statement is None
-        or not summary.returns_value
-    ):
-        world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
-        return
-    for parameter in written_in_order(summary):
-        place = arguments.get(parameter)
-        if place is None or not _is_left_behind(place, arguments, statement, frame):
-            world.refuse(node, "NP2TF608", name=world.facts.code(node.func))
-            return
-    if not returns_written(summary):
-        world.edit(node, lambda updated_node: expression("{call}[0]", call=updated_node))
-
-
-def _is_left_behind(
-    place: cst.BaseExpression,
-    arguments: dict[str, cst.BaseExpression],
-    statement: cst.CSTNode,
-    frame: Frame,
-) -> bool:
-    """Return whether no code can see an argument's array after the statement."""
-    value = frame.evaluate(place)
-    other_values = [frame.evaluate(argument) for argument in arguments.values() if argument is not place]
-    if not value.only("array") or any(
-        not other_value.memory.isdisjoint(value.memory) for other_value in other_values
-    ):
-        return False
-    if any(isinstance(root, tuple) for root in value.memory):
-        return False
-    names = [inner_node.value for inner_node in walk(statement) if type(inner_node) is cst.Name]
-    live = frame.live.get(statement, frozenset()) | frame.always_live
-    for name, variable_value in frame.env.items():
-        if not variable_value.memory.isdisjoint(value.memory):
-            itself = type(place) is cst.Name and place.value == name
-            if frame.function is None or name in live or names.count(name) > (1 if itself else 0):
-                return False
-    return True
-
-
-def _bind_again(statement: cst.Assign | cst.Expr, names: list[str], summary: Summary, frame: Frame) -> None:
-    targets = {place.value for t in getattr(statement, "targets", ()) for place in target_names(t.target)}
-    # If the statement binds the name to another value, the name does not show the written array any more.
-    fresh = {
-        name: frame.world.name(f"{name}_written", statement, frame) if name in targets else name
-        for name in names
-    }
-
-    if returns_written(summary):
-        if isinstance(statement, cst.Expr):
-            frame.world.edit(statement, assigned_to(names[0]))
-        elif names[0] not in targets:
-            frame.world.edit(statement, _also_assigned_to(names[0]))
-        return
-
-    def edit(updated_node: cst.Assign | cst.Expr) -> cst.Assign:
-        if type(updated_node) is cst.Assign and len(updated_node.targets) == 1:
-            first: list[cst.BaseExpression] = [parenthesize(updated_node.targets[0].target, (cst.Tuple,))]
-        else:
-            first = [cst.Name("_")] if summary.returns_value else []
-        place = _bare_tuple([*first, *(cst.Name(fresh[name]) for name in names)])
-        target = cst.AssignTarget(place)  # type: ignore[arg-type]
-        return cst.Assign([target], updated_node.value, semicolon=updated_node.semicolon)
-
-    if type(statement) is cst.Assign and len(statement.targets) != 1:
-        frame.world.refuse(statement, "NP2TF608", name="a function")
-        return
-    if type(statement) is cst.Assign and not summary.returns_value:
-        frame.world.refuse(statement, "NP2TF608", name="a function without a result")
-        return
-    frame.world.edit(statement, edit)
-
-
-def _also_assigned_to(name: str) -> Edit:
-    """`y = f(x)` -> `y = x = f(x)`."""
-
-    def edit(updated_node: cst.Assign) -> cst.Assign:
-        return updated_node.with_changes(targets=[*updated_node.targets, cst.AssignTarget(cst.Name(name))])
-
-    return edit
-
-
-def _arguments(
-    node: cst.Call, function: cst.FunctionDef, is_method: bool
-) -> dict[str, cst.BaseExpression] | None:
-    """Return the argument of each parameter; None if `*` hides the arguments."""
-    positions = [param.name.value for param in positional_parameters(function)]
-    if is_method and has_receiver(function):
-        positions = positions[1:]
-    arguments: dict[str, cst.BaseExpression] = {}
-    for position, arg in enumerate(node.args):
-        if arg.star or (arg.keyword is None and position >= len(positions)):
-            return None
-        arguments[arg.keyword.value if arg.keyword is not None else positions[position]] = arg.value
-    return arguments
+    return cst.Assign([cst.AssignTarget(target.value)], call)
 
 
 # -- writes --------------------------------------------------------------------------------------------------
@@ -411,18 +127,28 @@ def is_array_store(target: cst.BaseExpression, frame: Frame) -> bool:
 
 def store(
     target: cst.Subscript, value: Value, frame: Frame, statement: cst.CSTNode, is_part: bool = False
-) -> None:
-    """Follow `x[key] = value`. `is_part`: the edit of the whole assignment writes this part."""
+) -> tuple[str, ...]:
+    """Follow `x[key] = value`, and return the helper that writes, with what it needs.
+
+    `is_part`: the edit of the whole assignment writes this part.
+    """
     world = frame.world
     world.forget(target)
     base = frame.evaluate(target.value)
     key = [key_part(element, frame) for element in target.slice]
+    if isinstance(statement, cst.Assign) and writes_of(statement.value, frame) and not base.may(*ARRAYS):
+        # The names of the key would be bound again only after the key.
+        world.refuse(statement.value, "NP2TF608", name=world.facts.code(statement.value))
+        return ()
+    if base.is_host and not base.is_mixed:
+        store_in_host(target, base, value, frame, statement)
+        return ()
     if not base.may(*ARRAYS):
         if base.may("list", "dict"):
             put_into(target, base, value, frame)
-            if base.may("dict") and not all(value.is_plain for value in key):
-                world.refuse(target, "NP2TF606", what="a dictionary's key")
-        return
+            if base.may("dict"):
+                convert_key(target, frame)
+        return ()
     name = place_name(target.value, frame)
     targets = statement.targets if isinstance(statement, cst.Assign) else []
     alone = len(targets) == 1 and targets[0].target is target
@@ -430,24 +156,26 @@ def store(
         world.refuse(
             target, "NP2TF604", name=world.facts.code(target.value), other="another part of the statement"
         )
-        return
+        return ()
     if not place_can_be_set(target.value, base, frame):
         world.refuse(target, "NP2TF605", name=name)
-        return
+        return ()
     wrong = _unwritable(base, value)
     if wrong is not None:
         world.refuse(target, "NP2TF602", name="`=`", why=wrong)
-        return
+        return ()
     assert type(statement) is cst.Assign
     if not may_swap(world.facts, [target.value, *target.slice], statement.value) or (
         is_part and not _is_pure(target, frame)
     ):
         world.refuse(target, "NP2TF604", name=name, other="another part of the statement")
-        return
+        return ()
     if base.may("any"):
         _keep(value, base, frame)
+    helpers = setter(base, target.slice, key, value, frame)
     if place_may_be_written(target.value, base, target, statement, frame) and not is_part:
-        world.edit(statement, edits.item_assignment(world.helper("_set_item")), "_set_item")
+        world.edit(statement, edits.item_assignment(world.helper(helpers[0])), *helpers)
+    return helpers
 
 
 def _keep(value: Value, container: Value, frame: Frame) -> None:
@@ -479,6 +207,8 @@ def augmented_assignment(node: cst.AugAssign, frame: Frame) -> None:
         _augmented_attribute(node, target, right, frame)
     elif isinstance(target, cst.Subscript):
         _augmented_item(node, target, right, frame)
+    elif isinstance(target, cst.Attribute) and frame.evaluate(target.value).is_host:
+        augment_host(node, frame.evaluate(target), right, frame)
     else:
         world.refuse(target, "NP2TF603", what="an attribute that is written to")
 
@@ -489,6 +219,13 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     if name not in frame.env and not is_shared(target, frame):
         world.refuse(node, "NP2TF604", name=name, other=OUTSIDE)
         return
+    if (old.is_host or right.is_host) and not old.is_mixed and not old.may("list", "dict"):
+        if not old.is_host and old.may_be_tensor:
+            world.program.borders.want("name", _scope_of(target, frame), name)
+        new = augment_host(node, old, right, frame)
+        refuse_shared(node, name, new, frame)
+        frame.bind(name, new)
+        return
     wrong = unfit(node.operator, old, right)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
@@ -497,8 +234,10 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
         put_into(node, old, element_of(right), frame)
         return
     new = result_of(node.operator, old, right, node).doubtful(old, right)
-    doubtful = old.may("any") and any(isinstance(root, tuple) for root in old.memory)
-    if doubtful or (old.may("list", "dict") and not old.may("any") and old.may(*ARRAYS)):
+    is_unknown = old.may("any") and any(isinstance(root, tuple) for root in old.memory)
+    is_parameter = old.only("any") and old.memory == {("param", frame.function, name)}
+    is_list = old.may("list", "dict") and not old.may("any") and old.may(*ARRAYS)
+    if is_list or (is_unknown and not is_parameter):
         world.refuse(node, "NP2TF605", name=name)
         return
     operation, helpers = _operation(node, old, right, frame)
@@ -511,13 +250,23 @@ def _augmented_name(node: cst.AugAssign, target: cst.Name, right: Value, frame: 
     if not name_may_be_written(name, old, node, node, frame):
         return
     value = replace(old, certain=old.certain and right.certain)
-    if old.only("array"):
+    if old.only("array") or is_unknown:
         frame.bind(name, value)
         if operation is None and _keeps(node.operator, old, right):
             return
     else:
-        frame.bind(name, join(value, new) or value)
-    world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
+        either = join(value, new) or value
+        # A number becomes another number, and an array stays the same.
+        frame.bind(name, replace(either, memory=old.memory) if right.only(*NUMBERS, "scalar") else either)
+    if not old.only("array") and frame.summary is not None and name in frame.summary.writes:
+        frame.summary.doubtful_writes.add(name)
+    writer = ("_updated", *needs(old))
+    world.edit(node, edits.augment_with(world.helper("_updated"), operation), *writer, *helpers)
+
+
+def _scope_of(node: cst.Name, frame: Frame) -> object:
+    owner = frame.world.facts.scopes.owner(node)
+    return frame.world.file if owner is None or owner.is_module else owner.node
 
 
 def _operation(
@@ -532,6 +281,13 @@ def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Valu
     """Follow `x.name += v`."""
     world, name = frame.world, frame.world.facts.code(target)
     base, old = frame.evaluate(target.value), frame.evaluate(target)
+    if (old.is_host or right.is_host) and not old.is_mixed and not old.may("list", "dict"):
+        key = key_of(base, target.attr.value, frame)
+        assert key is not None
+        if not old.is_host and old.may_be_tensor:
+            world.program.borders.want("attribute", *key)
+        set_attribute(key, augment_host(node, old, right, frame), frame)
+        return
     wrong = unfit(node.operator, old, right)
     if wrong is not None:
         world.refuse(node, "NP2TF602", name=f"`{edits.SYMBOLS[type(node.operator)]}=`", why=wrong)
@@ -557,7 +313,8 @@ def _augmented_attribute(node: cst.AugAssign, target: cst.Attribute, right: Valu
     if may_write_attribute(target, base, node, frame):
         if not old.only("array"):
             set_attribute(key, new, frame)
-        world.edit(node, edits.augment_with(world.helper("_updated"), operation), "_updated", *helpers)
+        writer = ("_updated", *needs(old))
+        world.edit(node, edits.augment_with(world.helper("_updated"), operation), *writer, *helpers)
 
 
 def _keeps(operator: cst.CSTNode, old: Value, right: Value) -> bool:
@@ -573,6 +330,12 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
     world.forget(target)
     base = frame.evaluate(target.value)
     key = [key_part(element, frame) for element in target.slice]
+    if base.is_host and not base.is_mixed:
+        convert_key(target, frame)
+        augment_host(node, base, right, frame)
+        return
+    if right.is_host:  # The sum is NumPy's, and so is the array from the next time on.
+        world.program.borders.want_memory(base.memory)
     if not base.may(*ARRAYS):
         item = element_of(base)
         if item.may("array", "list", "any"):
@@ -600,9 +363,18 @@ def _augmented_item(node: cst.AugAssign, target: cst.Subscript, right: Value, fr
         return
     if place_may_be_written(target.value, base, target, node, frame):
         operation, helpers = _operation(node, old, right, frame)
-        world.edit(
-            node, edits.augmented_item(world.helper("_update_item"), operation), "_update_item", *helpers
-        )
+        writers = updater(base, target.slice, key, frame)
+        if _stays_in_kind(node.operator, base, old, right):
+            writers = setter(base, target.slice, key, old, frame)
+        world.edit(node, edits.augmented_item(world.helper(writers[0]), operation), *writers, *helpers)
+
+
+def _stays_in_kind(operator: cst.CSTNode, base: Value, old: Value, right: Value) -> bool:
+    """Return whether `x[key] += v` certainly gives values that NumPy writes to the array."""
+    if not (base.certain and base.only("array") and right.certain and base.dtype is not None):
+        return False
+    new = result_of(operator, old, right, operator)
+    return new.only(*ARRAYS) and new.dtype == base.dtype
 
 
 def _is_pure(node: cst.CSTNode, frame: Frame) -> bool:
@@ -615,8 +387,12 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
     world, func = frame.world, call.func
     qualified_name = world.facts.imports.numpy_name(func)
     array_to_shuffle = shuffled_argument(call, frame)
-    if array_to_shuffle is not None and not frame.evaluate(array_to_shuffle).only("list"):
+    if array_to_shuffle is not None and not frame.evaluate(array_to_shuffle).only("list", HOST):
         _record_write(node, call, array_to_shuffle, "_shuffled", frame)
+        return True
+    out = _out_argument(call, frame)
+    if out is not None:
+        _write_result(node, call, out, frame)
         return True
     if qualified_name is not None:
         helper = world.table.writes.get(qualified_name)
@@ -628,10 +404,42 @@ def writing_statement(node: cst.Expr, call: cst.Call, frame: Frame) -> bool:
             return False
     else:
         return False
-    if helper is None or place is None:
+    if helper is None or place is None or frame.evaluate(place).is_host:
         return False
     _record_write(node, call, place, helper, frame)
     return True
+
+
+def _out_argument(call: cst.Call, frame: Frame) -> cst.Arg | None:
+    """Return the argument `out=` of a call of a function of NumPy's that writes its result to a place."""
+    name = (frame.world.facts.imports.numpy_name(call.func) or "").removeprefix("numpy.")
+    table = frame.world.table
+    if name not in table.functions and name not in table.host:
+        return None
+    out = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == "out"), None)
+    return out if out is not None and isinstance(out.value, (cst.Name, cst.Attribute)) else None
+
+
+def _write_result(node: cst.Expr, call: cst.Call, out: cst.Arg, frame: Frame) -> None:
+    """Follow `np.f(a, out=x)`: `x = _updated(x, tnp.f(a))`, or `x = _on_host(np.f, a, out=x)`."""
+    world = frame.world
+    world.forget(call)
+    base, text = frame.evaluate(out.value), place_name(out.value, frame)
+    if text is None or not base.only(*ARRAYS):
+        world.refuse(call, "NP2TF605", name=world.facts.code(out.value))
+        return
+    if not place_may_be_written(out.value, base, call, node, frame):
+        return
+    if not write_result(call, out, frame):
+        world.edit(node, assigned_to(text))
+        return
+    helper = world.helper("_updated")
+
+    def edit(updated_node: cst.Expr) -> cst.Assign:
+        new = expression("{f}({x}, {new})", f=name_node(helper), x=name_node(text), new=updated_node.value)
+        return cst.Assign([cst.AssignTarget(name_node(text))], new, semicolon=updated_node.semicolon)  # type: ignore[arg-type]
+
+    world.edit(node, edit, "_updated")
 
 
 def _record_write(
@@ -646,7 +454,7 @@ def _record_write(
     base, text = frame.evaluate(place), place_name(place, frame)
     if text is None:
         world.refuse(call, "NP2TF604", name=world.facts.code(place), other="another part of the statement")
-    elif not base.only("array"):
+    elif not base.only(*ARRAYS):
         world.refuse(call, "NP2TF605", name=text)
     elif any(arg.keyword is not None or arg.star for arg in call.args):
         world.refuse(
@@ -657,39 +465,9 @@ def _record_write(
         if helper == "_shuffled":
             if world.facts.imports.numpy_name(call.func) is not None:
                 world.keep(call.func)
-            world.edit(call, shuffle_edit(name), helper)
+            world.edit(call, edits.passed_to(name), helper)
         elif world.facts.imports.numpy_name(call.func) is not None:
             world.edit(call.func, edits.rename_to(name), helper)
         else:
             world.edit(call, edits.function_of(name), helper)
         world.edit(node, edits.assigned_to(text))
-
-
-def value_of(statement: cst.CSTNode, node: cst.BaseExpression, frame: Frame) -> Value:
-    """Return the value of a statement's expression; arguments that it writes to are bound again."""
-    if type(node) is not cst.Call or not isinstance(statement, (cst.Assign, cst.Expr)):
-        return frame.evaluate(node)
-    if type(statement) is cst.Assign and len(statement.targets) > 1:
-        return frame.evaluate(node)
-    frame.writing_call = node
-    value = frame.evaluate(node)
-    frame.writing_call = None
-    functions = frame.world.called_functions.get(node, [])
-    writes = {(function, name) for function in functions for name in frame.world.summary(function).writes}
-    if not writes:
-        return value
-    if len(functions) != 1:
-        return frame.world.refuse(node, "NP2TF608", name=frame.world.facts.code(node.func))
-    return_writes_of_call(statement, node, functions[0], frame)
-    return value
-
-
-def return_writes(node: cst.Return, frame: Frame) -> None:
-    """Let a `return` also return the arrays that the function writes to."""
-    summary = frame.summary
-    if summary is not None and summary.writes and type(summary.node) is cst.FunctionDef:
-        for name in summary.writes:
-            value = frame.env.get(name)
-            if value is None or value.memory != {("param", summary.node, name)}:
-                frame.world.refuse(node, "NP2TF604", name=name, other=OUTSIDE)
-        return_with(node, summary, frame)

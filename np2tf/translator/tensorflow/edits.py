@@ -32,11 +32,31 @@ def function_of(path: str) -> Edit:
     return edit
 
 
+def passed_to(path: str) -> Edit:
+    """`f(x)` -> `path(f, x)`."""
+
+    def edit(updated_node: cst.Call) -> cst.Call:
+        return updated_node.with_changes(
+            func=name_node(path), args=[cst.Arg(updated_node.func), *updated_node.args]
+        )
+
+    return edit
+
+
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """Return an operation without parentheses around it, which an argument of a call does not need."""
+    if not isinstance(node, (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison, cst.BooleanOperation)):
+        return node
+    spaces = [*(one.whitespace_after for one in node.lpar), *(one.whitespace_before for one in node.rpar)]
+    is_plain = all(isinstance(space, cst.SimpleWhitespace) for space in spaces)
+    return node.with_changes(lpar=[], rpar=[]) if is_plain else node
+
+
 def wrap_in(path: str) -> Edit:
     """Return an edit that makes an expression the argument of a call."""
 
     def edit(updated_node: cst.BaseExpression) -> cst.BaseExpression:
-        return expression("{f}({x})", f=name_node(path), x=updated_node)
+        return expression("{f}({x})", f=name_node(path), x=bare(updated_node))
 
     return edit
 
@@ -78,6 +98,11 @@ def _part(part: cst.BaseSlice) -> cst.BaseExpression:
     return expression("slice({a}, {b}, {c})" if part.step is not None else "slice({a}, {b})", **arguments)
 
 
+def tuple_of(names: Sequence[str]) -> cst.Tuple:
+    """Return names as a tuple without parentheses."""
+    return cst.Tuple([cst.Element(cst.Name(name)) for name in names], lpar=[], rpar=[])
+
+
 def argument(value: cst.BaseExpression) -> cst.BaseExpression:
     """Return an expression as an argument of a call, where a tuple needs its parentheses."""
     return parenthesize(value, (cst.Tuple, cst.GeneratorExp))
@@ -116,6 +141,12 @@ _NEED_PARENTHESES = (
     *(cst.BinaryOperation, cst.UnaryOperation, cst.IfExp, cst.Comparison),
     *(cst.BooleanOperation, cst.Lambda, cst.Tuple),
 )
+
+
+def to_numpy(updated_node: cst.BaseExpression) -> cst.BaseExpression:
+    """`x + y` -> `(x + y).numpy()`."""
+    owner = parenthesize(updated_node, (*_NEED_PARENTHESES, cst.BaseNumber))
+    return cst.Call(cst.Attribute(owner, cst.Name("numpy")))
 
 
 def combine(

@@ -10,6 +10,19 @@ import libcst as cst
 from np2tf.translator.facts.dataflow import bound_targets
 from np2tf.translator.facts.numpy_imports import BUILTINS
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.conversions import convert, holds_dtype
+from np2tf.translator.tensorflow.host_calls import item_on_host
+from np2tf.translator.tensorflow.hosts import (
+    border,
+    convert_key,
+    host,
+    is_host,
+    library_name,
+    operation,
+    stay,
+    to_host,
+    unmixed,
+)
 from np2tf.translator.tensorflow.model import Frame, is_shared, refuse_shared
 from np2tf.translator.tensorflow.objects import (
     parameter_names,
@@ -22,7 +35,6 @@ from np2tf.translator.tensorflow.operations import (
     binary,
     choose,
     element_of,
-    holds_dtype,
     key_part,
     show_in_text,
 )
@@ -30,6 +42,7 @@ from np2tf.translator.tensorflow.other_calls import call
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
     CONTAINERS,
+    HOST,
     NO_VALUE,
     Value,
     array,
@@ -105,7 +118,7 @@ def dtype_attribute(node: cst.Attribute, frame: Frame) -> Value:
     world, name = frame.world, node.attr.value
     if name not in _DTYPE_ATTRIBUTES:
         return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
-    world.edit(node.value, edits.wrap_in(world.helper("_host")), "_host")
+    convert(node.value, world.values[node.value], frame)
     return plain(_DTYPE_ATTRIBUTES[name])
 
 
@@ -123,6 +136,9 @@ def numpy_name(node: cst.Name | cst.Attribute, qualified_name: str, frame: Frame
     if name in world.table.dtypes:
         world.edit(node, edits.rename_to(world.dtype_name(world.table.dtypes[name])))
         return Value(frozenset(["dtype"]), world.table.dtypes[name])
+    if name in world.table.kept:
+        world.keep(node)
+        return plain("function", HOST)
     return world.refuse(node, "NP2TF601", name=world.facts.code(node))
 
 
@@ -141,19 +157,34 @@ def _name(node: cst.Name, frame: Frame) -> Value:
     if qualified_name is not None:
         return numpy_name(node, qualified_name, frame)
     if is_shared(node, frame):
-        return frame.shared_names(name).get(name, NO_VALUE)
+        return _unmixed_name(node, frame.shared_names(name).get(name, NO_VALUE), frame)
     if name in frame.env:
-        return _read(node, frame.env[name], frame)
+        return _unmixed_name(node, _read(node, frame.env[name], frame), frame)
     owner = world.facts.scopes.of(node).owner_of(name)
     if owner is None:
-        if name in BUILTINS:
-            return plain("function", "other")
-        return plain("str") if name in ("__name__", "__file__") else unknown(("global", name, world))
+        if name in ("__name__", "__file__"):
+            return plain("str")
+        return plain("function", HOST) if name in BUILTINS else host()
     if not owner.is_module and owner.node in world.program.summaries:
         value = world.program.summaries[owner.node].history.get(name)
         outer = NO_VALUE if value is None else world.outer_value(value, ("outer", name, owner.node))
-        return _read(node, outer, frame)
-    return _read(node, world.read_global(name), frame)
+        return _unmixed_name(node, _read(node, outer, frame), frame)
+    return _unmixed_name(node, _read(node, world.read_global(name), frame), frame)
+
+
+def _unmixed_name(node: cst.Name, value: Value, frame: Frame) -> Value:
+    """Let a name that may hold a tensor or a host value hold host values alone, from the next time on."""
+    if not value.is_mixed:
+        return value
+    world, name = frame.world, node.value
+    owner = world.facts.scopes.of(node).owner_of(name)
+    summary = world.program.summaries.get(owner.node) if owner is not None else None
+    parameter = summary.parameters.get(name) if summary is not None else None
+    scope = owner.node if owner is not None and not owner.is_module else world.file
+    kind = "parameter" if parameter is not None and parameter.is_mixed else "name"
+    if not world.program.borders.want(kind, scope, name):
+        world.refuse(node, "NP2TF605", name=name)
+    return value
 
 
 def _read(node: cst.Name | cst.Attribute, value: Value, frame: Frame) -> Value:
@@ -161,6 +192,8 @@ def _read(node: cst.Name | cst.Attribute, value: Value, frame: Frame) -> Value:
     up = frame.world.facts.parents[node]
     if value.functions and not (type(up) is cst.Call and up.func is node):
         for function in value.functions:
+            if isinstance(function, cst.Lambda):
+                continue
             summary = frame.world.summary(function)
             frame.world.note_change(not summary.is_value)
             summary.is_value = True
@@ -175,6 +208,8 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     base, name = frame.evaluate(node.value), node.attr.value
     if base.is_undetermined:
         return NO_VALUE
+    if base.is_host and not base.is_mixed and not base.modules:
+        return _host_attribute(node, base, frame)
     if base.is_of_program:
         properties = [] if base.only("class") else property_functions(node, base, frame)
         if properties:
@@ -186,12 +221,12 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
             return world.refuse(node, "NP2TF607", name=world.facts.code(node))
         return _read(node, member, frame)
     if base.only("module"):
-        return plain("float") if _library(node.value, frame) in _LIBRARIES else plain("other", "function")
+        return plain("float") if _library(node.value, frame) in _LIBRARIES else plain(HOST, "function")
     if base.only("dtype") and world.facts.imports.numpy_name(node.value) is None:
         return dtype_attribute(node, frame)
     if not base.may_be_array or not base.may(*ARRAYS):
         return (
-            plain("other", "function")
+            plain(HOST, "function")
             if base.is_plain
             else world.refuse(node, "NP2TF605", name=world.facts.code(node.value))
         )
@@ -201,19 +236,35 @@ def _attribute(node: cst.Attribute, frame: Frame) -> Value:
     return handler(node, base, frame)
 
 
+def _host_attribute(node: cst.Attribute, base: Value, frame: Frame) -> Value:
+    """Return the value of an attribute of a host value; shapes and numbers of axes are Python's integers."""
+    if node.attr.value in ("shape", "ndim"):
+        return plain("shape" if node.attr.value == "shape" else "int")
+    if library_name(node, frame).startswith("scipy.constants."):
+        return plain("float")
+    return host(base.memory, base.libraries)
+
+
 def _library(node: cst.CSTNode, frame: Frame) -> str:
     return (frame.world.facts.imports.imported_name(node) or "").split(".")[0]
 
 
 def _subscript(node: cst.Subscript, frame: Frame) -> Value:
+    grid = (frame.world.facts.imports.numpy_name(node.value) or "").removeprefix("numpy.")
+    if grid in frame.world.table.grids:
+        return item_on_host(node, grid, frame)
     base = frame.evaluate(node.value)
     key = [key_part(element, frame) for element in node.slice]
-    if base.is_undetermined:
+    if base.is_undetermined or any(value.is_undetermined for value in key):
         return NO_VALUE
     if base.is_of_program:
         return frame.world.refuse(node, "NP2TF603", what="a special method of objects")
-    if base.only("module", "function", "other", "dtype") or base.only("str"):
-        return plain("str") if base.only("str") else plain("other")
+    if base.is_host and not base.is_mixed:
+        return operation(node, frame)
+    if base.only("module", "function", "dtype") or base.only("str"):
+        return plain("str") if base.only("str") else plain(HOST)
+    if base.only("dict"):
+        convert_key(node, frame)
     result: Value | None = None
     if base.may("array", "any") or base.only("scalar"):
         result = choose(base, node.slice, key, node)
@@ -245,6 +296,9 @@ def _item(base: Value, node: cst.Subscript, key: list[Value]) -> Value:
 
 def _binary(node: cst.BinaryOperation, frame: Frame) -> Value:
     left, right = frame.evaluate(node.left), frame.evaluate(node.right)
+    is_text = left.only("str") and isinstance(node.operator, cst.Modulo)
+    if is_host(left, right) and not is_text and not left.is_mixed and not right.is_mixed:
+        return operation(node, frame)
     return binary(node, left, right, frame)
 
 
@@ -252,6 +306,8 @@ def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
     value = frame.evaluate(node.expression)
     if type(node.operator) is cst.Not:
         return plain("bool")
+    if value.is_host:
+        return operation(node, frame)
     if type(node.operator) in (cst.Minus, cst.Plus) and value.dtype == "bool" and not value.only("bool"):
         return frame.world.refuse(node, "NP2TF602", name="a sign", why="booleans have none")
     if value.only("bool"):
@@ -260,32 +316,46 @@ def _unary(node: cst.UnaryOperation, frame: Frame) -> Value:
 
 
 def _boolean(node: cst.BooleanOperation, frame: Frame) -> Value:
-    return union([frame.evaluate(node.left), frame.evaluate(node.right)])
+    sides = [(side, frame.evaluate(side)) for side in (node.left, node.right)]
+    return union(unmixed(sides, frame))
+
+
+#: Operators that test what an object is, or whether it is an item.
+_IDENTITY = (cst.Is, cst.IsNot)
+_MEMBERSHIP = (cst.In, cst.NotIn)
 
 
 def _comparison(node: cst.Comparison, frame: Frame) -> Value:
-    world = frame.world
-    sides = [frame.evaluate(node.left)]
-    for target in node.comparisons:
-        side = frame.evaluate(target.comparator)
-        before, operator = sides[-1], target.operator
-        sides.append(side)
-        if type(operator) in (cst.Is, cst.IsNot):
+    world, operators = frame.world, [target.operator for target in node.comparisons]
+    side_nodes = [node.left, *(target.comparator for target in node.comparisons)]
+    sides = [frame.evaluate(side_node) for side_node in side_nodes]
+    for before, operator, side in zip(sides, operators, sides[1:]):
+        if isinstance(operator, _IDENTITY):
             if not (before.only("none") or side.only("none") or (before.is_plain and side.is_plain)):
                 world.refuse(node, "NP2TF606", what="`is`")
-        elif type(operator) in (cst.In, cst.NotIn) and not _may_be_in(before, side):
+        elif isinstance(operator, _MEMBERSHIP) and not _may_be_in(before, side):
             world.refuse(node, "NP2TF606", what="`in`")
-    if any(side.is_of_program for side in sides) and not all(
-        isinstance(target.operator, (cst.Is, cst.IsNot)) for target in node.comparisons
-    ):
+    compares = not all(isinstance(operator, (*_IDENTITY, *_MEMBERSHIP)) for operator in operators)
+    if compares and is_host(*sides) and not any(side.is_mixed for side in sides):
+        return operation(node, frame)
+    identity = all(isinstance(operator, _IDENTITY) for operator in operators)
+    if not identity and any(side.is_of_program for side in sides):
         return world.refuse(node, "NP2TF603", what="a special method of objects")
     if any(map(holds_dtype, sides)) and not any(side.may("any") for side in sides):
-        for side_node, side in zip([node.left, *(t.comparator for t in node.comparisons)], sides):
+        for side_node, side in zip(side_nodes, sides):
             if holds_dtype(side) and world.facts.imports.numpy_name(side_node) is None:
-                world.edit(side_node, edits.wrap_in(world.helper("_host")), "_host")
-    membership = any(isinstance(t.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for t in node.comparisons)
-    on_arrays = any(side.may(*ARRAYS) for side in sides)
-    if membership or not on_arrays or any(side.only("dtype") for side in sides):
+                convert(side_node, side, frame)
+    if any(isinstance(operator, (*_IDENTITY, *_MEMBERSHIP)) for operator in operators):
+        return plain("bool")
+    return _order(node, sides, frame)
+
+
+def _order(node: cst.Comparison, sides: Sequence[Value], frame: Frame) -> Value:
+    """Return the value of a comparison of sizes, or of equality."""
+    world = frame.world
+    if any(side.is_undetermined for side in sides):
+        return NO_VALUE
+    if not any(side.may(*ARRAYS) for side in sides) or any(side.only("dtype") for side in sides):
         return plain("bool")
     if any(side.only("none", "str", "dict", "function") for side in sides):
         return world.refuse(node, "NP2TF606", what="a comparison with something other than a number")
@@ -319,25 +389,46 @@ def _tuple(node: cst.Tuple | cst.List, frame: Frame) -> Value:
         items.append(value)
     if type(node) is cst.Tuple:
         return tuple_value(items)
+    items = unmixed([(element.value, value) for element, value in zip(node.elements, items)], frame)
     return list_value(union(items), [node]) if items else Value(frozenset(["list"]), memory=frozenset([node]))
 
 
 def _dict(node: cst.Dict, frame: Frame) -> Value:
+    sides: list[tuple[cst.BaseExpression, Value]] = []
     item: Value | None = None
     for element in node.elements:
+        value = frame.evaluate(element.value)
         if type(element) is cst.DictElement:
-            _refuse_tensor_key(element.key, frame)
-            item = join(item, frame.evaluate(element.value))
+            _convert_key(element.key, frame)
+            sides.append((element.value, value))
         else:
-            item = join(item, element_of(frame.evaluate(element.value)))
+            item = join(item, element_of(value))
+    for value in unmixed(sides, frame) if sides else ():
+        item = join(item, value)
     memory = frozenset([node]) | (item.memory if item is not None else frozenset())
     return Value(frozenset(["dict"]), item=item, memory=memory)
 
 
-def _refuse_tensor_key(node: cst.BaseExpression, frame: Frame) -> None:
-    """Refuse a tensor as a key of a dictionary: a NumPy scalar can be a key, a tensor cannot."""
-    if not frame.evaluate(node).is_plain:
-        frame.world.refuse(node, "NP2TF606", what="a dictionary's key")
+def _convert_key(node: cst.BaseExpression, frame: Frame) -> None:
+    """Let a key of a dictionary be NumPy's number: a NumPy scalar can be a key, a tensor cannot."""
+    to_host(node, frame.evaluate(node), frame, keeps=False)
+
+
+def _set(node: cst.Set | cst.SetComp, frame: Frame) -> Value:
+    """Return the value of a set, which holds no tensor: tensors have no hash."""
+    inner = frame.inner()
+    if isinstance(node, cst.SetComp):
+        _loops(node.for_in, inner)
+        items = [node.elt]
+    else:
+        items = [element.value for element in node.elements]
+    memory: set[object] = {node}
+    for item in items:
+        value = inner.evaluate(item)
+        to_host(item, value, inner, keeps=False)
+        memory |= value.memory
+    frame.take_back(inner, _loop_names(node.for_in) if isinstance(node, cst.SetComp) else ())
+    return host(memory)
 
 
 def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value:
@@ -353,7 +444,7 @@ def _comprehension(node: cst.ListComp | cst.GeneratorExp, frame: Frame) -> Value
 def _dict_comprehension(node: cst.DictComp, frame: Frame) -> Value:
     inner = frame.inner()
     _loops(node.for_in, inner)
-    _refuse_tensor_key(node.key, inner)
+    _convert_key(node.key, inner)
     item = inner.evaluate(node.value)
     frame.take_back(inner, _loop_names(node.for_in))
     return Value(frozenset(["dict"]), item=item, memory=item.memory | {node})
@@ -395,7 +486,8 @@ def bind_quietly(target: cst.CSTNode, value: Value, frame: Frame) -> None:
 
 def _conditional(node: cst.IfExp, frame: Frame) -> Value:
     frame.evaluate(node.test)
-    return union([frame.evaluate(node.body), frame.evaluate(node.orelse)])
+    sides = [(side, frame.evaluate(side)) for side in (node.body, node.orelse)]
+    return union(unmixed(sides, frame))
 
 
 def _walrus(node: cst.NamedExpr, frame: Frame) -> Value:
@@ -421,6 +513,10 @@ def _format(node: cst.FormattedString, frame: Frame) -> Value:
 
 
 def _lambda(node: cst.Lambda, frame: Frame) -> Value:
+    borders = frame.world.program.borders
+    if borders.has("statement", node):
+        stay(node, frame)
+        return plain("function", HOST)
     inner = frame.inner()
     params = node.params
     for param in named_parameters(node):
@@ -434,7 +530,8 @@ def _lambda(node: cst.Lambda, frame: Frame) -> Value:
     inner_nodes = set(walk(node.body))
     if any(root not in inner_nodes for root in result.memory):
         return frame.world.refuse(node, "NP2TF603", what="a lambda that returns an array from elsewhere")
-    return plain("function", "lambda")
+    frame.world.lambda_results[node] = result
+    return Value(frozenset(["function", "lambda"]), functions=frozenset([node]))  # type: ignore[list-item]
 
 
 def _plain(*kinds: str) -> Callable[[Any, Frame], Value]:
@@ -456,6 +553,8 @@ EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
     cst.ListComp: _comprehension,
     cst.GeneratorExp: _comprehension,
     cst.DictComp: _dict_comprehension,
+    cst.Set: _set,
+    cst.SetComp: _set,
     cst.IfExp: _conditional,
     cst.NamedExpr: _walrus,
     cst.FormattedString: _format,
@@ -468,4 +567,5 @@ EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Any, Frame], Value]] = {
     cst.SimpleString: _plain("str"),
     cst.ConcatenatedString: _plain("str"),
     cst.Ellipsis: _plain("none"),
+    cst.BaseExpression: border,  # type: ignore[type-abstract]
 }

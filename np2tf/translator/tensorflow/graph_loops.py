@@ -12,6 +12,7 @@ from np2tf.translator.facts.dataflow import block, bound_targets, loop_head, ord
 from np2tf.translator.facts.dataflow import parameters as parameter_names
 from np2tf.translator.rewrites.evaluation_order import is_pure_call
 from np2tf.translator.tensorflow.model import Edit, Passage, World
+from np2tf.translator.tensorflow.numpy_table import CONVERTED, ON_HOST
 from np2tf.translator.tensorflow.values import ARRAYS, NUMBERS
 from np2tf.translator.tree.nodes import children, walk
 from np2tf.translator.tree.templates import Statement, expression, statement
@@ -133,20 +134,39 @@ _SHOW = frozenset(
     {"str", "repr", "print", "format", "float", "int", "bool", "complex", "round", "tolist", "item"}
 )
 _MOST_ELEMENTS = 8
+#: The helpers of what NumPy itself computes, which no graph can contain.
+_OF_NUMPY = frozenset({ON_HOST, "_on_host", "_drawn"})
 
 
-def plan_loops(world: World) -> None:
-    """Plan the loops of a module whose values have all been followed."""
+def plan_loops(world: World) -> list[tuple[cst.CSTNode, str]]:
+    """Plan the loops of a module whose values have all been followed; return the long loops over arrays that
+    stay in Python, with the reasons.
+    """
     loops = [node for node in world.passages if isinstance(node, (cst.For, cst.While))]
     staged_loops: set[cst.CSTNode] = set()
+    left_loops: dict[cst.CSTNode, str] = {}
     for node in sorted(loops, key=lambda loop: len(list(world.facts.parents.above(loop)))):
-        if node in staged_loops or any(up in staged_loops for up in world.facts.parents.above(node)):
+        above = set(world.facts.parents.above(node))
+        if node in staged_loops or not staged_loops.isdisjoint(above):
             continue
         planner = _Planner(world)
         if planner.loop(node):
             staged_loops.add(node)
             for edited_node, edit, helper in planner.edits:
                 world.edit(edited_node, edit, helper)
+        elif left_loops.keys().isdisjoint(above) and not _is_short_loop(node) and planner.is_on_arrays(node):
+            left_loops[node] = planner.reason(node)
+    return [*left_loops.items()]
+
+
+def _is_short_loop(node: cst.For | cst.While) -> bool:
+    """Return whether a loop certainly has few iterations."""
+    if not isinstance(node, cst.For):
+        return False
+    if isinstance(node.iter, (cst.Tuple, cst.List)):
+        return True
+    args = node.iter.args if isinstance(node.iter, cst.Call) else []
+    return bool(args) and all(isinstance(arg.value, cst.Integer) and len(arg.value.value) < 3 for arg in args)
 
 
 class _Planner:
@@ -184,13 +204,40 @@ class _Planner:
         self._lists = before
         if not fits:
             return False
-        helper = "_for_loop" if isinstance(node, cst.For) else "_while_loop"
+        of_numbers = "_collecting_loop" if lists else "_for_loop"
+        helper = of_numbers if isinstance(node, cst.For) else "_while_loop"
         names = [self.world.name(helper_name, node, passage.frame) for helper_name in ("step", "keep_going")]
         edit = loop_as_function(
             names, state, lists, self.world.helper(helper), _is_first(self.facts.parents[node], node)
         )
         self.edits.append((node, edit, helper))
         return True
+
+    def is_on_arrays(self, node: cst.For | cst.While) -> bool:
+        """Return whether something in a loop is an operation on arrays."""
+        decisions, values = self.world.decisions, self.world.values
+        return any(
+            (inner_node in decisions and bool(decisions[inner_node].edits))
+            or (inner_node in values and values[inner_node].only(*ARRAYS))
+            for statement in block(node.body)
+            for inner_node in walk(statement)
+        )
+
+    def reason(self, node: cst.For | cst.While) -> str:
+        """Return why a loop stays in Python."""
+        inside = [inner_node for statement in block(node.body) for inner_node in walk(statement)]
+        if self.facts.parents.nearest(node, cst.FunctionDef) is None:
+            return "it is not in a function"
+        if any(map(self._is_on_host, inside)):
+            return "NumPy itself computes or draws in it"
+        if any(
+            isinstance(inner_node, (cst.Break, cst.Continue, cst.Return, cst.Raise)) for inner_node in inside
+        ):
+            return "it jumps"
+        passage = self.world.passages.get(node)
+        if isinstance(node, cst.For) and passage is not None and not passage.value.only("range"):
+            return "it is not over `range`"
+        return "its iterations do more than compute tensors that keep dtype and shape"
 
     def _is_in_try(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
         return self.facts.parents.nearest(node, cst.Try, cst.FunctionDef) is not function
@@ -331,6 +378,9 @@ class _Planner:
                 return False
             of_numpy = self.facts.imports.numpy_name(call.func) is not None
             is_method = type(call.func) is cst.Attribute and type(call.func.value) is cst.Name
+            is_placed = any(arg.keyword is not None and arg.keyword.value == "out" for arg in call.args)
+            if is_placed or self._is_on_host(call):
+                return False
             return (of_numpy or is_method) and all(self._computes(arg.value) for arg in call.args)
         return type(node) is cst.Pass
 
@@ -363,12 +413,22 @@ class _Planner:
         for inner_node in walk(node):
             if isinstance(inner_node, _NOT_COMPUTED) or inner_node in self.world.method_runs:
                 return False
+            decision = self.world.decisions.get(inner_node)
+            if decision is not None and (decision.keeps_numpy or CONVERTED in decision.helpers):
+                return False
+            if self._is_on_host(inner_node):
+                return False
             if type(inner_node) is cst.Call:
                 name = inner_node.func.attr if type(inner_node.func) is cst.Attribute else inner_node.func
                 shows = type(name) is cst.Name and name.value in _SHOW
                 if shows or not (is_pure_call(self.facts, inner_node) or self._calls_computing(inner_node)):
                     return False
         return True
+
+    def _is_on_host(self, node: cst.CSTNode) -> bool:
+        """Return whether NumPy itself computes a call."""
+        decision = self.world.decisions.get(node)
+        return decision is not None and not _OF_NUMPY.isdisjoint(decision.helpers)
 
     def _calls_computing(self, call: cst.Call) -> bool:
         """Return whether a call is of a function of the module that only computes."""

@@ -13,8 +13,12 @@ from np2tf.translator.rewrites.uses import uses
 from np2tf.translator.tensorflow.edits import rename_to
 from np2tf.translator.tensorflow.model import World
 from np2tf.translator.tensorflow.numpy_table import helpers_with
-from np2tf.translator.tree.nodes import root_of, walk
+from np2tf.translator.tree.nodes import bound_name, root_of, walk
 from np2tf.translator.tree.templates import Statement
+from np2tf.translator.tree.templates import statement as made_statement
+
+#: The longest line of an import.
+_LINE_LENGTH = 88
 
 
 def plan_annotations(world: World) -> None:
@@ -53,10 +57,16 @@ def passed_on(facts: Facts) -> list[cst.ImportAlias]:
     ]
 
 
-def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
-    """Put TensorFlow's imports in the place of the first of NumPy's, and the helpers after all imports."""
+def plan_imports(world: World, plan: Plan, helpers: Iterable[str], shared_module: str = "") -> None:
+    """Put TensorFlow's imports in the place of the first of NumPy's, and the helpers after all imports.
+
+    If there is a `shared_module` with the helpers, they are imported from it.
+    """
     facts = world.facts
-    aliases_to_keep, body = _needed_aliases(world), facts.module.body
+    needed, body = _needed_aliases(world), facts.module.body
+    # The translation of another file does not have NumPy's names.
+    of_other_files = [alias for alias in facts.imports.of_other_files if alias in needed]
+    aliases_to_keep = needed - set(of_other_files)
 
     def goes_away(line: cst.CSTNode) -> bool:
         return _only_numpy(line, facts) and aliases_to_keep.isdisjoint(walk(line))
@@ -74,22 +84,36 @@ def plan_imports(world: World, plan: Plan, helpers: Iterable[str]) -> None:
             last = kept_aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
             new_aliases = [*kept_aliases[:-1], last]
             plan.add(statement.node, lambda node, aliases=new_aliases: node.with_changes(names=aliases))  # type: ignore[misc]
-        elif kept_aliases:
+        elif kept_aliases or statement.node in aliases_to_keep:
             continue
         elif first is None or facts.parents[statement.node] is not first:
             plan.add(statement.node, lambda updated_node: cst.RemoveFromParent())
     lines = [line for line in _leading_imports(body) if line is first or not goes_away(line)]
-    _insert(plan, body, first, lines, _head(world), _helpers(world, helpers))
+    further = _imported_helpers(world, helpers, shared_module) if shared_module else _helpers(world, helpers)
+    own_imports = [_numpy_import(alias, facts) for alias in of_other_files]
+    _insert(plan, body, first, lines, [*own_imports, *_head(world)], further)
+
+
+def _numpy_import(alias: cst.CSTNode, facts: Facts) -> Statement:
+    """Return the import of what an alias imports from another file that imports it from NumPy."""
+    assert isinstance(alias, cst.ImportAlias)
+    name, bound = str(facts.imports.qualified_binding(alias)), bound_name(alias)
+    module, _, last = name.rpartition(".")
+    if name == "numpy":
+        return made_statement("import numpy" + ("" if bound == name else f" as {bound}"))
+    return made_statement(f"from {module} import {last}" + ("" if bound == last else f" as {bound}"))
 
 
 def _needed_aliases(world: World) -> set[cst.CSTNode]:
-    """Return the imports of the names of NumPy that stay: its random generators."""
-    aliases: set[cst.CSTNode] = set()
+    """Return the imports of the names of NumPy that stay; the statements of those that import all names."""
+    imports = world.facts.imports
+    stars = {statement.node for statement in imports.statements if statement.star}
+    aliases: set[cst.CSTNode] = set(stars) if imports.other_stars else set()
     for node, decision in world.decisions.items():
         root = root_of(node) if decision.keeps_numpy else None
         if isinstance(root, cst.Name):
             owner = world.facts.scopes.owner(root)
-            aliases |= set(owner.bindings[root.value]) if owner is not None else set()
+            aliases |= set(owner.bindings[root.value]) if owner is not None else stars
     return aliases
 
 
@@ -163,6 +187,18 @@ def _helpers(world: World, helpers: Iterable[str]) -> list[Statement]:
     for text in texts.values():
         lines += ["", "", _with_names(text, names)]
     return [*cst.parse_module("\n".join(lines) + "\n").body]
+
+
+def _imported_helpers(world: World, helpers: Iterable[str], module: str) -> list[Statement]:
+    """Return the import of the helpers that a module calls itself."""
+    names = sorted(name for name in helpers if not name.startswith("["))
+    if not names:
+        return _helpers(world, ())
+    parts = [name if world.helper(name) == name else f"{name} as {world.helper(name)}" for name in names]
+    line = f"from {module} import {', '.join(parts)}"
+    if len(line) > _LINE_LENGTH:
+        line = f"from {module} import (\n" + "".join(f"    {part},\n" for part in parts) + ")"
+    return [*cst.parse_module(line + "\n").body]
 
 
 def _with_names(text: str, names: dict[str, str]) -> str:

@@ -14,8 +14,10 @@ from np2tf.translator.facts.facts import Facts
 from np2tf.translator.facts.scopes import FreshNames
 from np2tf.translator.linking.modules import Modules
 from np2tf.translator.rewrites.plan import EditedNode
+from np2tf.translator.tensorflow.borders import Borders
 from np2tf.translator.tensorflow.numpy_table import Table, table
 from np2tf.translator.tensorflow.values import (
+    HOST,
     NO_VALUE,
     ExchangedMemory,
     Value,
@@ -44,8 +46,8 @@ class ClassFacts:
     base: ClassFacts | None = None
     """The class of the program that it derives from."""
     methods: dict[str, cst.FunctionDef] = field(default_factory=dict)
-    fields: dict[str, cst.BaseExpression | None] = field(default_factory=dict)
-    """The fields of a dataclass, with their defaults, in their order."""
+    fields: dict[str, Value | None] = field(default_factory=dict)
+    """The fields of a dataclass, with the values of their defaults, in their order."""
     is_dataclass: bool = False
 
     @property
@@ -59,7 +61,7 @@ class ClassFacts:
             return self.methods[name]
         return self.base.find(name) if self.base is not None else None
 
-    def every_field(self) -> dict[str, cst.BaseExpression | None]:
+    def every_field(self) -> dict[str, Value | None]:
         """Return the fields of the class and of its bases, in the order of the constructor's parameters."""
         return {**(self.base.every_field() if self.base is not None else {}), **self.fields}
 
@@ -102,6 +104,12 @@ class Classes:
             return None
         (node,) = value.classes
         return self._facts[node].root_class
+
+    def derived(self, node: cst.ClassDef) -> list[cst.ClassDef]:
+        """Return the classes that have the same top of their bases as a class."""
+        root_class = self._facts[node].root_class if node in self._facts else node
+        classes = [facts.node for facts in self._facts.values() if facts.root_class is root_class]
+        return [*classes, *([] if node in classes else [node])]
 
     def shows_fields(self, node: cst.ClassDef) -> bool:
         """Return whether an object's text may show dataclass fields; `node` is the top of its bases."""
@@ -182,16 +190,15 @@ def attributes_in(memory: frozenset[object]) -> list[AttributeKey]:
 
 
 class Program:
-    """The modules that are translated together; `files` is empty for a module alone.
-
-    `foreign_files` stay as they are because no array gets there: they count as a library that takes none.
-    """
+    """The modules that are translated together; `files` is empty for a module alone."""
 
     def __init__(
-        self, files: Iterable[tuple[str, str]] = (), foreign_files: frozenset[str] = frozenset()
+        self,
+        files: Iterable[tuple[str, str]] = (),
+        borders: Borders | None = None,
     ) -> None:
         self._modules = Modules(files)
-        self.foreign_files = foreign_files
+        self.borders = borders if borders is not None else Borders()
         self.imports: dict[str, dict[str, cst.CSTNode]] = {}
         """For each file the modules of the program whose names it reads, with the importing node."""
         self.worlds: dict[str, World] = {}
@@ -209,8 +216,11 @@ class Program:
         return self.has_new_facts or self.classes.has_new_facts
 
     def begin_round(self) -> None:
-        """Begin a round, which has found no new fact."""
+        """Begin a round, which has found no new fact. What the round before has asked for may be less than
+        what the program needs: it did not know all values.
+        """
         self.has_new_facts = self.classes.has_new_facts = False
+        self.borders.drop_wanted()
 
     def module(self, name: str, file: str) -> Value | None:
         """Return the module that a file imports by a name, relative or not; None if not of the program."""
@@ -222,12 +232,14 @@ class Program:
         """Return a module's global variable or submodule; None if the program does not show such a one."""
         (file,) = module.modules
         world = self.worlds[file]
+        if self.borders.has("file", file):
+            is_bound = name in world.facts.scopes.module.bindings
+            below = None if is_bound else self._value_of(self._modules.below(file, name))
+            return below or _constant(name, world.facts)
         value = world.read_global(name)
         if value.is_undetermined:
             bound = name in world.facts.scopes.module.bindings
             return NO_VALUE if bound else self._value_of(self._modules.below(file, name))
-        if file in self.foreign_files and (value.functions or not value.is_plain):
-            return plain("function", "other")
         return value
 
     def is_numpys(self, module: Value, name: str) -> bool:
@@ -240,7 +252,8 @@ class Program:
     def record_import(self, file: str, module: Value, node: cst.CSTNode) -> None:
         """Record that a file reads names of a module."""
         (imported_file,) = module.modules
-        self.imports.setdefault(file, {})[imported_file] = node
+        if imported_file != file:  # `from . import name` in a package's own file
+            self.imports.setdefault(file, {})[imported_file] = node
 
     def import_in_cycle(self) -> tuple[str, cst.CSTNode] | None:
         """Return a file and its import of a module that also imports the file, if there is one."""
@@ -255,6 +268,18 @@ class Program:
         if file is None or file not in self.worlds:
             return None
         return Value(frozenset(["module"]), modules=frozenset([file]))
+
+
+#: Literals -> the kinds of their values.
+_LITERALS = {cst.Integer: "int", cst.Float: "float", cst.SimpleString: "str"}
+
+
+def _constant(name: str, facts: Facts) -> Value:
+    """Return the value of a name of a module that stays on NumPy: a number or text, or a host value."""
+    bindings = facts.scopes.module.bindings.get(name, [])
+    value = facts.parents.assigned_value(bindings[0]) if len(bindings) == 1 else None
+    kind = _LITERALS.get(type(value))  # type: ignore[arg-type]
+    return plain(kind) if kind is not None else plain("function", HOST)
 
 
 # -- world ---------------------------------------------------------------------------------------------------
@@ -275,8 +300,12 @@ class Summary:
     result: Value | None = None
     writes: set[str] = field(default_factory=set)
     """The parameters that are arrays and that the function writes to."""
+    doubtful_writes: set[str] = field(default_factory=set)
+    """Of these, the parameters that may be numbers, which the function binds to other numbers."""
     attribute_writes: set[AttributeKey] = field(default_factory=set)
     """The attributes whose arrays the function, or a function that it calls, writes to."""
+    keeps: set[tuple[str, AttributeKey]] = field(default_factory=set)
+    """The parameters whose arrays attributes keep, and these attributes."""
     owner: cst.ClassDef | None = None
     """The class, if the function is a method."""
     returns_value: bool = False
@@ -332,6 +361,11 @@ class World:
         self.globals: dict[str, Value] = {}
         self.decisions: dict[cst.CSTNode, Decision] = {}
         self.passages: dict[cst.CSTNode, Passage] = {}
+        self.values: dict[cst.CSTNode, Value] = {}
+        """The possible values of expressions from the last time that they were followed."""
+        self.lambda_results: dict[cst.Lambda, Value] = {}
+        self.computing: set[cst.CSTNode] = set()
+        """The calls of NumPy that TensorFlow computes."""
         self.called_functions: dict[cst.Call, list[cst.FunctionDef]] = {}
         """Call -> the functions of the program that it may run."""
         self.method_runs: set[cst.CSTNode] = set()
@@ -344,6 +378,7 @@ class World:
     def forget(self, node: cst.CSTNode) -> None:
         """Drop the decision on a node, because the node is followed again."""
         self.decisions.pop(node, None)
+        self.computing.discard(node)
 
     def edit(self, node: cst.CSTNode, edit: Edit, *helpers: str) -> None:
         """Plan the edit of a node; the translation will need these helpers."""
@@ -444,15 +479,26 @@ class Frame:
 
     def evaluate(self, node: cst.CSTNode) -> Value:
         """Return the possible values of an expression, and plan its edit or refuse it."""
-        self.world.forget(node)
-        handler = self.world.expressions.get(type(node))
+        world = self.world
+        world.forget(node)
+        handler = world.expressions.get(
+            cst.BaseExpression if world.program.borders.concerns(node) else type(node)
+        )
         if handler is None:
-            return self.world.refuse(node, "NP2TF603", what=_kind_in_words(node))
-        return handler(node, self)
+            value = world.refuse(node, "NP2TF603", what=_kind_in_words(node))
+        else:
+            value = handler(node, self)
+        world.values[node] = value
+        return value
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in this scope."""
         value = limit_depth(value)
+        if self.holds_host(name) and value.may_be_tensor:
+            self.world.program.borders.want_memory(value.memory)
+            statement = self.statement if self.statement is not None else self.world.facts.module
+            self.world.refuse(statement, "NP2TF604", name=name, other="NumPy")
+            value = Value(frozenset([HOST]), memory=value.memory)
         self.env[name] = value
         if (self.function, name) in self.world.shared_owners:
             self.world.learn(self.shared_names(name), name, value)
@@ -460,6 +506,19 @@ class Frame:
         summary = self.summary
         history = self.world.globals if summary is None else summary.history
         self.world.learn(history, name, value)
+
+    @property
+    def scope(self) -> object:
+        """The function; the file, if the frame is the module's."""
+        return self.function if self.function is not None else self.world.file
+
+    def holds_host(self, name: str) -> bool:
+        """Return whether a name of this scope holds what is NumPy's."""
+        borders = self.world.program.borders
+        if (self.function, name) in self.world.shared_owners:
+            owner = self.world.shared_owners[self.function, name]
+            return borders.has("name", owner if owner is not None else self.world.file, name)
+        return borders.has("name", self.scope, name)
 
     def shared_names(self, name: str) -> dict[str, Value]:
         """Return the dictionary with the values of a name that several functions bind."""
@@ -496,7 +555,7 @@ def merge(*envs: dict[str, Value] | None) -> dict[str, Value] | None:
 # Names that several functions bind (`global`, `nonlocal`): one set of possible values holds everywhere.
 
 #: Kinds of immutable values.
-_IMMUTABLE = words("int float bool complex str none range dtype shape scalar")
+_IMMUTABLE = words("int float bool complex str none range dtype shape scalar generator other function module")
 
 
 def shared_names(facts: Facts) -> dict[tuple[cst.CSTNode | None, str], cst.CSTNode | None]:
@@ -526,8 +585,12 @@ def refuse_shared(node: cst.CSTNode, name: str, value: Value, frame: Frame) -> N
     if (
         (frame.function, name) in frame.world.shared_owners
         and not value.is_undetermined
-        and not value.kinds <= _IMMUTABLE
+        and (value.functions or not value.kinds <= _IMMUTABLE)
     ):
+        owner = frame.world.shared_owners[frame.function, name]
+        scope = owner if owner is not None else frame.world.file
+        frame.world.program.borders.want("name", scope, name)
+        frame.world.program.borders.want_memory(value.memory)
         frame.world.refuse(node, "NP2TF603", what="`global` or `nonlocal` for something other than a number")
 
 
@@ -545,8 +608,9 @@ class Turns:
     iteration the memory of the group is shared with no other name.
     """
 
-    def __init__(self, loop: cst.CSTNode) -> None:
+    def __init__(self, loop: cst.CSTNode, scope: object) -> None:
         self._loop = loop
+        self._scope = scope
         self._leader: dict[str, str] = {}
 
     def head(self, *states: Env) -> Env:
@@ -560,7 +624,7 @@ class Turns:
                 continue
             for name in group:
                 outside = [root for root in together[name].memory if isinstance(root, tuple)]
-                memory = frozenset([ExchangedMemory(self._loop, group[0]), *outside])
+                memory = frozenset([ExchangedMemory(self._loop, group[0], self._scope), *outside])
                 together[name] = in_memory(together[name], memory)
         return together
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import libcst as cst
 
 from np2tf.core import rules
 from np2tf.translator.tensorflow.values import (
+    NO_VALUE,
     NUMBERS,
+    CallMemory,
     Value,
     array,
     broadcast_rank,
@@ -22,9 +25,22 @@ from np2tf.translator.tensorflow.values import (
     union,
     unknown,
 )
+from np2tf.translator.tree.nodes import words
 
 # -- table ---------------------------------------------------------------------------------------------------
 # The tables of rules/tensorflow: the translations of NumPy's names, and the helpers.
+
+#: Marks of edits, as helpers are: NumPy itself computes, or gets arrays, which no graph can contain.
+ON_HOST = "[on host]"
+CONVERTED = "[converted]"
+#: Ask for the lines of the helper `_host` that convert what is in containers, and dtypes.
+LISTS, DICTIONARIES, VIEWS, ITERATORS = "[lists]", "[dictionaries]", "[views]", "[iterators]"
+DTYPES = "[dtypes]"
+#: Asks for the lines of a helper that take numbers in arrays without axes.
+TENSORS = "[tensors]"
+#: Asks for the lines of a helper that write to what callers elsewhere may give in the place of a tensor.
+ELSEWHERE = "[elsewhere]"
+LINE_OPTIONS = frozenset({LISTS, DICTIONARIES, VIEWS, ITERATORS, DTYPES, TENSORS, ELSEWHERE})
 
 
 @dataclass(frozen=True)
@@ -39,6 +55,13 @@ class Function:
     """The helper that takes its place, or nothing …"""
     only_with_arrays: bool
     """… which it does only where an argument may hold arrays."""
+
+    @property
+    def read_count(self) -> int:
+        """The number of positional arguments that the function certainly reads; it may write to others."""
+        if self.parameters[-1].startswith("*"):
+            return sys.maxsize
+        return (*self.parameters, "_").index("_")
 
 
 @dataclass(frozen=True)
@@ -65,6 +88,14 @@ class Table:
     draws: Mapping[str, Draw]
     generators: frozenset[str]
     """The functions and classes of `numpy.random` that make generators and their seeds."""
+    host: Mapping[str, Function]
+    """The functions that NumPy itself computes."""
+    kept: frozenset[str]
+    """The names that stay as they are."""
+    grids: Mapping[str, str]
+    """The objects that make arrays of an index, with the word for the result."""
+    host_methods: frozenset[str]
+    """The methods of arrays that NumPy itself computes."""
 
 
 @lru_cache(maxsize=1)
@@ -87,7 +118,25 @@ def table() -> Table:
         for name in group["names"]
     }
     generators = frozenset(random["generators"]["names"])
-    return Table(functions, data["constants"], data["dtypes"], methods, data["writes"], draws, generators)
+    host = rules.read_table("tensorflow/host")
+    host_functions = {
+        name: Function(name, tuple(group["parameters"]), group["result"], "", False)
+        for group in host["group"]
+        for name in group["names"]
+    }
+    return Table(
+        functions,
+        data["constants"],
+        data["dtypes"],
+        methods,
+        data["writes"],
+        draws,
+        generators,
+        host_functions,
+        frozenset(host["kept"]["names"]),
+        host["grids"],
+        frozenset(host["methods"]["names"]),
+    )
 
 
 @lru_cache(maxsize=1)
@@ -103,10 +152,14 @@ def _helpers() -> dict[str, str]:
 
 
 def helpers_with(names: Iterable[str]) -> dict[str, str]:
-    """Return the texts of helpers, and of the helpers that they call, in the file's order."""
-    every = _helpers()
+    """Return the texts of helpers, and of the helpers that they call, in the file's order.
+
+    A name in brackets, as `[elsewhere]`, asks for the lines of the helpers that are marked with it.
+    """
+    options = frozenset(name for name in names if name.startswith("["))
+    every = {name: _with_lines_for(options, text) for name, text in _helpers().items()}
     helper_names: set[str] = set()
-    stack = list(names)
+    stack = [name for name in names if name not in options]
     while stack:
         name = stack.pop()
         if name not in helper_names:
@@ -114,6 +167,19 @@ def helpers_with(names: Iterable[str]) -> dict[str, str]:
             identifiers = {node.id for node in ast.walk(ast.parse(every[name])) if isinstance(node, ast.Name)}
             stack += identifiers & every.keys()
     return {name: text for name, text in every.items() if name in helper_names}
+
+
+def _with_lines_for(options: frozenset[str], text: str) -> str:
+    """Return a helper without the lines that are only for other options, and without the marks."""
+    lines = []
+    for line in text.split("\n"):
+        code, _, mark = line.partition("  # [")
+        if not mark:
+            lines.append(line)
+        elif f"[{mark.partition(']')[0]}]" in options:
+            comment = mark.partition("] ")[2]
+            lines.append(f"{code}  # {comment}" if comment else code)
+    return "\n".join(lines)
 
 
 # -- results -------------------------------------------------------------------------------------------------
@@ -334,6 +400,62 @@ def _magnitude(arguments: ArgumentValues) -> Value:
     return array("float64" if dtype == "complex128" else dtype, broadcast_rank([first]), scalar=True)
 
 
+def _crossed(arguments: ArgumentValues) -> Value:
+    """Return the value of the `outer` of a ufunc, which has the axes of both operands."""
+    values = _values(arguments)
+    ranks = [broadcast_rank([value]) for value in values]
+    known = [rank for rank in ranks if rank is not None]
+    rank = sum(known) if len(known) == len(ranks) else None
+    return array(None, rank, scalar=not any(value.only("array") for value in values))
+
+
+def _row(arguments: ArgumentValues) -> Value:
+    return array(None, None if "axis" in arguments else 1)
+
+
+def _of_rank(arguments: ArgumentValues, fewer: int = 0) -> Value:
+    rank = _first(arguments).rank
+    return array(None, None if rank is None else rank - fewer, scalar=True)
+
+
+def _eigen(arguments: ArgumentValues) -> Value:
+    return tuple_value([_of_rank(arguments, 1), _of_rank(arguments)])
+
+
+def _singular(arguments: ArgumentValues) -> Value:
+    if "compute_uv" in arguments:
+        return several() if not _is(arguments["compute_uv"][1], "False") else _of_rank(arguments, 1)
+    return tuple_value([_of_rank(arguments), _of_rank(arguments, 1), _of_rank(arguments)])
+
+
+def _factors(arguments: ArgumentValues) -> Value:
+    return _any_array(arguments) if "mode" in arguments else tuple_value([_of_rank(arguments)] * 2)
+
+
+def _distinct(arguments: ArgumentValues) -> Value:
+    return array(_first(arguments).dtype, 1) if len(arguments) == 1 else several()
+
+
+def _slopes(arguments: ArgumentValues) -> Value:
+    first = _first(arguments)
+    is_one = first.rank == 1 or ("axis" in arguments and arguments["axis"][0].only("int"))
+    return array(_as_float(first.dtype), first.rank) if is_one else several()
+
+
+def several() -> Value:
+    """Return several arrays, whose number is not known."""
+    return Value(frozenset(["list"]), item=array(None, None, scalar=True))
+
+
+def _contraction(arguments: ArgumentValues) -> Value:
+    """Return the value of `np.einsum`, of whose result a literal text tells the number of axes."""
+    (_, text), *operands = arguments.values()
+    written = str(text.evaluated_value) if isinstance(text, cst.SimpleString) else ""
+    _, arrow, letters = written.partition("->")
+    rank = len(letters.replace(" ", "")) if arrow and "." not in letters else None
+    return array(promote([value for value, _ in operands]), rank, scalar=True)
+
+
 RESULTS: dict[str, Callable[[ArgumentValues], Value]] = {
     "elementwise": _elementwise,
     "float": _float,
@@ -370,5 +492,62 @@ RESULTS: dict[str, Callable[[ArgumentValues], Value]] = {
     "any": _any_array,
     "python_bool": lambda arguments: plain("bool"),
     "python_int": lambda arguments: plain("int"),
+    "crossed": _crossed,
+    "row": _row,
+    "arrays": lambda arguments: array(None, None),
+    "table": lambda arguments: array(None, 2),
+    "places": lambda arguments: array("int64", _first(arguments).rank),
+    "real": _of_rank,
+    "eigen": _eigen,
+    "singular": _singular,
+    "factors": _factors,
+    "sign_and_log": lambda arguments: tuple_value([_of_rank(arguments, 2)] * 2),
+    "several": lambda arguments: several(),
+    "two_rows": lambda arguments: tuple_value([array(None, 1)] * 2),
+    "distinct": _distinct,
+    "slopes": _slopes,
+    "contraction": _contraction,
+    "index_rows": lambda arguments: Value(frozenset(["tuple"]), item=array("int64", 1)),
+    "index_arrays": lambda arguments: Value(frozenset(["tuple"]), item=array("int64", None)),
+    "text": lambda arguments: plain("str"),
+    "nothing": lambda arguments: plain("none"),
     "shape_of": lambda arguments: Value(frozenset(["shape"]), rank=_first(arguments).rank),
 }
+
+#: Functions that may return their argument itself, or a view of it.
+_MAY_RETURN_THEIR_ARGUMENT = words(
+    "asarray asanyarray ascontiguousarray real_if_close trim_zeros polyder polyint ix_"
+)
+
+
+def result(function: Function, arguments: ArgumentValues, node: cst.CSTNode) -> Value:
+    """Return the possible values of a function's result, with the memory that it may share."""
+    values = _values(arguments)
+    if any(value.is_undetermined for value in values):
+        return NO_VALUE
+    return in_new_memory(RESULTS[function.result](arguments), node, function, values)
+
+
+def may_view(name: str) -> bool:
+    """Return whether the result of a function or method of NumPy may be a view of an argument."""
+    rule = rules.find(f"numpy.{name}")
+    return name in _MAY_RETURN_THEIR_ARGUMENT or (rule is not None and rule.returns_view)
+
+
+def in_new_memory(output: Value, node: cst.CSTNode, function: Function, values: Sequence[Value]) -> Value:
+    """Return a result in memory of its own, each array in it in another, and in that of a viewed argument."""
+    if not output.may("array", "list", "tuple"):
+        return output.doubtful(*values)
+    is_view = may_view(function.name)
+    if function.name == "einsum" and len(values) == 2:  # It transposes an array alone, or takes its diagonal.
+        is_view = True
+    shared = frozenset(root for value in values if is_view for root in value.memory)
+    items = output.items and tuple(
+        replace(item, memory=frozenset([CallMemory(node, (node, place))]) | shared)
+        if item.may("array")
+        else item
+        for place, item in enumerate(output.items)
+    )
+    item = output.item and replace(output.item, memory=frozenset([node]) | shared)
+    memory = frozenset([node]).union(shared, *(part.memory for part in items or ()))
+    return replace(output, memory=memory, items=items, item=item).doubtful(*values)

@@ -9,6 +9,8 @@ from dataclasses import replace
 import libcst as cst
 
 from np2tf.translator.facts.dataflow import block, reads
+from np2tf.translator.tensorflow.borders import Borders
+from np2tf.translator.tensorflow.hosts import as_host, to_host, want_arrays
 from np2tf.translator.tensorflow.model import (
     AttributeKey,
     ClassFacts,
@@ -21,6 +23,7 @@ from np2tf.translator.tensorflow.model import (
 from np2tf.translator.tensorflow.operations import element_of
 from np2tf.translator.tensorflow.values import (
     CONTAINERS,
+    HOST,
     NO_VALUE,
     CallMemory,
     Value,
@@ -50,19 +53,31 @@ def read_attribute(node: cst.Attribute, base: Value, frame: Frame) -> Value:
         return world.refuse(node, "NP2TF603", what=f"the attribute `{name}` of objects")
     if world.program.classes.methods(key[0], name):
         return world.refuse(node, "NP2TF603", what="a method as a value")
-    return world.program.classes.read(key)
+    value = world.program.classes.read(key)
+    if value.is_mixed and not world.program.borders.want("attribute", *key):
+        world.refuse(node, "NP2TF605", name=world.facts.code(node))
+    return value
 
 
 def set_attribute(key: AttributeKey, value: Value, frame: Frame) -> None:
     """Follow the binding of an attribute to a value."""
-    classes, root = frame.world.program.classes, attribute_root(key)
-    classes.learn(key, value)
-    classes.keep(key, value.memory)
-    if not value.memory:
-        return
-    for name, other_value in list(frame.env.items()):
-        if not other_value.memory.isdisjoint(value.memory) and root not in other_value.memory:
-            frame.bind(name, replace(other_value, memory=other_value.memory | {root}))
+    frame.world.program.classes.learn(key, value)
+    if frame.world.program.borders.has("attribute", *key):
+        want_arrays(value, frame)
+    _keep(key, value.memory, frame)
+
+
+def _keep(key: AttributeKey, memory: frozenset[object], frame: Frame) -> None:
+    """Record that an attribute keeps arrays: the names that hold them share the attribute's memory."""
+    frame.world.program.classes.keep(key, memory)
+    root, summary = attribute_root(key), frame.summary
+    for name, value in list(frame.env.items()):
+        if not value.memory.isdisjoint(memory) and root not in value.memory:
+            frame.bind(name, replace(value, memory=value.memory | {root}))
+    parameters = {one[2] for one in memory if isinstance(one, tuple) and one[:2] == ("param", frame.function)}
+    if summary is not None and not summary.keeps.issuperset((name, key) for name in parameters):
+        summary.keeps.update((name, key) for name in parameters)
+        frame.world.note_change()
 
 
 def exchange_attributes(keys: Sequence[AttributeKey], values: Sequence[Value], frame: Frame) -> None:
@@ -219,7 +234,7 @@ def follow_class(node: cst.ClassDef, frame: Frame) -> None:
     """Follow a class definition, and bind its name."""
     world = frame.world
     if _is_exception(node, frame):
-        frame.bind(node.name.value, plain("function", "other"))
+        frame.bind(node.name.value, plain("function", HOST))
         return
     facts = ClassFacts(node)
     _follow_head(node, facts, frame)
@@ -321,17 +336,37 @@ def _follow_class_attribute(node: cst.CSTNode, facts: ClassFacts, frame: Frame) 
     if not isinstance(node, (cst.Assign, cst.AnnAssign)) or not isinstance(target, cst.Name):
         world.refuse(node, "NP2TF603", what="a statement of this kind in a class")
         return
-    if isinstance(node, cst.AnnAssign) and facts.is_dataclass:
-        facts.fields[target.value] = node.value
+    is_field = isinstance(node, cst.AnnAssign) and facts.is_dataclass
     if node.value is None:
+        if is_field:
+            facts.fields[target.value] = None
         return
     own_names = world.facts.scopes.inside(facts.node).bindings
     if not reads(node.value).isdisjoint(own_names):
         world.refuse(node, "NP2TF603", what="a class attribute from which others are computed")
-    value = frame.evaluate(node.value)
+    value = _field_value(node.value, frame) if is_field else frame.evaluate(node.value)
+    if world.program.borders.has("attribute", facts.root_class, target.value):
+        to_host(node.value, value, frame)
+        value = as_host(value)
+    if is_field:
+        facts.fields[target.value] = value
     if value.memory or value.may_be_array:
         world.program.classes.share((facts.root_class, target.value))
     world.program.classes.learn((facts.root_class, target.value), value)
+
+
+def _field_value(node: cst.BaseExpression, frame: Frame) -> Value:
+    """Return the default of a dataclass field; `field(default_factory=list)` makes a new list each time."""
+    value = frame.evaluate(node)
+    if not isinstance(node, cst.Call):
+        return value
+    if frame.world.facts.imports.imported_name(node.func) != "dataclasses.field" or len(node.args) != 1:
+        return value
+    (arg,) = node.args
+    factory = arg.value.value if isinstance(arg.value, cst.Name) else ""
+    if arg.keyword is None or arg.keyword.value != "default_factory" or factory not in ("list", "dict"):
+        return value
+    return Value(frozenset([factory]), memory=frozenset([node]))
 
 
 # -- program calls -------------------------------------------------------------------------------------------
@@ -353,7 +388,9 @@ def bind_arguments(
         arguments[positions.pop(0)] = receiver
     positional_values: list[Value] = []
     for position, arg in enumerate(node.args):
-        value = frame.evaluate(arg.value)
+        value = _argument(
+            arg, frame.evaluate(arg.value), parameter_of(arg, position, positions), function, frame
+        )
         if arg.star:
             every = element_of(value) if value.may(*CONTAINERS) else unknown(*value.memory, certain=False)
             for name in parameter_names(function):
@@ -371,6 +408,34 @@ def bind_arguments(
         memory = frozenset() if element is None else element.memory
         arguments[star.name.value] = Value(frozenset(["tuple"]), item=element, memory=memory)
     return arguments
+
+
+def parameter_of(arg: cst.Arg, position: int, positions: Sequence[str]) -> str | None:
+    """Return the parameter that an argument of a call certainly sets; None if there is none."""
+    if arg.star:
+        return None
+    if arg.keyword is not None:
+        return arg.keyword.value
+    return positions[position] if position < len(positions) else None
+
+
+def holds_host(function: cst.FunctionDef, name: str, borders: Borders) -> bool:
+    """Return whether a parameter of a function holds what is NumPy's."""
+    return borders.has("parameter", function, name) or borders.has("name", function, name)
+
+
+def _argument(arg: cst.Arg, value: Value, name: str | None, function: cst.FunctionDef, frame: Frame) -> Value:
+    """Return the value of an argument, after its conversion if the parameter holds what is NumPy's."""
+    borders = frame.world.program.borders
+    star = function.params.star_arg
+    rest = [*parameter_names(function), *([star.name.value] if type(star) is cst.Param else [])]
+    if not any(holds_host(function, parameter, borders) for parameter in (rest if name is None else [name])):
+        return value
+    if not value.may_be_tensor:
+        want_arrays(value, frame)
+        return value
+    to_host(arg.value, value, frame)
+    return as_host(value)
 
 
 def has_receiver(function: cst.FunctionDef) -> bool:
@@ -395,6 +460,9 @@ def run_function(
     """Return the value of one run of a function of the program."""
     summary = frame.world.summary(function)
     learn_arguments(summary, arguments, frame)
+    for name, key in list(summary.keeps):
+        if name in arguments:
+            _keep(key, arguments[name].memory, frame)
     follow_effects(node, summary, arguments, frame)
     return _for_caller(summary, arguments, node, frame)
 

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.translator.tensorflow import edits
+from np2tf.translator.tensorflow.conversions import convert, holds_dtype
 from np2tf.translator.tensorflow.model import Frame
 from np2tf.translator.tensorflow.numpy_table import product
 from np2tf.translator.tensorflow.values import (
     ANY_KIND,
     ARRAYS,
     CONTAINERS,
+    HOST,
     NO_VALUE,
     NUMBERS,
+    PYTHON_DTYPES,
     Value,
     array,
     broadcast_rank,
@@ -26,13 +29,8 @@ from np2tf.translator.tensorflow.values import (
     unknown,
 )
 
-# -- texts ---------------------------------------------------------------------------------------------------
+# -- texts and dtypes ----------------------------------------------------------------------------------------
 # Values that a text shows: tensors become NumPy's numbers and arrays, and dtypes NumPy's.
-
-
-def holds_dtype(value: Value) -> bool:
-    """Return whether the value, or an item in it, can be a dtype, which is TensorFlow's."""
-    return value.may("dtype") or any(map(holds_dtype, value.parts))
 
 
 def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
@@ -41,7 +39,35 @@ def show_in_text(node: cst.BaseExpression, value: Value, frame: Frame) -> None:
     if any(classes.shows_fields(class_node) for class_node in value.object_classes):
         frame.world.refuse(node, "NP2TF606", what="the text of a dataclass object")
     elif (not value.is_plain or holds_dtype(value)) and not value.only("object"):
-        frame.world.edit(node, edits.wrap_in(frame.world.helper("_host")), "_host")
+        convert(node, value, frame)
+
+
+def show_dtypes(args: Sequence[cst.Arg], values: Sequence[Value], frame: Frame) -> None:
+    """Plan NumPy's dtypes for arguments of functions that may show them."""
+    for arg, value in zip(args, values):
+        if holds_dtype(value) and frame.world.facts.imports.numpy_name(arg.value) is None:
+            convert(arg.value, value, frame)
+
+
+def named_dtype(node: cst.BaseExpression, frame: Frame) -> str | None:
+    """Return the dtype that a builtin type or a text names; None if it is not translated."""
+    if isinstance(node, cst.Name) and frame.world.facts.scopes.owner(node) is None:
+        return PYTHON_DTYPES.get(node.value)
+    if isinstance(node, cst.SimpleString):
+        return frame.world.table.dtypes.get(str(node.evaluated_value))
+    return None
+
+
+def dtype_value(node: cst.BaseExpression, frame: Frame) -> Value | None:
+    """Return the value of an argument for a dtype; None if it cannot be translated."""
+    world, dtype = frame.world, named_dtype(node, frame)
+    if isinstance(node, cst.SimpleString) and dtype is not None:
+        world.forget(node)
+        world.edit(node, edits.rename_to(world.dtype_name(dtype)))
+    if dtype is not None:
+        return Value(frozenset(["dtype"]), dtype)
+    value = frame.evaluate(node)
+    return value if value.only("dtype") or value.only("none") else None
 
 
 # -- operations ----------------------------------------------------------------------------------------------
@@ -70,6 +96,8 @@ def element_of(value: Value) -> Value:
         return NO_VALUE
     if value.may(ANY_KIND, "object", "class"):
         element = unknown(*value.memory, certain=False)
+    if value.is_host:
+        element = join(element, Value(frozenset([HOST]), memory=value.memory, libraries=value.libraries))
     if value.may("array"):
         rank = None if value.rank is None else value.rank - 1
         memory = frozenset() if rank == 0 else value.memory
@@ -82,7 +110,9 @@ def element_of(value: Value) -> Value:
         element = join(element, union(value.items)) if value.items else element
     elif (value.item is not None and not value.only("dict")) or value.item is not None:
         element = join(element, value.item)
-    return (element or plain("other")).doubtful(value)
+    if element is None:  # What has no items raises an exception.
+        element = NO_VALUE if value.only(*CONTAINERS, *NUMBERS, "none") else plain(HOST)
+    return element.doubtful(value)
 
 
 def helper_of(operator: cst.CSTNode, values: Sequence[Value]) -> str | None:
@@ -264,7 +294,7 @@ def _is_advanced(element: cst.SubscriptElement, value: Value) -> bool:
 def _may_be_advanced(element: cst.SubscriptElement, value: Value) -> bool:
     if type(element.slice) is not cst.Index:
         return False
-    return value.may("array", "list", "tuple", ANY_KIND)
+    return value.may("array", "list", "tuple", ANY_KIND) or value.is_host
 
 
 def _advanced_rank(base: Value, key: Sequence[Value]) -> int | None:

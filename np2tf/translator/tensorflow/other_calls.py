@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import libcst as cst
 
+from np2tf.translator.facts.numpy_imports import BUILTINS
+from np2tf.translator.notebooks import MAGIC
 from np2tf.translator.tensorflow import edits
-from np2tf.translator.tensorflow.array_writes import inline_call
+from np2tf.translator.tensorflow.host_calls import fits_host, method_on_host
+from np2tf.translator.tensorflow.hosts import (
+    as_host,
+    host,
+    host_call,
+    is_host,
+    library_name,
+    operation,
+    to_host,
+)
 from np2tf.translator.tensorflow.model import ClassFacts, Frame, decorator_names
 from np2tf.translator.tensorflow.numpy_calls import (
-    arguments,
-    dtype_value,
     is_generator_method,
     is_random_name,
     numpy_call,
     random_call,
-    result,
+    read_arguments,
     target_of,
 )
+from np2tf.translator.tensorflow.numpy_table import CONVERTED, result
 from np2tf.translator.tensorflow.objects import (
     bind_arguments,
     parameter_names,
@@ -26,9 +37,17 @@ from np2tf.translator.tensorflow.objects import (
     run_function,
     set_attribute,
 )
-from np2tf.translator.tensorflow.operations import arithmetic, element_of, show_in_text
+from np2tf.translator.tensorflow.operations import (
+    arithmetic,
+    dtype_value,
+    element_of,
+    show_dtypes,
+    show_in_text,
+)
+from np2tf.translator.tensorflow.returned_writes import inline_call
 from np2tf.translator.tensorflow.values import (
     ARRAYS,
+    HOST,
     NO_VALUE,
     NUMBERS,
     Value,
@@ -40,14 +59,24 @@ from np2tf.translator.tensorflow.values import (
     union,
     unknown,
 )
-from np2tf.translator.tree.nodes import dotted_name, words
+from np2tf.translator.tree.nodes import dotted_name, name_node, words
+from np2tf.translator.tree.templates import expression
 
 # -- builtin calls -------------------------------------------------------------------------------------------
 # Calls of builtins: most accept tensors like arrays; calls that would show the difference are refused.
 
 #: Builtins that read or change state that the source text does not show.
-_REFLECTION = words("eval exec globals locals vars compile super __import__ setattr delattr breakpoint")
+_REFLECTION = words("vars compile super __import__ setattr delattr breakpoint")
+#: Builtins that read or change variables by names that the source text does not show.
+_OF_NAMES = words("eval exec globals locals vars")
 _TEXT_BUILTINS = words("print str repr format ascii")
+#: Builtins of plain arguments -> the kind of their result.
+_KINDS = {
+    "input": "str", "chr": "str", "hex": "str", "bin": "str", "ord": "int", "id": "int", "hash": "int",
+    "isinstance": "bool", "issubclass": "bool", "hasattr": "bool", "callable": "bool",
+}  # fmt: skip
+#: Builtins that only Python's numbers leave, or that read one item after the other, whatever they get.
+_OF_HOST = words("float int bool complex len any all range zip enumerate min max sorted reversed list tuple")
 
 
 def _builtin_call(node: cst.Call, name: str, frame: Frame) -> Value:
@@ -55,6 +84,10 @@ def _builtin_call(node: cst.Call, name: str, frame: Frame) -> Value:
     world = frame.world
     world.forget(node.func)
     arguments = [frame.evaluate(arg.value) for arg in node.args]
+    if name == "exec" and _is_magic(node):
+        return host()
+    if name in _OF_NAMES and not (name == "vars" and node.args):
+        return world.refuse(world.facts.module, "NP2TF603", what=f"`{name}`")
     if name in _REFLECTION:
         return world.refuse(node, "NP2TF603", what=f"`{name}`")
     if name in _TEXT_BUILTINS:
@@ -69,11 +102,23 @@ def _builtin_call(node: cst.Call, name: str, frame: Frame) -> Value:
     if any(value.is_of_program for value in arguments):
         return world.refuse(node, "NP2TF603", what=f"`{name}` of an object")
     handler = _HANDLERS.get(name)
+    if handler is not None and is_host(*arguments) and name not in _OF_HOST:
+        return operation(node, frame)
     if handler is not None:
-        return handler(node, arguments, frame).doubtful(*arguments)
+        value = handler(node, arguments, frame)
+        return value if name in _OF_NO_ARRAY else value.doubtful(*arguments)
     if all(value.is_plain for value in arguments):
-        return plain("other", "int", "str", "bool", "float")
+        if any(value.functions for value in arguments):
+            return operation(node, frame)
+        show_dtypes(node.args, arguments, frame)
+        return plain(_KINDS[name]) if name in _KINDS else plain(HOST)
     return world.refuse(node, "NP2TF606", what=f"`{name}`")
+
+
+def _is_magic(node: cst.Call) -> bool:
+    """Return whether a call stands for a line of a notebook that is IPython's."""
+    first = node.args[0].value if node.args else None
+    return isinstance(first, cst.Name) and first.value.startswith(MAGIC)
 
 
 def _read_later(node: cst.CSTNode, arguments: list[Value]) -> list[object]:
@@ -88,13 +133,13 @@ def _zip(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
 
 def _enumerate(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
     if not arguments:
-        return plain("other")
+        return plain(HOST)
     return list_value(tuple_value([plain("int"), element_of(arguments[0])]), _read_later(node, arguments))
 
 
 def _sum(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
     if not arguments:
-        return plain("other")
+        return plain(HOST)
     element = element_of(arguments[0])
     start = arguments[1] if len(arguments) > 1 else plain("int")
     if element.is_plain and start.is_plain:
@@ -116,7 +161,7 @@ def _extreme(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
 def _sort(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
     if len(node.args) > 1 and not all(value.is_plain for value in arguments):
         return frame.world.refuse(node, "NP2TF606", what="`sorted` with `key`")
-    return list_value(element_of(arguments[0]), [node]) if arguments else plain("other")
+    return list_value(element_of(arguments[0]), [node]) if arguments else plain(HOST)
 
 
 def _list(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
@@ -152,6 +197,8 @@ def _kind(*kinds: str) -> Callable[[cst.Call, list[Value], Frame], Value]:
     return lambda node, arguments, frame: plain(*kinds)
 
 
+#: Functions that give a number of Python's, or a range, whatever they get.
+_OF_NO_ARRAY = words("float int bool complex len any all range")
 _HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
     "float": _kind("float"),
     "int": _kind("int"),
@@ -183,10 +230,13 @@ _HANDLERS: dict[str, Callable[[cst.Call, list[Value], Frame], Value]] = {
 
 _TEXTS = words("split rsplit splitlines partition rpartition")
 _COUNTS = words("find rfind index rindex count")
+_OF_TEXTS = words("strip lstrip rstrip lower upper title capitalize replace join zfill ljust rjust center")
 #: Methods of arrays that take their arguments as any number of integers, or as one tuple.
 _SHAPE_METHODS = frozenset({"reshape", "transpose"})
+#: Methods whose arguments are numbers, which a library may give.
+_OF_NUMBERS = words("reshape transpose sum mean max min argmax argmin std var cumsum prod any all repeat")
 #: Methods that become a helper with the array as the first argument -> the name of the helper.
-_HELPERS = {"astype": "_cast", "flatten": "_flatten", "tolist": "_tolist", "item": "_item"}
+_HELPERS = {"astype": "_cast", "tolist": "_tolist", "item": "_item"}
 
 
 def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
@@ -200,21 +250,22 @@ def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
         return NO_VALUE
     if is_generator_method(base, name, frame):
         return random_call(node, name, frame, base)
-    is_array = base.only(*ARRAYS) or (base.may("any") and name != "copy")
-    if is_array and name in world.table.methods:
+    if base.is_host and not base.is_mixed:
+        return host_call(node, base, frame)
+    if _is_array(base, name) and name in world.table.methods:
         return _array_method(node, name, base, frame)
+    if base.only(*ARRAYS) and name in world.table.host_methods:
+        return method_on_host(node, name, base, frame)
     if name == "copy" and base.only("any") and not node.args:
         world.edit(node, edits.function_of(world.helper("_copy")), "_copy")
         return unknown(node, certain=False)
-    if base.may(*ARRAYS):
-        for arg in node.args:
-            frame.evaluate(arg.value)
-        if base.only(*ARRAYS):
-            return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
-        return world.refuse(node, "NP2TF605", name=world.facts.code(func.value))
     if base.only("list", "dict", "tuple"):
         return _container_method(node, name, base, frame)
     values = [frame.evaluate(arg.value) for arg in node.args]
+    if base.only(*ARRAYS):
+        return world.refuse(node, "NP2TF601", name=f"ndarray.{name}")
+    if base.may(*ARRAYS):
+        return world.refuse(node, "NP2TF605", name=world.facts.code(func.value))
     if base.only("dtype"):
         return world.refuse(node, "NP2TF601", name=f"dtype.{name}")
     if base.only("str"):
@@ -222,17 +273,23 @@ def _method_call(node: cst.Call, base: Value, frame: Frame) -> Value:
     if base.only("module"):
         return _library_call(node, values, frame)
     if all(value.is_plain for value in values) and base.is_plain:
-        return plain("other")
+        return plain(HOST)
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
 
 
+def _is_array(base: Value, name: str) -> bool:
+    """Return whether an object that has a method of this name is an array; Python's numbers have no such
+    methods.
+    """
+    with_numbers = base.only(*ARRAYS, *NUMBERS) and base.may(*ARRAYS)
+    return with_numbers or (base.may("any") and name != "copy")
+
+
 def _library_call(node: cst.Call, arguments: list[Value], frame: Frame) -> Value:
-    library = (frame.world.facts.imports.imported_name(node.func) or "").split(".")[0]
+    library = library_name(node.func, frame).split(".")[0]
     if library in ("math", "cmath"):
         return plain("int", "float", "bool")
-    if all(value.is_plain for value in arguments):
-        return plain("other")
-    return frame.world.refuse(node, "NP2TF607", name=frame.world.facts.code(node.func))
+    return host_call(node, host(libraries=frozenset([library])), frame)
 
 
 def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame) -> Value:
@@ -245,7 +302,9 @@ def _text_method(node: cst.Call, name: str, arguments: list[Value], frame: Frame
         return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
     if name in _TEXTS:
         return list_value(plain("str"), [node])
-    return plain("int") if name in _COUNTS else plain("str", "bool", "other")
+    if name in _OF_TEXTS:
+        return plain("str")
+    return plain("int") if name in _COUNTS else plain(HOST)
 
 
 def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
@@ -255,6 +314,9 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> V
     element = element_of(base)
     if name in ("append", "insert", "extend", "setdefault", "update"):
         new_element = values[-1] if values else plain("none")
+        if element.is_host and not element.is_mixed and not new_element.is_host:
+            to_host(node.args[-1].value, new_element, frame)
+            new_element = as_host(new_element)
         new_element = element_of(new_element) if name in ("extend", "update") else new_element
         put_into(node, base, new_element, frame)
         return join(element, new_element) if name == "setdefault" and new_element else plain("none")  # type: ignore[return-value]
@@ -275,24 +337,34 @@ def _container_method(node: cst.Call, name: str, base: Value, frame: Frame) -> V
     if name in ("clear", "reverse") or (name == "sort" and not values):
         return plain("none")
     if base.is_plain and all(value.is_plain for value in values):
-        return plain("other")
+        return plain(HOST)
     return world.refuse(node, "NP2TF606", what=f"`{name}` of a container")
 
 
 def _array_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
     world, func = frame.world, node.func
     assert type(func) is cst.Attribute
-    if name in _HELPERS:
+    if name in _HELPERS or name == "flatten":
         return _own_method(node, name, base, frame)
     function = world.table.functions[name]
+    if any(_may_be_host(arg.value, frame) for arg in node.args) and name not in _OF_NUMBERS:
+        return operation(node, frame)
     if name in _SHAPE_METHODS and len(node.args) > 1:
         return _spread_method(node, name, base, frame)
-    argument_values = arguments(node, function, (base, func.value), frame)
-    if argument_values is None:
+    argument_values, wrong = read_arguments(node, function, (base, func.value), frame)
+    if wrong is not None and fits_host(function, argument_values):
+        return method_on_host(node, name, base, frame)
+    if wrong is not None:
+        world.refuse(node, "NP2TF602", name=world.facts.code(func), why=wrong)
         return array(None, None, [node], scalar=True)
+    world.computing.add(node)
     target, helpers = target_of(function, argument_values, frame)
     world.edit(node, edits.function_of(target), *helpers)
-    return result(function, argument_values, node, frame)
+    return result(function, argument_values, node)
+
+
+def _may_be_host(node: cst.BaseExpression, frame: Frame) -> bool:
+    return frame.evaluate(node).is_host
 
 
 def _spread_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
@@ -321,8 +393,14 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
         dtype = value.dtype
     elif node.args:
         return world.refuse(node, "NP2TF602", name=f"ndarray.{name}", why="its arguments are not translated")
-    helper = _HELPERS[name]
-    world.edit(node, edits.function_of(world.helper(helper)), helper)
+    if dtype is not None:
+        world.edit(node, _call_of(f"{world.tf}.cast", world.dtype_name(dtype)))
+    elif name == "flatten":
+        world.edit(node, _call_of(f"{world.tf}.reshape", "[-1]"))
+    elif name != "astype" and base.only(*ARRAYS) and base.certain:
+        world.edit(node.func.value, edits.to_numpy, CONVERTED)  # type: ignore[attr-defined]
+    else:
+        world.edit(node, edits.function_of(world.helper(_HELPERS[name])), _HELPERS[name])
     if name == "astype":
         rank = 0 if base.only("scalar") else base.rank
         return array(dtype, rank, [node], scalar=True).doubtful(base)
@@ -332,6 +410,17 @@ def _own_method(node: cst.Call, name: str, base: Value, frame: Frame) -> Value:
         return plain("int", "float", "bool", "complex")
     inner = plain("int", "float", "bool", "complex")
     return join(list_value(inner, [node]), list_value(list_value(inner, [node]), [node])) or unknown(node)
+
+
+def _call_of(path: str, argument: str) -> edits.Edit:
+    """`x.astype(float)` -> `tf.cast(x, tnp.float64)`, `x.flatten()` -> `tf.reshape(x, [-1])`."""
+
+    def edit(updated_node: cst.Call) -> cst.BaseExpression:
+        assert isinstance(updated_node.func, cst.Attribute)
+        x = edits.argument(edits.bare(updated_node.func.value))
+        return expression("{f}({x}, {argument})", f=name_node(path), x=x, argument=expression(argument))
+
+    return edit
 
 
 # -- object calls --------------------------------------------------------------------------------------------
@@ -390,10 +479,13 @@ def _set_fields(node: cst.Call, facts: ClassFacts, frame: Frame) -> None:
             frame.world.refuse(node, "NP2TF603", what="these arguments of a dataclass")
             return
         values[name] = frame.evaluate(arg.value)
+        if frame.world.program.borders.has("attribute", facts.root_class, name):
+            to_host(arg.value, values[name], frame)
+            values[name] = as_host(values[name])
     for name, default in fields.items():
         if name in values:
             set_attribute((facts.root_class, name), values[name], frame)
-        elif default is None or not frame.evaluate(default).is_plain:
+        elif default is None or not default.is_plain:
             frame.world.refuse(node, "NP2TF603", what="this kind of dataclass field")
 
 
@@ -417,11 +509,12 @@ def _object_method(node: cst.Call, base: Value, name: str, frame: Frame) -> Valu
     value = classes.read((root_class, name))
     if value.functions and not value.may("any", "lambda"):
         return _module_call(node, value.functions, frame)
-    arguments = [frame.evaluate(arg.value) for arg in node.args]
+    for arg in node.args:
+        frame.evaluate(arg.value)
     if value.is_undetermined:
         return NO_VALUE
-    if value.only("function", "other") and all(argument.is_plain for argument in arguments):
-        return plain("other")
+    if value.is_host and not value.is_mixed:
+        return host_call(node, value, frame)
     return world.refuse(node, "NP2TF607", name=world.facts.code(node.func))
 
 
@@ -474,15 +567,46 @@ def call(node: cst.Call, frame: Frame) -> Value:
         return _construct(node, value, frame)
     if value.only("object", "none") and value.may("object"):
         return _object_method(node, value, "__call__", frame)
-    arguments = [frame.evaluate(arg.value) for arg in node.args]
+    return _value_call(node, value, frame)
+
+
+def _value_call(node: cst.Call, value: Value, frame: Frame) -> Value:
+    """Return the value of a call of a value that is no function of the program alone."""
+    world, func = frame.world, node.func
     if value.is_undetermined:
+        for arg in node.args:
+            frame.evaluate(arg.value)
         return NO_VALUE
-    if all(value.is_plain for value in arguments) and value.only("function", "other"):
-        return plain("other") if value.certain and "other" in value.kinds else unknown(node, certain=False)
-    path = world.facts.imports.imported_name(func) or ""
+    if value.functions and value.only("function", "lambda"):
+        return _function_value_call(node, value, frame)
+    path = library_name(func, frame)
+    if value.is_host and not value.is_mixed and path.split(".")[0] not in ("math", "cmath"):
+        return host_call(node, value, frame)
+    for arg in node.args:
+        frame.evaluate(arg.value)
     if path.split(".")[0] in ("math", "cmath"):
         return plain("int", "float", "bool")
     return world.refuse(node, "NP2TF607", name=world.facts.code(func))
+
+
+def _function_value_call(node: cst.Call, value: Value, frame: Frame) -> Value:
+    """Return the value of a call of a value that is one of several functions or lambdas."""
+    world = frame.world
+    functions = [function for function in value.functions if isinstance(function, cst.FunctionDef)]
+    result = _module_call(node, functions, frame) if functions else NO_VALUE
+    memory: set[object] = {node}
+    for arg in node.args:
+        argument = frame.evaluate(arg.value)
+        memory |= argument.memory
+        if is_host(argument):
+            for function in value.functions:
+                world.program.borders.want("statement", function)
+    for function in value.functions:
+        if isinstance(function, cst.Lambda) and function in world.lambda_results:
+            of_lambda = world.lambda_results[function]
+            made = replace(of_lambda, memory=frozenset(memory) if of_lambda.memory else frozenset())
+            result = join(result, made) or made
+    return result
 
 
 def _is_member(func: cst.CSTNode, frame: Frame) -> bool:
@@ -492,6 +616,11 @@ def _is_member(func: cst.CSTNode, frame: Frame) -> bool:
     return bool(frame.evaluate(func.value).modules)
 
 
+#: Builtins that `from pylab import *` replaces.
+_OF_NUMPY_TOO = words("sum max min abs round any all pow")
+
+
 def _is_builtin(func: cst.Name, frame: Frame) -> bool:
     unbound = frame.world.facts.scopes.owner(func) is None
-    return unbound and func.value not in frame.env
+    may_be_imported = frame.world.facts.imports.other_stars and func.value in _OF_NUMPY_TOO
+    return unbound and func.value in BUILTINS and func.value not in frame.env and not may_be_imported

@@ -9,7 +9,19 @@ from typing import Any, cast
 import libcst as cst
 
 from np2tf.translator.facts.dataflow import block
+from np2tf.translator.notebooks import SUFFIX
 from np2tf.translator.tensorflow import array_writes
+from np2tf.translator.tensorflow.hosts import (
+    as_host,
+    converted,
+    host,
+    is_for_types,
+    module_below,
+    module_name_of,
+    stay,
+    to_host,
+    writes_of,
+)
 from np2tf.translator.tensorflow.model import Frame, Passage, Turns, merge, refuse_shared
 from np2tf.translator.tensorflow.objects import (
     exchange_attributes,
@@ -18,8 +30,9 @@ from np2tf.translator.tensorflow.objects import (
     learn_defaults,
     set_attribute,
 )
-from np2tf.translator.tensorflow.operations import element_of
-from np2tf.translator.tensorflow.values import ARRAYS, Value, join, list_value, plain
+from np2tf.translator.tensorflow.operations import element_of, show_in_text
+from np2tf.translator.tensorflow.returned_writes import return_writes, value_of
+from np2tf.translator.tensorflow.values import ARRAYS, HOST, Value, join, list_value, plain
 from np2tf.translator.tree.nodes import bound_name, dotted_name, walk, words
 from np2tf.translator.tree.templates import Statement
 from np2tf.translator.tree.templates import statement as made_statement
@@ -27,7 +40,7 @@ from np2tf.translator.tree.templates import statement as made_statement
 # -- imported names ------------------------------------------------------------------------------------------
 # Follows imports: names from the modules of the program, and from the standard library.
 #
-# The standard library is known to leave arrays unchanged; other libraries are not, so np2tf refuses them.
+# What a library returns is a host value. Names that `from … import *` may bind are host values, too.
 
 _NUMBERS = frozenset({"pi", "e", "inf", "tau", "nan"})
 
@@ -36,7 +49,8 @@ def follow_import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
     """Bind the names that a statement imports."""
     world = frame.world
     if isinstance(node.names, cst.ImportStar):
-        world.refuse(node, "NP2TF607", name="*")
+        if world.program.module(module_name_of(node), world.file) is not None:
+            world.refuse(node, "NP2TF607", name="*")
         return
     of_numpy = {alias for statement in world.facts.imports.statements for alias in statement.aliases}
     for alias in node.names:
@@ -45,9 +59,11 @@ def follow_import(node: cst.Import | cst.ImportFrom, frame: Frame) -> None:
             continue
         world.forget(alias)
         value = _plain_import(alias, frame) if isinstance(node, cst.Import) else _member(node, alias, frame)
+        if value is None and isinstance(node, cst.ImportFrom) and module_name_of(node) == "scipy.constants":
+            value = plain("float")
         if value is None:
-            module = "" if isinstance(node, cst.Import) else _module_name(node)
-            value = world.refuse(alias, "NP2TF607", name=module or alias.evaluated_name)
+            module = alias.evaluated_name if isinstance(node, cst.Import) else module_name_of(node)
+            value = host(libraries=frozenset([module.lstrip(".").split(".")[0]]))
         frame.bind(bound_name(alias), value)
 
 
@@ -67,8 +83,8 @@ def _plain_import(alias: cst.ImportAlias, frame: Frame) -> Value | None:
 def _member(node: cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> Value | None:
     """`from module import name`. None if the module or the name is not known."""
     world, name = frame.world, alias.evaluated_name
-    module_name = _module_name(node)
-    submodule = world.program.module(_module_below(module_name, name), world.file)
+    module_name = module_name_of(node)
+    submodule = world.program.module(module_below(module_name, name), world.file)
     module = world.program.module(module_name, world.file)
     if module is not None:
         member = world.program.member(module, name)
@@ -81,24 +97,16 @@ def _member(node: cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> Value
     if not _is_standard(module_name):
         return None
     is_number = module_name in ("math", "cmath") and name in _NUMBERS
-    return plain("float") if is_number else plain("function", "other")
+    return plain("float") if is_number else plain("function", HOST)
 
 
 def _record_origin(node: cst.Import | cst.ImportFrom, alias: cst.ImportAlias, frame: Frame) -> None:
     """Record the module of the program from which a file imports a name of NumPy's."""
     world = frame.world
     if isinstance(node, cst.ImportFrom) and alias in world.facts.imports.of_other_files:
-        module = world.program.module(_module_name(node), world.file)
+        module = world.program.module(module_name_of(node), world.file)
         if module is not None:
             world.program.record_import(world.file, module, alias)
-
-
-def _module_below(module: str, name: str) -> str:
-    return module + name if module.endswith(".") else f"{module}.{name}"
-
-
-def _module_name(node: cst.ImportFrom) -> str:
-    return "." * len(node.relative) + (dotted_name(node.module) or "")
 
 
 def _is_standard(module: str) -> bool:
@@ -116,6 +124,10 @@ _NEVER_OF_TENSORFLOW = words(
     StopIteration TimeoutError UnicodeDecodeError UnicodeEncodeError ZeroDivisionError
     """
 )
+#: NumPy's error that handlers may catch: NumPy computes what may raise it.
+_LINALG_ERROR = "numpy.linalg.LinAlgError"
+#: Context managers that drop exceptions.
+_DROPPING = words("suppress raises assertRaises assertRaisesRegex errstate")
 #: Context managers that pass on every exception.
 _MANAGERS = words(
     """
@@ -197,9 +209,12 @@ def _handler(handler: cst.ExceptHandler, body: Sequence[cst.CSTNode], frame: Fra
     if handler.type is not None:
         frame.evaluate(handler.type)
     if handler.name is not None:
-        bind(handler.name.name, plain("other"), frame, handler)
-    if _catches_only_its_own(handler.type):
+        bind(handler.name.name, plain(HOST), frame, handler)
+    if _catches_only_its_own(handler.type, frame):
         return
+    names = map(world.facts.imports.numpy_name, walk(handler.type) if handler.type is not None else ())
+    if not {None, "numpy", "numpy.linalg", _LINALG_ERROR}.issuperset(names):
+        world.refuse(handler, "NP2TF603", what="a handler of NumPy's own errors")
     if _names_index_error(handler.type) and _chooses_of_arrays(body, frame):
         world.refuse(handler, "NP2TF603", what="a handler of indices out of bounds")
     if type(handler.body) is not cst.IndentedBlock:
@@ -236,10 +251,12 @@ def _chooses_of_arrays(body: Sequence[cst.CSTNode], frame: Frame) -> bool:
     )
 
 
-def _catches_only_its_own(node: cst.BaseExpression | None) -> bool:
+def _catches_only_its_own(node: cst.BaseExpression | None, frame: Frame) -> bool:
     """Return whether TensorFlow raises none of the exceptions that a handler names."""
     if type(node) is cst.Tuple:
-        return all(_catches_only_its_own(element.value) for element in node.elements)
+        return all(_catches_only_its_own(element.value, frame) for element in node.elements)
+    if node is not None and frame.world.facts.imports.numpy_name(node) == _LINALG_ERROR:
+        return True
     return type(node) is cst.Name and node.value in _NEVER_OF_TENSORFLOW
 
 
@@ -255,17 +272,29 @@ def _with(node: cst.With, frame: Frame) -> bool:
             world.edit(item.item.func, lambda updated_node: updated_node)  # type: ignore[attr-defined]
         world.edit(node, _body_alone)
         return run(block(node.body), frame)
+    before = dict(frame.env)
+    may_drop = False
     for item in node.items:
-        frame.evaluate(item.item)
+        manager = frame.evaluate(item.item)
         func = item.item.func if type(item.item) is cst.Call else None
         name = world.facts.imports.imported_name(func) if func is not None else None
         is_open = type(func) is cst.Name and func.value == "open"
         if (name or "") not in _MANAGERS and not (is_open and name is None):
             manager_name = dotted_name(func) if func is not None else None
-            world.refuse(item.item, "NP2TF603", what=f"`with {manager_name or '…'}`")
+            last = (manager_name or "").rpartition(".")[2]
+            if not manager.is_host or manager.is_mixed or last in _DROPPING:
+                world.refuse(item.item, "NP2TF603", what=f"`with {manager_name or '…'}`")
+            may_drop = True
         if item.asname is not None:
-            bind(item.asname.name, plain("other"), frame, node)
-    return run(block(node.body), frame)
+            bind(item.asname.name, host(manager.memory, manager.libraries), frame, node)
+    if not may_drop:
+        return run(block(node.body), frame)
+    states: list[dict[str, Value]] = [before]
+    frame.raise_states.append(states)
+    falls = run(block(node.body), frame)
+    frame.raise_states.pop()
+    frame.env = merge(*states, *([frame.env] if falls else [])) or frame.env
+    return True
 
 
 def _is_quiet(item: cst.WithItem, frame: Frame) -> bool:
@@ -306,7 +335,7 @@ def _match(node: cst.Match, frame: Frame) -> bool:
             if isinstance(part, cst.MatchValue):
                 frame.evaluate(part.value)
             elif isinstance(part, (cst.MatchAs, cst.MatchStar)) and part.name is not None:
-                bind(part.name, plain("other", "int", "float", "str"), frame, node)
+                bind(part.name, plain(HOST, "int", "float", "str"), frame, node)
             elif isinstance(part, (cst.MatchClass, cst.MatchMapping)):
                 frame.world.refuse(part, "NP2TF603", what="`match` with a class or a mapping")
         if case.guard is not None:
@@ -353,6 +382,8 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
         frame.statement = node
         for states in frame.raise_states:
             states.append(dict(frame.env))
+    if frame.world.program.borders.has("statement", node):
+        return _kept(node, frame)
     refusal = _REFUSALS.get(type(node))
     if refusal is not None:
         frame.world.refuse(node, "NP2TF603", what=refusal)
@@ -368,10 +399,17 @@ def run_statement(node: cst.CSTNode, frame: Frame) -> bool:
     return reached
 
 
+def _kept(node: cst.CSTNode, frame: Frame) -> bool:
+    """Follow a statement that stays as it is."""
+    for name in stay(node, frame):
+        frame.bind(name, host())
+    return type(node) is not cst.Raise
+
+
 def _assign(node: cst.Assign, frame: Frame) -> None:
     if _exchange(node, frame):
         return
-    value = array_writes.value_of(node, node.value, frame)
+    value = value_of(node, node.value, frame)
     if _in_parts(node, value, frame):
         return
     for target in node.targets:
@@ -393,18 +431,21 @@ def _in_parts(node: cst.Assign, value: Value, frame: Frame) -> bool:
         world.refuse(node, "NP2TF603", what="a statement that writes to an array and to a container")
         return True
     bases: set[object] = set()
+    writers: list[tuple[str, ...]] = []
     for part in parts:
         item = array_writes.part_of(value, part)
         if type(part.target) is cst.Subscript:
             bases |= frame.evaluate(part.target.value).memory
-            array_writes.store(part.target, item, frame, node, is_part=True)
+            writers.append(array_writes.store(part.target, item, frame, node, is_part=True))
         else:
+            writers.append(())
             bind(part.target, item, frame, node)
     is_view = any(array_writes.part_of(value, part).may("array") for part in parts)
     if is_view and not value.memory.isdisjoint(bases):  # The first write would show in the second value.
         name = world.facts.code(node.targets[0].target)
         world.refuse(node, "NP2TF604", name=name, other="what is assigned")
-    world.edit(line, array_writes.assign_parts(node, parts, frame, world.helper("_set_item")), "_set_item")
+    helpers = [helper for needed in writers for helper in needed]
+    world.edit(line, array_writes.assign_parts(node, parts, writers, frame), *helpers)
     return True
 
 
@@ -430,7 +471,7 @@ def _exchange(node: cst.Assign, frame: Frame) -> bool:
 
 def _annotated_assignment(node: cst.AnnAssign, frame: Frame) -> None:
     if node.value is not None:
-        bind(node.target, array_writes.value_of(node, node.value, frame), frame, node)
+        bind(node.target, value_of(node, node.value, frame), frame, node)
 
 
 def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
@@ -441,6 +482,8 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
         is_own = owner is None or frame.function is None or owner.node is frame.function
         if not is_own and not is_shared:
             frame.world.refuse(target, "NP2TF603", what="an assignment to a name of an outer scope")
+        if frame.holds_host(target.value):
+            value = converted(target, value, frame, statement)
         refuse_shared(target, target.value, value, frame)
         frame.bind(target.value, value)
     elif isinstance(target, (cst.Tuple, cst.List)):
@@ -454,33 +497,51 @@ def bind(target: cst.CSTNode, value: Value, frame: Frame, statement: cst.CSTNode
     elif isinstance(target, cst.Subscript):
         array_writes.store(target, value, frame, statement)
     elif isinstance(target, cst.Attribute):
-        base = frame.evaluate(target.value)
-        key = key_of(base, target.attr.value, frame) if base.only("object") else None
-        if key is not None and not frame.world.program.classes.methods(*key):
-            set_attribute(key, value, frame)
-        elif base.is_undetermined:
-            return
-        elif base.modules or not base.is_plain or not value.is_plain:
-            frame.world.refuse(target, "NP2TF603", what="an attribute that is written to")
+        _bind_attribute(target, value, frame, statement)
     else:
         frame.world.refuse(target, "NP2TF603", what="such a target")
+
+
+def _bind_attribute(target: cst.Attribute, value: Value, frame: Frame, statement: cst.CSTNode) -> None:
+    world = frame.world
+    base = frame.evaluate(target.value)
+    key = key_of(base, target.attr.value, frame) if base.only("object") else None
+    if key is not None and not world.program.classes.methods(*key):
+        if world.program.borders.has("attribute", *key):
+            value = converted(target, value, frame, statement)
+        set_attribute(key, value, frame)
+    elif base.is_undetermined:
+        return
+    elif base.is_host and not base.is_mixed and not base.modules:
+        converted(target, value, frame, statement)
+        world.program.borders.want_memory(base.memory)
+    elif base.modules or not base.is_plain or not value.is_plain:
+        world.refuse(target, "NP2TF603", what="an attribute that is written to")
 
 
 def _expression(node: cst.Expr, frame: Frame) -> None:
     if type(node.value) is cst.Call and array_writes.writing_statement(node, node.value, frame):
         return
-    array_writes.value_of(node, node.value, frame)
+    value = value_of(node, node.value, frame)
+    if frame.function is None and frame.world.file.endswith(SUFFIX) and not writes_of(node.value, frame):
+        show_in_text(node.value, value, frame)  # what a notebook shows below the cell
 
 
 def _return(node: cst.Return, frame: Frame) -> bool:
-    value = plain("none") if node.value is None else array_writes.value_of(node, node.value, frame)
+    value = plain("none") if node.value is None else value_of(node, node.value, frame)
     summary = frame.summary
     if summary is not None:
+        borders = frame.world.program.borders
+        if summary.result is not None and (join(summary.result, value) or value).is_mixed:
+            borders.want("result", summary.node)
+        if node.value is not None and borders.has("result", summary.node):
+            to_host(node.value, value, frame)
+            value = as_host(value)
         result = join(summary.result, value)
         frame.world.note_change(result != summary.result)
         summary.result = result
         summary.returns_value |= node.value is not None
-        array_writes.return_writes(node, frame)
+        return_writes(node, frame)
     return False
 
 
@@ -488,7 +549,7 @@ def _if(node: cst.If, frame: Frame) -> bool:
     test_value = frame.evaluate(node.test)
     before = dict(frame.env)
     frame.world.passages[node] = Passage(frame, before, test_value)
-    first = run(block(node.body), frame)
+    first = not is_for_types(node) and run(block(node.body), frame)
     after_first: Env | None = frame.env if first else None
     frame.env = before
     second = run(block(node.orelse), frame)
@@ -506,7 +567,7 @@ def _loop(node: cst.While | cst.For, frame: Frame) -> bool:
     endless = isinstance(node, cst.While) and isinstance(node.test, cst.Name) and node.test.value == "True"
     breaks: list[Env] = []
     entry: Env = dict(frame.env)
-    head, turns, test_value = entry, Turns(node), plain("bool")
+    head, turns, test_value = entry, Turns(node, frame.scope), plain("bool")
     for _ in range(_ROUNDS):
         frame.env = dict(head)
         if isinstance(node, cst.While):

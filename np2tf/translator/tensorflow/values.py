@@ -13,7 +13,9 @@ import libcst as cst
 
 from np2tf.translator.tree.nodes import words
 
-#: Python's types that cannot contain an array.
+#: The kind of host values: any object of Python, NumPy or a library that contains no tensor.
+HOST = "other"
+#: The kinds of values that contain no array, but for host values, and no tensor.
 PLAIN = words("int float bool complex str none range function module dtype shape generator")
 NUMBERS = words("int float bool complex")
 #: An array with axes, and a NumPy scalar, which is an array without axes in TensorFlow.
@@ -42,6 +44,8 @@ class ExchangedMemory:
 
     loop: cst.CSTNode
     name: str
+    scope: object = None
+    """The function that has the loop, or the file."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class Value:
     """The class that the value is, or the class at the top of the bases of an object's class."""
     modules: frozenset[str] = frozenset()
     """The file of the module that the value is, if it is a module of the program."""
+    libraries: frozenset[str] = frozenset()
+    """The libraries that a host value is from, as far as they are known."""
 
     def may(self, *kinds: str) -> bool:
         """Return whether the value can be of one of these kinds."""
@@ -90,6 +96,25 @@ class Value:
     def is_of_program(self) -> bool:
         """Return whether the value may be an object or a class of the program, and is not unknown."""
         return self.may("object", "class") and not self.may(ANY_KIND)
+
+    @property
+    def is_host(self) -> bool:
+        """Return whether the value can be a host value, which only NumPy and Python take."""
+        return HOST in self.kinds
+
+    @property
+    def may_be_tensor(self) -> bool:
+        """Return whether the value, or an item in it, can be a tensor or a dtype of TensorFlow."""
+        return self.may_be_array or self.may("dtype") or any(part.may_be_tensor for part in self.parts)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Return whether the value, or an item in it, can be a tensor, and can be a host value."""
+        of_program = (*ARRAYS, ANY_KIND, "object", "class")
+        is_mixed = HOST in self.kinds and (
+            not self.kinds.isdisjoint(of_program) or any(part.may_be_tensor for part in self.parts)
+        )
+        return is_mixed or any(part.is_mixed for part in self.parts)
 
     @property
     def may_be_array(self) -> bool:
@@ -186,7 +211,9 @@ def join(left: Value | None, right: Value | None) -> Value | None:
         return left or right
     if left.is_undetermined or right.is_undetermined:
         return right if left.is_undetermined else left
-    kinds = frozenset([ANY_KIND]) if left.may(ANY_KIND) or right.may(ANY_KIND) else left.kinds | right.kinds
+    kinds = left.kinds | right.kinds
+    if ANY_KIND in kinds:
+        kinds &= {ANY_KIND, HOST}
     arrays = [side for side in (left, right) if side.may(*ARRAYS)]
     dtypes = {array_value.dtype for array_value in arrays}
     ranks = {array_value.rank for array_value in arrays if array_value.may("array")} or {0}
@@ -205,7 +232,14 @@ def join(left: Value | None, right: Value | None) -> Value | None:
         left.functions | right.functions,
         left.classes | right.classes,
         left.modules | right.modules,
+        _libraries(left, right),
     )
+
+
+def _libraries(left: Value, right: Value) -> frozenset[str]:
+    """Return the libraries of a host value that is one of two; none if those of one are not known."""
+    sides = [side.libraries for side in (left, right) if side.is_host]
+    return frozenset().union(*sides) if all(sides) else frozenset()
 
 
 def _union_of_parts(value: Value) -> Value | None:

@@ -95,6 +95,24 @@ TRANSLATED: dict[str, Files] = {
             "x = np.ones(3)\nclear(x)\nreturn x, total(x)", "from places import clear, total"
         ),
     },
+    "a dataclass with a name as its default": {
+        "shapes.py": "from dataclasses import dataclass, field\n\nimport numpy as np\n\nSIDE = 2\n\n\n"
+        "@dataclass\nclass Box:\n    width: float\n    side: int = SIDE\n"
+        "    seen: list = field(default_factory=list)\n\n"
+        "    def edges(self):\n        self.seen.append(self.side)\n        return np.full(self.side, "
+        "self.width)\n",
+        "program.py": main_of(
+            "box = Box(2.5)\nreturn box.edges(), Box(1.0, 3).edges(), box.side, box.seen",
+            "from shapes import Box",
+        ),
+    },
+    "an import that only type checkers run": {
+        "boxes.py": "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n\n"
+        "import numpy as np\n\nif TYPE_CHECKING:\n    from program import Plan\n\n\n"
+        "def size(plan: Plan, x: np.ndarray) -> float:\n    return np.sqrt(x).sum() * plan.scale\n",
+        "program.py": "import numpy as np\nfrom boxes import size\n\n\nclass Plan:\n    scale = 2.0\n\n\n"
+        "def main():\n    return size(Plan(), np.arange(4.0))\n",
+    },
     "modules in a folder": {
         "tools/first.py": "import numpy as np\nfrom second import half\n\n\n"
         "def f(x):\n    return half(np.sin(x))\n",
@@ -244,7 +262,16 @@ def for_tensorflow(files: Files) -> dict[str, Result]:
     sources = [Source.of(text, path) for path, text in files.items()]
     by_path = reexports_of([(Path(path), text.encode()) for path, text in files.items()])
     reexports = [by_path.get(Path(path), ()) for path in files]
-    return dict(zip(files, translate_sources(sources, ["."] * len(files), reexports)))
+    return with_shared_module(dict(zip(files, translate_sources(sources, ["."] * len(files), reexports))))
+
+
+def with_shared_module(results: dict[str, Result]) -> dict[str, Result]:
+    """The translations, and the module with the helpers that several of them import."""
+    for result in list(results.values()):
+        if result.shared_module is not None:
+            path, text = result.shared_module
+            results[Path(path).as_posix()] = Result(text, changed=True)
+    return results
 
 
 def errors(results: dict[str, Result]) -> dict[str, list[str]]:
@@ -264,4 +291,7 @@ def every_project() -> dict[str, tuple[Files, Files]]:
         results = for_tensorflow(files)
         if name in TRANSLATED or not errors(results):
             found[f"project: {name}"] = (files, {path: result.text for path, result in results.items()})
+    for name, (files, _) in REFUSED.items():
+        texts = {path: result.text for path, result in for_tensorflow(files).items()}
+        found[f"project: stays: {name}"] = (files, texts)
     return found

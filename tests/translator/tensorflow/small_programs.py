@@ -113,32 +113,114 @@ OF_OBJECTS = {
 }
 
 
+#: Statements with something that stays on NumPy, and the lines before `main` that they need.
+BORDERS = (
+    "{c} = {a}.view()", "{c} = {a}.ravel(order='F')",
+    "{c} = np.unique({a})[:1].repeat(4)", "{a}.partition(1)",
+    "{c} = np.lib.stride_tricks.as_strided({a}, (4,), {a}.strides)",
+    "np.put({a}, [1], {n})", "kept.append({a})",
+    "{c} = kept[-1] if kept else {b}", "{c} = copy.copy({a})", "{c} = copy.copy([{a}, {b}])[0]",
+    "{n} = passed({a}, {n})", "{c} = passed({a}, {b})", "{c} = doubled({a})", "{c} = touched({a})",
+    "{c} = next(pieces({a})).repeat(4)", "{a} += np.unique({b})[0]", "{c} = {a} + np.unique({b})[0]",
+    "{c} = np.array({a}, dtype=object).astype(float)", "GLOBAL[0] += {n}", "{c} = GLOBAL", "replace({a})",
+    "{c} = np.asarray({a}, order='C')", "held = [{a}, np.unique({b})]", "np.add({a}, 1, out={b})",
+    "{c} = {{0: {a}}}.pop(0)", "{n} = float(list(map(lambda p: p + 1, {a}))[0])",
+    "{a}[np.unique([1, 2])] = {n}",
+    "{c} = (lambda p: p * 2)({a})", "{c} = applied(doubled, {a})", "{c} = applied(touched, {a})",
+    "{c} = max([{a}, {b}], key=len)", "{a}[:] = np.unique({b})[0]", "{n} = statistics.mean([{n}, 2])",
+    "{c} = {a} if {n} > 2 else np.unique({b})[:1].repeat(4)", "del held[:]",
+    "{n} = len({{float(p) for p in {a}}})",
+    "np.add({a}, 1, {b})", "np.nan_to_num({a}, copy=False)", "{c} = np.einsum('i->i', {a})",
+    "{c} = np.split({a}, 1)[0]", "{c} = np.trim_zeros({a} + 1)", "{a}.view().fill({n})",
+    "{c} = np.percentile({a}, [5, 50, 75, 95])", "{c} = {a}.view()[::-1]", "np.put({c}, [0, 2], {n})",
+    "{c} = np.gradient({a})", "{c} = np.add.accumulate({a})", "memoryview({a})[0] = 3.0",
+    "{c} = np.frompyfunc(lambda p: p + 1, 1, 1)({a}).astype(float)", "np.clip({a}, 0, 2, {b})",
+    "{c} = list({a}.view().reshape(2, 2).T)[0].repeat(2)",
+    "{c} = np.interp({b}, np.sort({a}), {a})", "{a}.view().sort()", "{c} = np.reshape({a}, 4, order='F')",
+    "{c} = sorted([{a}, {b}], key=len)[0]", "later = map(float, {a})",
+    "{c} = np.array(list(later)[:4] or {a})",
+    "print([{a}, {n}], ({b},), {{0: {a}}})", "print({{0: {a}}}.values(), {{0: [{a}]}}.items())",
+    "{c} = {a}.flatten()", "{n} = {a}.tolist()[1]", "{n} = {a}[2].item()", "print(*{a}, sep=';')",
+    "{c} = np.linspace({a}[0], {n}, 4)", "{c} = np.meshgrid({a}, {b})[0][1]", "shown({a}, {n})",
+    "shown([{a}], k={b})", "shown({{'k': ({a}, {n})}}.values())", "shown({n}, m.dtype)", "shown(later)",
+    "{c} = np.random.default_rng(2).normal({a})", "print(f'{{{a}}} {{{n}!r}} {{[{b}]}}')",
+)  # fmt: skip
+OF_BORDERS = """
+import copy
+import functools
+import statistics
+from collections import deque
+
+GLOBAL = np.ones(4)
+kept = deque()
+
+
+@functools.wraps(len)
+def passed(x, y):
+    return y
+
+
+@functools.wraps(len)
+def touched(x):
+    x[0] += 1
+    return x
+
+
+def shown(x, k=None):
+    print(k, x if hasattr(x, "__len__") or isinstance(x, (int, float)) else type(x).__name__)
+
+
+def doubled(x):
+    y = x * 2
+    y[0] = x[1]
+    return y
+
+
+def applied(f, x):
+    return f(x)
+
+
+def pieces(x):
+    yield x[:1]
+    yield x[1:]
+
+
+def replace(x):
+    global GLOBAL
+    GLOBAL = x
+"""
+
+
 class Maker:
     """Writes one program.
 
     Args:
         seed: the seed of the random choices.
         with_objects: whether the program has objects of a class.
+        with_borders: whether a part of the program stays on NumPy.
     """
 
-    def __init__(self, seed: int, with_objects: bool = False) -> None:
+    def __init__(self, seed: int, with_objects: bool = False, with_borders: bool = False) -> None:
         self.random = random.Random(seed)
         self.arrays = ["u", "v"]
         self.numbers = ["n"]
         self.with_objects = with_objects
+        self.with_borders = with_borders
 
     def filled(self, template: str) -> str:
         """A template with names in its holes."""
         a, b = self.random.choice(self.arrays), self.random.choice(self.arrays)
         c = self.random.choice([*self.arrays, "w"])
         text = template.format(a=a, b=b, c=c, n=self.random.choice(self.numbers))
-        if template.startswith("{c} =") and c not in self.arrays:
+        if "{c} =" in template and c not in self.arrays:
             self.arrays.append(c)
         return text
 
     def statement(self, depth: int) -> list[str]:
         """The lines of one statement."""
         kind = self.random.random()
+        if self.with_borders and self.random.random() < 0.35:
+            return self.filled(self.random.choice(BORDERS)).split("\n")
         if self.with_objects and self.random.random() < 0.6:
             return self.filled(self.random.choice(OBJECTS)).split("\n")
         if kind < 0.2:
@@ -168,6 +250,10 @@ class Maker:
         start = [
             "u = np.arange(4.0)",
             "v = np.array([2.0, 0.5, 3.0, 1.0])",
+            "w = u + 1",
+            "m = np.arange(16.0).reshape(4, 4)",
+            "d = {'a': v * 1}",
+            "later = []",
             "n = 2",
             "held = []",
             "total = 0",
@@ -185,4 +271,6 @@ class Maker:
         helpers = "\n\n".join(text for name, text in HELPERS.items() if f"{name}(" in body)
         if self.with_objects:
             helpers += "\n\n".join([BOX, *(text for name, text in OF_OBJECTS.items() if f"{name}(" in body)])
+        if self.with_borders:
+            helpers += OF_BORDERS
         return f"import numpy as np\n\n\n{helpers}\n\ndef main():\n{body}\n"

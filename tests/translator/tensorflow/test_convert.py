@@ -13,7 +13,7 @@ from np2tf.cli.main import np2tf as command
 from tests.helpers.command_runner import CliRunner, Result
 
 GOOD = "import numpy as np\n\n\ndef half(x):\n    return np.sin(x) / 2\n"
-BAD = "import numpy as np\n\n\ndef f(x):\n    return np.linalg.svd(x)\n"
+BAD = "import numpy as np\n\n\ndef f(x):\n    return np.nditer(x)\n"
 
 
 def converted(*arguments: str | Path, text: str | None = None) -> Result:
@@ -71,12 +71,12 @@ def test_modules_that_import_one_another(tmp_path: Path) -> None:
         assert changed == {"first", "second", "third", "alone"}
         for path, text in sources.items():
             path.write_text(text)
-    (package / "first.py").write_text(BAD + GOOD.partition("\n")[2])
+    (package / "first.py").write_text("import numpy as np\n\n" + GOOD.partition("\n")[2] + "\n\nnp = half\n")
     done = converted("--target", "tf", "--write", tmp_path)
     assert done.exit_code == 1
     changed = {path.stem for path in package.glob("*.py") if "tensorflow" in path.read_text()}
-    assert changed == {"alone", "third"}
-    assert done.stderr.count("NP2TF610") == 2  # second, and user, which imports both
+    assert changed == {"alone", "second", "third"}
+    assert "NP2TF610" not in done.stderr
 
 
 def test_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,15 +88,21 @@ def test_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_notebooks(tmp_path: Path) -> None:
-    """The cells of a notebook run in any order: it is refused."""
-    cell = {"cell_type": "code", "source": GOOD, "metadata": {}, "outputs": [], "execution_count": None}
+    """The cells of a notebook are one program; magics stay, and a cell shows arrays."""
+    sources = ["import numpy as np\n%matplotlib inline", "x = np.arange(3.0)\nx[0] = 5", "np.sin(x)"]
+    cells = [
+        {"cell_type": "code", "source": text, "metadata": {}, "outputs": [], "execution_count": None}
+        for text in sources
+    ]
     file = tmp_path / "a.ipynb"
-    file.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    before = file.read_bytes()
+    file.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     done = converted("--target", "tf", "--write", "--include", "*.ipynb", file)
-    assert done.exit_code == 1
-    assert "NP2TF603" in done.stderr
-    assert file.read_bytes() == before
+    assert done.exit_code == 0, done.output
+    first, second, third = (cell["source"] for cell in json.loads(file.read_text())["cells"])
+    assert "import tensorflow as tf" in first
+    assert "%matplotlib inline" in first
+    assert second == "x = _arange(3.0)\nx = _set_slice(x, 0, 5)"
+    assert third == "tnp.sin(x).numpy()"
 
 
 def test_writers_are_told() -> None:
@@ -123,7 +129,7 @@ def test_generators_stay(tmp_path: Path) -> None:
     assert converted("--target", "tf", "--write", file).exit_code == 0
     text = file.read_text()
     assert text.startswith("import numpy as np\nimport tensorflow as tf\n")
-    assert "tnp.sin(_drawn(rng.normal(size=3)) + _drawn(np.random.rand()))" in text
+    assert "tnp.sin(_drawn(rng.normal(size=3)) + np.random.rand())" in text
     assert converted("--target", "tf", "--write", file).exit_code == 0
     assert file.read_text() == text
 
@@ -151,7 +157,7 @@ def test_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = CliRunner().invoke(command, ["check", "--format", "concise", "."])
     assert "NP2TF6" not in done.output
     assert "low.py: would change" in done.output
-    (tmp_path / "low.py").write_text(BAD + GOOD.partition("\n")[2])
+    (tmp_path / "low.py").write_text(BAD)
     done = CliRunner().invoke(command, ["check", "--format", "concise", "."])
     assert done.output.count("NP2TF601") == 1
-    assert "high.py:1:1: NP2TF610" in done.output
+    assert "high.py:" not in done.output
