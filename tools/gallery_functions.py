@@ -1,4 +1,4 @@
-"""Makes the translations, for np2tf and TensorFlow, of the functions in the last section of docs/gallery.md."""
+"""Makes the translations of the functions in docs/gallery.md, for np2tf and for TensorFlow."""
 
 from __future__ import annotations
 
