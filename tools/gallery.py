@@ -87,11 +87,13 @@ def draw(name: str, both: list[tuple[np.ndarray, ...]], path: Path) -> None:
 def main() -> None:
     """Write the page and the pictures."""
     page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(with_translations(page), encoding="utf-8")
+    PAGE.write_text(gallery_functions.with_translations(with_translations(page)), encoding="utf-8")
     for name, text in programs(page).items():
         draw(name, results(name, text), PICTURES / f"{name}.png")
 
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
+    from tools import gallery_functions
+
     main()
