@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "cache": "Show or clear the cache of import-time translations.",
     "verify": "Run programs on NumPy and translated, and compare the results.",
     "server": "Serve an editor: findings and translations as you type.",
+    "play": "Open a page on this machine to try translations in.",
 }
 
 

@@ -16,7 +16,6 @@ from np2tf.cli.check.edits import lines_of
 from np2tf.cli.check.findings import UnusedSuppression
 from np2tf.cli.check.run import Run
 from np2tf.cli.configuration import Configurations
-from np2tf.cli.files import Search
 from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.batch.outcome import problem, reason_of
 from np2tf.translator.batch.patches import LineMatcher
@@ -81,14 +80,12 @@ class Examination:
 def examine(path: Path, text: str, configurations: Configurations) -> Examination:
     """Return what is found in a text that stands, or will stand, in the file at `path`.
 
-    A failure of np2tf itself is a finding. Of files that the configuration excludes, nothing is found.
+    A failure of np2tf itself is a finding.
 
     Raises:
         ConfigurationError: the configuration of the file cannot be used.
     """
     settings = configurations.of(path)
-    if Search(configurations, force_exclude=True).excludes(path):
-        return Examination(path, text)
     try:
         run = Run.of(
             [(path, path.parent)],

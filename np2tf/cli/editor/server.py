@@ -21,6 +21,7 @@ from np2tf.cli.editor.actions import KINDS, SHOW, Actions
 from np2tf.cli.editor.examination import Examination, examine
 from np2tf.cli.editor.protocol import diagnostics, hover, inlay_hints
 from np2tf.cli.editor.translations import Translation, function_at, line_of_function, translation_of
+from np2tf.cli.files import Search
 
 T = TypeVar("T")
 #: Seconds without a key pressed after which a text is examined.
@@ -77,7 +78,7 @@ class Server(LanguageServer):
         await asyncio.sleep(pause)
         source = self.workspace.get_text_document(uri)
         path, text, version = path_of(uri), source.source, source.version
-        found = await self._in_worker(lambda: examine(path, text, Configurations()))
+        found = await self._in_worker(lambda: examined(path, text))
         if found is None:  # the configuration cannot be used, which has been said
             return
         if found.is_readable:
@@ -184,6 +185,14 @@ def path_of(uri: str) -> Path:
     if uri.startswith("file:"):
         return Path(to_fs_path(uri) or "untitled.py")
     return Path(f"{uri.rpartition(':')[2].rpartition('/')[2] or 'untitled'}.py")
+
+
+def examined(path: Path, text: str) -> Examination:
+    """Return what is found in a document; nothing in a file that its configuration or git excludes."""
+    configurations = Configurations()
+    if Search(configurations).excludes(path):
+        return Examination(path, text)
+    return examine(path, text, configurations)
 
 
 def new_server() -> Server:
