@@ -20,6 +20,8 @@ if os.name == "nt":
     pytest.skip("the browser is driven over the pipes of POSIX", allow_module_level=True)
 from tests.helpers.browser import Browser, installed_browser
 
+#: The maximal number of seconds that anything on the page takes.
+PATIENCE = 40
 TEXT = """import numpy as np
 
 
