@@ -21,7 +21,7 @@ from np2tf.cli.editor.translations import (
 from np2tf.core.diagnostics import Diagnostic
 
 #: The command that shows a translation in a document of its own: of a URI, for a target, at a line.
-SHOW = "np2tf.showTranslation"
+SHOW = "np2tf-show-translation"
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.np2tf"
 KINDS = [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, FIX_ALL]
 _SHOWN = {

@@ -5,7 +5,6 @@ The findings are those of `np2tf check FILE`, the fates those of `np2tf report`.
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import tokenize
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from np2tf.cli.check.edits import lines_of
 from np2tf.cli.check.findings import UnusedSuppression
 from np2tf.cli.check.run import Run
 from np2tf.cli.configuration import Configurations
+from np2tf.cli.extras import is_installed
 from np2tf.core.diagnostics import Diagnostic
 from np2tf.translator.batch.outcome import problem, reason_of
 from np2tf.translator.batch.patches import LineMatcher
@@ -130,7 +130,7 @@ def encoding_of(text: str) -> str:
 
 def _judged(path: Path, text: str, fates: list[Fate]) -> list[FunctionFate]:
     """Return the fates as the run time would have it; without NumPy, as the translator has it."""
-    if importlib.util.find_spec("numpy") is None:
+    if not is_installed("numpy"):
         return [FunctionFate(fate.name, fate.line, fate.fate, _in_words(fate)) for fate in fates]
     from np2tf.cli.report.verdicts import told, verdicts
 

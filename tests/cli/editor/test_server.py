@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -283,3 +284,20 @@ def test_without_pygls(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.exit_code == 2
     assert "pygls is not installed: pip install 'np2tf[editor]'" in done.stderr
     assert CliRunner().invoke(np2tf, ["server", "--help"]).exit_code == 0
+
+
+def test_without_numpy() -> None:
+    """The translator alone is enough: fates are as the text shows them."""
+    code = f"""if True:
+        import sys
+        sys.modules["numpy"] = sys.modules["tensorflow"] = None
+        from pathlib import Path
+        from np2tf.cli.configuration import Configurations
+        from np2tf.cli.editor.examination import examine
+        from np2tf.cli.editor.server import new_server
+        found = examine(Path("a.py"), {TEXT!r}, Configurations())
+        print([one.code for one in found.findings], [one.words for one in found.fates])
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout == "['NP2TF008'] ['compiled', 'compiled', 'compiled']\n"
