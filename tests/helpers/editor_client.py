@@ -144,10 +144,16 @@ class Client:
         self._wait(self.client.workspace_execute_command_async(parameters))
 
 
-def edited(text: str, action: types.CodeAction, uri: str) -> str:
-    """Return a text after an action's edits. Columns count UTF-16 units."""
+def edited(text: str, action: types.CodeAction) -> str:
+    """Return a text after an action's edits of its one document. Columns count UTF-16 units."""
     assert action.edit is not None
-    assert action.edit.changes is not None
+    if action.edit.document_changes is not None:
+        (change,) = action.edit.document_changes
+        assert isinstance(change, types.TextDocumentEdit)
+        edits = [edit for edit in change.edits if isinstance(edit, types.TextEdit)]
+    else:
+        assert action.edit.changes is not None
+        (edits,) = map(list, action.edit.changes.values())
     lines = text.splitlines(keepends=True)
     starts = [sum(map(len, lines[:k])) for k in range(len(lines) + 1)]
 
@@ -157,6 +163,6 @@ def edited(text: str, action: types.CodeAction, uri: str) -> str:
         units = lines[position.line].encode("utf-16-le")[: 2 * position.character]
         return starts[position.line] + len(units.decode("utf-16-le"))
 
-    for edit in sorted(action.edit.changes[uri], key=lambda edit: -offset(edit.range.start)):
+    for edit in sorted(edits, key=lambda edit: -offset(edit.range.start)):
         text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
     return text

@@ -30,6 +30,8 @@ def play(file: Path | None, port: int, no_browser: bool, timeout: float) -> None
     Only this machine reaches the page, under an address that holds a secret: who knows it can run programs.
     """
     need("play", "flask", "numpy")
+    if file is not None and file.suffix == ".ipynb":
+        raise click.UsageError("a notebook cannot be shown; give a Python file")
     from np2tf.cli.play.app import Page, address_of, new_server, sample
     from np2tf.cli.play.programs import Runner
 

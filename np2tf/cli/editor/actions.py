@@ -37,6 +37,7 @@ class Actions:
     Attributes:
         translation: that of the document; None if it has none.
         target: what the translation runs on.
+        version: the number of the examined text, if the client can check it; edits of another text are wrong.
     """
 
     uri: str
@@ -44,6 +45,7 @@ class Actions:
     translation: Translation | None
     target: str
     codec: PositionCodec
+    version: int | None = None
 
     def within(
         self, place: types.Range, only: list[types.CodeActionKind | str] | None
@@ -119,7 +121,11 @@ class Actions:
                 yield types.Command(title, SHOW, arguments=[self.uri, target, place.start.line + 1])
 
     def _edit_to(self, after: str) -> types.WorkspaceEdit:
-        return types.WorkspaceEdit({self.uri: Places(self.examination.text, self.codec).edits_to(after)})
+        edits = Places(self.examination.text, self.codec).edits_to(after)
+        if self.version is None:
+            return types.WorkspaceEdit({self.uri: edits})
+        document = types.OptionalVersionedTextDocumentIdentifier(self.uri, self.version)
+        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, edits)])
 
 
 def _is_below(kind: types.CodeActionKind | str | None, wanted: str) -> bool:

@@ -22,6 +22,7 @@ from np2tf.cli.editor.examination import Examination, examine
 from np2tf.cli.editor.protocol import diagnostics, hover, inlay_hints
 from np2tf.cli.editor.translations import Translation, function_at, line_of_function, translation_of
 from np2tf.cli.files import Search
+from np2tf.translator.batch.one_file import is_module
 
 T = TypeVar("T")
 #: Seconds without a key pressed after which a text is examined.
@@ -32,9 +33,14 @@ _ENDINGS = {"np2tf": "_on_np2tf.py", "tf": "_on_tensorflow.py"}
 
 @dataclass
 class _Document:
-    """An open document: what is found in it, and the task that examines its newest text."""
+    """An open document: what is found in its newest text, and the task that examines that.
+
+    Attributes:
+        version: the number of the text that is shown.
+    """
 
     shown: Examination | None = None
+    version: int | None = None
     last_readable: Examination | None = None
     task: asyncio.Task[None] | None = None
     translations: dict[tuple[str, str], Translation] = field(default_factory=dict)
@@ -79,13 +85,14 @@ class Server(LanguageServer):
         source = self.workspace.get_text_document(uri)
         path, text, version = path_of(uri), source.source, source.version
         found = await self._in_worker(lambda: examined(path, text))
+        document.shown = None
         if found is None:  # the configuration cannot be used, which has been said
             return
         if found.is_readable:
             document.last_readable = found
         elif document.last_readable is not None:
             found = found.beside(document.last_readable)
-        document.shown = found
+        document.shown, document.version = found, version
         document.translations.clear()
         self._publish(uri, diagnostics(found, self.workspace.position_codec), version)
         abilities = self.client_capabilities.workspace
@@ -125,8 +132,16 @@ class Server(LanguageServer):
         translation = None
         if examination.is_readable and examination.would_change and found is not None:
             translation = await self._translation_of(uri, examination, found)
-        actions = Actions(uri, examination, translation, found or "np2tf", self.workspace.position_codec)
+        version = self._documents[uri].version if uri in self._documents and self._knows_versions() else None
+        codec = self.workspace.position_codec
+        actions = Actions(uri, examination, translation, found or "np2tf", codec, version)
         return actions.within(params.range, list(params.context.only) if params.context.only else None)
+
+    def _knows_versions(self) -> bool:
+        """Return whether the client takes edits of one version of a document."""
+        abilities = self.client_capabilities.workspace
+        edits = abilities.workspace_edit if abilities is not None else None
+        return bool(edits is not None and edits.document_changes)
 
     async def _translation_of(self, uri: str, examination: Examination, target: str) -> Translation | None:
         document = self._documents.get(uri)
@@ -188,9 +203,11 @@ def path_of(uri: str) -> Path:
 
 
 def examined(path: Path, text: str) -> Examination:
-    """Return what is found in a document; nothing in a file that its configuration or git excludes."""
+    """Return what is found in a document; nothing in a file that its configuration or git excludes, and in a
+    file that is no module.
+    """
     configurations = Configurations()
-    if Search(configurations).excludes(path):
+    if not is_module(path) or Search(configurations).excludes(path):
         return Examination(path, text)
     return examine(path, text, configurations)
 
