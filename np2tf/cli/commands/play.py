@@ -49,9 +49,6 @@ def play(file: Path | None, port: int, no_browser: bool, timeout: float) -> None
     if not no_browser:
         webbrowser.open(address)
     try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        click.echo()
+        server.serve_forever()  # until Ctrl-C, at which it closes itself
     finally:
         page.runner.stop()
-        server.server_close()

@@ -42,7 +42,7 @@
   function note(kind, line, title, text, more) {
     const node = made("p", kind);
     node.dataset.line = line;
-    node.append(...title, made("span", "line-number", ` line ${line}`), " ", ...told(text));
+    node.append(...title, made("span", "line-number", ` (line ${line})`), " ", ...told(text));
     if (more.length) {
       const box = made("span", "more");
       more.forEach((part, at) => { if (at) box.append(made("br"), made("br")); box.append(...told(part)); });

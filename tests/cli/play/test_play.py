@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +19,7 @@ from np2tf.cli.main import np2tf
 from np2tf.cli.play.app import Page, new_app
 from np2tf.cli.play.programs import Comparison, Runner
 from tests.helpers.command_runner import CliRunner
+from tests.helpers.doc_pages import ROOT
 
 HOST = "127.0.0.1:5000"
 ORIGIN = {"Host": HOST, "Origin": f"http://{HOST}"}
@@ -196,8 +202,6 @@ def test_without_its_packages(monkeypatch: pytest.MonkeyPatch, package: str) -> 
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port that something else listens on."""
-    import socket
-
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         one.listen()
@@ -221,10 +225,30 @@ def test_it_listens_on_this_machine_alone(page: Page) -> None:
         server.server_close()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is a signal of POSIX")
+def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
+    """The page begins with the file, and the address is the first line of the output."""
+    (tmp_path / "mine.py").write_text("import numpy as np\nprint(np.sin(0.5))\n")
+    command = [sys.executable, str(ROOT / "cli.py"), "play", "mine.py", "--no-browser"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        with urllib.request.urlopen(address, timeout=60) as page:
+            text = page.read().decode()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    assert "print(np.sin(0.5))" in text
+
+
+def test_notebooks_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text("{}")
+    done = CliRunner().invoke(np2tf, ["play", "--no-browser", str(tmp_path / "a.ipynb")])
+    assert done.exit_code == 2
+    assert "give a Python file" in done.stderr
+
+
 def test_the_command_line_stays_quick() -> None:
     """Neither door is loaded before it is opened."""
-    import subprocess
-
     code = "import sys; import np2tf.cli.main, np2tf.cli.commands.play, np2tf.cli.commands.server; "
     code += "print(sorted({'flask', 'pygls', 'lsprotocol', 'numpy', 'libcst', 'jinja2'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
