@@ -150,22 +150,26 @@ def _functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, _Span]]:
 
 
 def _missing_imports(before: ast.Module, after: ast.Module, span: _Span, text: str) -> list[str] | None:
-    """Return the imports of a translation that a function in it needs and the source lacks; None if it needs
-    another statement of the translation.
+    """Return the imports of a translation that a function in it needs and the source lacks.
+
+    Returns:
+        None if the function needs another statement of the translation, or an import that would give a name
+        of the source another meaning.
     """
     function = "".join(lines_of(text)[span.first - 1 : span.last])
     used = set(re.findall(r"[^\W\d]\w*", function))
-    known = {
-        (name, origin, inner) for statement in before.body for name, origin, inner in imports_in(statement)
-    }
-    missing, bound = [], set()
+    known = {entry for statement in before.body for entry in imports_in(statement)}
+    taken = _defined(before) | {name for name, _, _ in known}
+    missing: list[str] = []
+    bound: set[str] = set()
     for statement in after.body:
-        names = list(imports_in(statement))
-        bound |= {name for name, _, _ in names}
-        if any(name in used and (name, origin, inner) not in known for name, origin, inner in names):
+        entries = list(imports_in(statement))
+        bound |= {name for name, _, _ in entries}
+        if any(entry[0] in used and entry not in known for entry in entries):
+            if any(entry[0] in taken and entry not in known for entry in entries):
+                return None
             missing.append(ast.unparse(statement))
-    needed = (used & _defined(after)) - bound - _defined(before)
-    return None if needed else missing
+    return None if (used & _defined(after)) - bound - _defined(before) else missing
 
 
 def _defined(tree: ast.Module) -> set[str]:
