@@ -28,6 +28,8 @@ COMMANDS: dict[str, str] = {
     "report": "Report on a repository, as a web page or Markdown.",
     "cache": "Show or clear the cache of import-time translations.",
     "verify": "Run programs on NumPy and translated, and compare the results.",
+    "server": "Serve an editor: findings and translations as you type.",
+    "play": "Open a page on this machine to try translations in.",
     "completion": "Print a script that lets a shell complete np2tf's commands and options.",
 }
 

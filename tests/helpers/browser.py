@@ -92,16 +92,18 @@ class Browser:
         received: dict[str, Any] = json.loads(message)
         return received
 
-    def show(self, file: Path, width: int, scheme: str = "light") -> None:
-        """Load a page from a file, in a window of a width and in a colour scheme, and wait for it."""
+    def show(self, page: Path | str, width: int, scheme: str = "light") -> None:
+        """Load a file or an address, in a window of a width and in a colour scheme, and wait for it."""
+        address = page if isinstance(page, str) else page.as_uri()
         mobile = width < 600
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": mobile}
         self.send("Emulation.setDeviceMetricsOverride", **size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.send("Emulation.setEmulatedMedia", features=features)
-        self.send("Page.navigate", url=file.as_uri())
+        self.send("Page.navigate", url=address)
         end = time.monotonic() + PATIENCE
-        while self.value("document.readyState + location.protocol") != "completefile:":
+        protocol = address.partition("//")[0]
+        while self.value("document.readyState + location.protocol") != f"complete{protocol}":
             assert time.monotonic() < end, "the page does not load"
             time.sleep(0.05)
 

@@ -57,13 +57,14 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def test_the_wheel_has_every_module_and_every_rule(root: Path, wheel: Path):
+def test_the_wheel_has_every_file_and_every_rule(root: Path, wheel: Path):
     names = set(zipfile.ZipFile(wheel).namelist())
-    modules = {str(path.relative_to(root)) for path in (root / "np2tf").rglob("*.py")}
+    modules = {str(path.relative_to(root)) for path in (root / "np2tf").rglob("*.*") if path.suffix != ".pyc"}
     rules = {
         f"np2tf/{path.relative_to(root)}" for path in (root / "rules").rglob("*.*") if path.suffix != ".pyc"
     }
-    assert modules | rules | {"np2tf/py.typed", "np2tf/staging/xla/placement_cpu.toml"} <= names
+    assert {"np2tf/py.typed", "np2tf/staging/xla/placement_cpu.toml", "np2tf/cli/play/page.js"} <= modules
+    assert modules | rules <= names
     strangers = {name for name in names if not name.startswith(("np2tf/", "np2tf-"))}
     assert not strangers
 

@@ -72,11 +72,11 @@ def examples() -> Mapping[str, Example]:
     return entries
 
 
-def code_explanation(entry: Code) -> str:
-    """Return the explanation of a code for a terminal."""
+def code_explanation(entry: Code, message: str = "") -> str:
+    """Return the explanation of a code for a terminal or an editor; of a finding, with its message."""
     parts = [
         f"{entry.code} ({entry.severity})",
-        f"{entry.title[0].upper()}{entry.title[1:]}.",
+        message or f"{entry.title[0].upper()}{entry.title[1:]}.",
         f"Why: {entry.why}",
         f"Remedy: {entry.remedy}",
     ]

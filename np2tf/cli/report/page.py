@@ -90,11 +90,9 @@ def page(survey: Survey, title: str, date: str, version: str, run: Run | None = 
         title: the name of the repository.
         date: the time at which the report is made, as text.
     """
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = html_environment()
     environment.filters |= {"told": message_markup, "breakable": breakable, "milliseconds": milliseconds}
-    template = environment.from_string(_resource("page.html.jinja"))
+    template = environment.from_string(resource("page.html.jinja"))
     rows = tables.names(survey)
     return template.render(
         title=title,
@@ -118,8 +116,8 @@ def page(survey: Survey, title: str, date: str, version: str, run: Run | None = 
         bar=bar,
         ring=ring,
         percent=percent,
-        style=Markup(_resource("page.css")),
-        script=Markup(_resource("page.js")),
+        style=Markup(resource("colours.css") + resource("page.css")),
+        script=Markup(resource("highlight.js") + resource("page.js")),
         data=embed_json(_data(survey)),
     )
 
@@ -147,8 +145,14 @@ def embed_json(value: object) -> Markup:
     return Markup(text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _resource(name: str) -> str:
-    return (importlib.resources.files("np2tf.cli.report") / name).read_text(encoding="utf-8")
+def html_environment() -> Environment:
+    """Return what renders templates of pages: every text is escaped, and every name must exist."""
+    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def resource(name: str, package: str = "np2tf.cli.report") -> str:
+    """Return the text of a file that stands beside the modules of a package."""
+    return (importlib.resources.files(package) / name).read_text(encoding="utf-8")
 
 
 def _data(survey: Survey) -> dict[str, Any]:

@@ -72,19 +72,19 @@ class _Project:
         self._names: dict[str, Any] = {"__name__": "project"}
         for path, (text, fates) in files.items():
             tree = python_tree(text)
+            module = None if tree is None else _module_code(tree, str(path))
             file = self._files[path] = _File({fate.name: fate for fate in fates}, tree)
-            if tree is None:
+            if tree is None or module is None:
                 continue
             file.loops = loop_prospects(text.encode(), str(path))
             file.ends = dict(_ends(tree, ""))
-            file.codes = self._codes_of(tree, str(path))
+            file.codes = self._codes_of(module)
             for name, call in _calls_in(tree, path):
                 self._calls.setdefault(name, []).append(call)
 
-    def _codes_of(self, tree: ast.Module, path: str) -> dict[str, types.CodeType]:
+    def _codes_of(self, module: types.CodeType) -> dict[str, types.CodeType]:
         """Return the code of functions and methods, and add functions that are never called to the names."""
         codes: dict[str, types.CodeType] = {}
-        module = compile(tree, path, "exec", dont_inherit=True)
         for code in _codes_in(module):
             methods = {}
             for method in _codes_in(code):
@@ -245,6 +245,14 @@ class _Project:
 
 #: A flag that the code of functions has, and the code of classes has not.
 _CO_OPTIMIZED = 0x1
+
+
+def _module_code(tree: ast.Module, path: str) -> types.CodeType | None:
+    """Return the code of a module; None if it does not compile, as with a `return` outside of functions."""
+    try:
+        return compile(tree, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _codes_in(code: types.CodeType) -> list[types.CodeType]:

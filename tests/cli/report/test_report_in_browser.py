@@ -14,6 +14,7 @@ from np2tf.cli.report.page import page
 from np2tf.cli.report.runs import run_of
 from np2tf.cli.report.survey import Survey
 from tests.helpers.reported_repository import NASTY, RAN
+from tests.helpers.visible_pages import FAINT, TOO_WIDE
 
 if os.name == "nt":
     pytest.skip("the browser is driven over the pipes of POSIX", allow_module_level=True)
@@ -27,34 +28,6 @@ NASTY_NAME = 'a & b/<i>"x".py'
 NASTY_FILE = f"[...{FILES}.querySelectorAll('tbody')].find((one) => one.dataset.file.includes('<i>'))"
 #: The numbers in the second column of a table.
 NUMBERS = "[...document.querySelectorAll('{} tbody')].map((one) => Number(one.rows[0].cells[1].textContent))"
-#: The elements that reach beyond the window, outside of parts with a scroll bar of their own.
-TOO_WIDE = """[...document.querySelectorAll("body *")].filter((one) => !one.closest(".scroll, .hidden") &&
-    one.getBoundingClientRect().right > innerWidth + 0.5).map((one) => one.outerHTML.slice(0, 80))"""
-#: The texts whose contrast with what is behind them is below 4.5, which WCAG asks of normal text (level AA).
-FAINT = """(() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  canvas.canvas.width = canvas.canvas.height = 1;
-  const layers = (one) => one ? [...layers(one.parentElement), getComputedStyle(one).backgroundColor] : [];
-  const seen = (colours) => {
-    canvas.fillStyle = "white"; canvas.fillRect(0, 0, 1, 1);
-    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
-    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const light = (colour) => colour.map((part) => part / 255).map(
-    (part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce(
-    (sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
-  const faint = new Set();
-  for (const one of document.querySelectorAll("body *")) {
-    const texts = [...one.childNodes].filter((node) => node.nodeType === 3 && node.data.trim());
-    if (!texts.length || ["SCRIPT", "STYLE"].includes(one.tagName) || !one.getClientRects().length) continue;
-    const style = getComputedStyle(one), behind = layers(one);
-    const [high, low] = [light(seen([...behind, one.closest("svg") ? style.fill : style.color])),
-      light(seen(behind))].sort((a, b) => b - a);
-    const name = `${one.tagName}.${one.className.baseVal ?? one.className}`;
-    if ((high + 0.05) / (low + 0.05) < 4.5) faint.add(name);
-  }
-  return [...faint];
-})()"""
 
 
 @pytest.fixture(scope="module")

@@ -166,3 +166,9 @@ def test_a_run_does_what_the_report_says(script: str, tmp_path: Path) -> None:
             assert not loops & named, (name, told(fate), loops)
     named = {int(line) for fate in fates.values() for line in re.findall(r"line (\d+)", fate.reason)}
     assert loops <= named
+
+
+def test_a_module_that_does_not_compile() -> None:
+    """Python parses a `return` outside of functions, and refuses it later."""
+    fate = Fate("f", 1, False, HOST, reason="it is a generator or coroutine")
+    assert verdicts({Path("a.py"): ("def f():\n    yield 1\nreturn 1\n", [fate])}) == {Path("a.py"): [fate]}

@@ -1,0 +1,1 @@
+"""What an editor shows of a source while it is typed: findings, fates of functions, and translations."""
