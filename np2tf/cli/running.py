@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from np2tf.cli.extras import is_installed
 from np2tf.cli.main import DeferredAction
 from np2tf.core.diagnostics import codes
 from np2tf.core.faults import note_fault
@@ -48,7 +48,7 @@ def start(
     if module is None and not program:
         raise click.UsageError("give a file, or -m and a module")
     asks_for_tensorflow = device or float32 or workers is not None or settings.get("eager") == "tensorflow"
-    if not _is_installed("numpy") or (asks_for_tensorflow and not _is_installed("tensorflow")):
+    if not is_installed("numpy") or (asks_for_tensorflow and not is_installed("tensorflow")):
         entry = codes()["NP2TF925"]
         raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
     target, arguments = (module, program) if module is not None else (program[0], program[1:])
@@ -68,7 +68,7 @@ def start(
     if not verbose:
         keep_quiet()
     warn_in_one_line()
-    if not _is_installed("tensorflow"):
+    if not is_installed("tensorflow"):
         installation.note(ModuleNotFoundError("No module named 'tensorflow'"))
         installation.warn()
     if workers is not None:
@@ -90,13 +90,6 @@ def start(
             note_fault(error)
     configuration = {**choices, **({"device": device_name} if device_name else {})}
     raise DeferredAction(lambda: _start(main_program, configuration, full_traceback))
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError):  # a finder refuses it, or something else has its name
-        return False
 
 
 def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
