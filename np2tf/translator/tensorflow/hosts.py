@@ -33,7 +33,7 @@ from np2tf.translator.tensorflow.values import (
     plain,
     union,
 )
-from np2tf.translator.tree.nodes import dotted_name, root_of, walk
+from np2tf.translator.tree.nodes import dotted_name, root_of, walk, words
 
 # -- libraries -----------------------------------------------------------------------------------------------
 # What is known about the libraries that get arrays.
@@ -206,6 +206,8 @@ def operation(node: cst.BaseExpression, frame: Frame, is_evaluated: bool = True)
     for operand, value in zip(operand_nodes, values):
         to_host(operand, value, frame, keeps)
         memory |= value.memory
+    if not keeps and _is_new(node, values, frame):
+        memory = {node}
     if any(value.is_undetermined for value in values):
         return NO_VALUE
     dtype = _made_dtype(node, frame) if isinstance(node, cst.Call) else None
@@ -216,6 +218,25 @@ def operation(node: cst.BaseExpression, frame: Frame, is_evaluated: bool = True)
     return array(dtype, None, [node], scalar=True)
 
 
+def _is_new(node: cst.BaseExpression, values: Sequence[Value], frame: Frame) -> bool:
+    """Return whether an operation on values certainly gives an array of its own."""
+    if isinstance(node, cst.BinaryOperation):
+        is_of_array = any(value.only("array", "scalar") for value in values)
+        return is_of_array and not isinstance(node.operator, cst.LeftShift)
+    if isinstance(node, cst.UnaryOperation):
+        return all(value.only("array", "scalar") for value in values)
+    name = frame.world.facts.imports.numpy_name(node.func) if isinstance(node, cst.Call) else None
+    return name in _NEW_ARRAYS
+
+
+#: NumPy's functions that give numbers and arrays of numbers, whatever they get.
+_NEW_ARRAYS = words(
+    """
+    numpy.argmin numpy.argmax numpy.argsort numpy.argwhere numpy.nonzero numpy.count_nonzero numpy.mean
+    numpy.std numpy.var numpy.median numpy.zeros numpy.ones numpy.empty numpy.eye numpy.arange numpy.linspace
+    numpy.zeros_like numpy.ones_like numpy.sin numpy.cos numpy.tan numpy.exp numpy.log numpy.sqrt numpy.isnan
+    """
+)
 #: The libraries of host values that are NumPy's, which read what their methods get.
 _NUMPY = frozenset(["numpy"])
 
