@@ -279,11 +279,11 @@ def types_path(uri: str) -> str:
 
 def test_a_refusal_is_said(client: Client, uri: str) -> None:
     """What TensorFlow alone cannot do is a message, and no document."""
-    client.open(uri, TEXT)
-    action = client.actions(uri, 9)["np2tf: show what this file becomes for TensorFlow alone"]
+    client.open(uri, "import numpy as np\n\n\ndef f(x):\n    return [float(value) for value in np.nditer(x)]\n")
+    action = client.actions(uri, 4)["np2tf: show what this file becomes for TensorFlow alone"]
     assert isinstance(action, types.Command)
     client.execute(action)
-    assert "NP2TF6" in client.messages.get(timeout=60).message
+    assert "NP2TF601" in client.messages.get(timeout=60).message
 
 
 def test_a_document_that_is_no_file(client: Client) -> None:
