@@ -279,7 +279,7 @@ def types_path(uri: str) -> str:
 
 def test_a_refusal_is_said(client: Client, uri: str) -> None:
     """What TensorFlow alone cannot do is a message, and no document."""
-    client.open(uri, "import numpy as np\n\n\ndef f(x):\n    return [float(value) for value in np.nditer(x)]\n")
+    client.open(uri, "import numpy as np\n\n\ndef f(x):\n    return [float(one) for one in np.nditer(x)]\n")
     action = client.actions(uri, 4)["np2tf: show what this file becomes for TensorFlow alone"]
     assert isinstance(action, types.Command)
     client.execute(action)
