@@ -77,8 +77,9 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
     every = [fate for fates in found.values() for fate in fates]
     for name, fates in [*found.items(), ("**all**", every)]:
         loops = [replace(fate, fate=HOST if fate.fate == HOST else STAGED) for fate in fates if fate.loops]
-        cells = [name, str(len(fates)), *(_cell(fates, fate) for fate in (STAGED, CALLED, HOST))]
-        cells += [str(len(loops)), *(_cell(loops, fate) for fate in (STAGED, HOST))]
+        of_all = fates is every
+        cells = [name, str(len(fates)), *(_cell(fates, fate, of_all) for fate in (STAGED, CALLED, HOST))]
+        cells += [str(len(loops)), *(_cell(loops, fate, of_all) for fate in (STAGED, HOST))]
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield "| functions | why they are interpreted |"
@@ -87,9 +88,9 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
         yield f"| {count} | {reason} |"
 
 
-def _cell(fates: list[Fate], fate: str) -> str:
+def _cell(fates: list[Fate], fate: str, with_part: bool) -> str:
     count, part = share(fates, fate)
-    return f"{count} ({part})" if part else ""
+    return f"{count} ({part})" if part and with_part else str(count)
 
 
 if __name__ == "__main__":
