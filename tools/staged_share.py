@@ -75,11 +75,14 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
     )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     every = [fate for fates in found.values() for fate in fates]
-    for name, fates in [*found.items(), ("**all**", every)]:
+    packages = [found[package.name] for package in catalogue()]
+    projects = [fates for fates in found.values() if not any(fates is one for one in packages)]
+    groups = {f"{len(packages)} packages": packages, f"{len(projects)} projects": projects}
+    told = {name: [fate for fates in group for fate in fates] for name, group in groups.items()}
+    for name, fates in [*told.items(), ("**all**", every)]:
         loops = [replace(fate, fate=HOST if fate.fate == HOST else STAGED) for fate in fates if fate.loops]
-        of_all = fates is every
-        cells = [name, str(len(fates)), *(_cell(fates, fate, of_all) for fate in (STAGED, CALLED, HOST))]
-        cells += [str(len(loops)), *(_cell(loops, fate, of_all) for fate in (STAGED, HOST))]
+        cells = [name, str(len(fates)), *(_cell(fates, fate) for fate in (STAGED, CALLED, HOST))]
+        cells += [str(len(loops)), *(_cell(loops, fate) for fate in (STAGED, HOST))]
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield "| functions | why they are interpreted |"
@@ -88,9 +91,9 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
         yield f"| {count} | {reason} |"
 
 
-def _cell(fates: list[Fate], fate: str, with_part: bool) -> str:
+def _cell(fates: list[Fate], fate: str) -> str:
     count, part = share(fates, fate)
-    return f"{count} ({part})" if part and with_part else str(count)
+    return f"{count} ({part})" if part else ""
 
 
 if __name__ == "__main__":

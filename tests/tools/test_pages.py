@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from tools.examples import BEGIN, END, HEAD, with_figures
-from tools.packages.trials import Trials
 
 FIGURES = """
 | a loss, ms | 10 | 1,000 |
@@ -54,19 +52,3 @@ def test_the_suite_is_told_by_folders(monkeypatch: pytest.MonkeyPatch, root: Pat
         "| lib | 2 | 100.0 % | 1 (50.0 %) | 1 | 0 | 0 |",
     ]
     assert len(report.table(outcomes).splitlines()) == 6
-
-
-def test_packages_that_are_not_kept_are_counted(tmp_path: Path) -> None:
-    """The page says how many there are, by their reasons without the details."""
-    from rich.console import Console
-
-    trials = Trials(tmp_path, 1.0, "default", 1, Console(file=sys.stderr))
-    reasons = ["it has no tests", "pip download fails: x", "pip download fails: y"]
-    trials.records = [{"package": "p", "kept": False, "reason": reason} for reason in reasons]
-    kept = {"tests": {}, "passed": ["t"], "seconds": 1.0}
-    calls = {"compiled": 1, "graph": 0, "host": 2}
-    translated = {"passed": 1, "seconds": 1.0, "calls": calls, "failing": {}, "tests": {}, "messages": {}}
-    trials.records.append({"package": "q", "kept": True, "numpy": kept, "translated": translated})
-    told = trials.markdown()
-    assert "| q | 1 | 1 | 1/0/2 |" in told
-    assert told.endswith("Not kept: 3 packages (2: pip download fails, 1: it has no tests).")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,8 +19,6 @@ LONGEST = 300.0
 #: A translated run may take this many times as long as the run on NumPy, and so many seconds more.
 _SLOWER, _MORE = 10.0, 300.0
 _HEAD = ("package", "pass on NumPy", "pass translated", "%", "s on NumPy", "s translated", "calls c/g/h")
-#: The columns of the table for the docs: single times, beside other work, say little.
-_IN_DOCS = (0, 1, 2, 6)
 
 
 class Trials:
@@ -81,26 +77,6 @@ class Trials:
                 )
             for name, error in _failing(record).items():
                 click.echo(f"{record['package']} {name}: {error}")
-
-    def markdown(self) -> str:
-        """Return the table, and why the other packages are not kept, for the docs."""
-        kept = [record for record in self.records if record["kept"]]
-        rows = [_HEAD, *(_cells(record) for record in kept)]
-        lines = [f"| {' | '.join(row[at] for at in _IN_DOCS)} |" for row in rows]
-        lines.insert(1, f"|---|{'---:|' * (len(_IN_DOCS) - 1)}")
-        on_numpy = sum(len(record["numpy"]["passed"]) for record in kept)
-        translated_count = sum(record["translated"]["passed"] for record in kept)
-        failing = [
-            f"* {record['package']} `{name}`: {error}"
-            for record in kept
-            for name, error in _failing(record).items()
-        ]
-        others = [record for record in self.records if not record["kept"]]
-        reasons = [re.split("[:(]", record["reason"])[0].strip() for record in others]
-        told = ", ".join(f"{count}: {reason}" for reason, count in Counter(reasons).most_common())
-        percent = 100 * translated_count / on_numpy
-        total = f"Of {on_numpy:,} tests {translated_count:,} pass translated, {percent:.2f} %."
-        return "\n".join([*lines, "", total, *failing, "", f"Not kept: {len(reasons)} packages ({told})."])
 
     def _on_numpy(self, wanted: str) -> dict[str, Any]:
         record = on_numpy(wanted, self.folder, self.timeout)

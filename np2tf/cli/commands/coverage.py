@@ -131,18 +131,32 @@ def _print_names(modules: Mapping[str, Module]) -> None:
 def markdown(modules: Mapping[str, Module]) -> str:
     """Return the counts as a table in Markdown, and then the names that are not native, module by module.
 
-    A module of which every name runs on NumPy needs no list: the table says it.
+    Modules of which every name runs on NumPy need neither rows nor lists.
     """
+    shown = {name: module for name, module in modules.items() if module.native or module.no}
+    whole = [
+        f"{name} ({len(module.host)})"
+        for name, module in modules.items()
+        if name not in shown and module.host
+    ]
     lines = ["| module | native | host | no |", "|---|--:|--:|--:|"]
-    rows = [*((name, module.counts) for name, module in modules.items()), ("all", totals(modules.values()))]
+    rows = [*((name, module.counts) for name, module in shown.items()), ("all", totals(modules.values()))]
     lines += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in rows]
-    for name, module in modules.items():
-        if not module.native and not module.no:
-            continue
+    if whole:
+        lines += ["", f"Wholly on NumPy, with the number of names: {', '.join(whole)}."]
+    for name, module in shown.items():
         if module.host or module.no:
             lines += ["", f"## {name}"]
         if module.host:
             lines += ["", "On NumPy: " + ", ".join(f"`{name}`" for name in module.host) + "."]
         if module.no:
-            lines += ["", *(f"* `{name}`: {reason}" for name, reason in module.no.items())]
+            lines += ["", *(f"* {reason}: {names}" for reason, names in _by_reason(module.no).items())]
     return "\n".join(lines)
+
+
+def _by_reason(refused: Mapping[str, str]) -> dict[str, str]:
+    """Return the refused names by their reasons."""
+    found: dict[str, list[str]] = {}
+    for name, reason in refused.items():
+        found.setdefault(reason, []).append(f"`{name}`")
+    return {reason: ", ".join(names) for reason, names in found.items()}
