@@ -56,21 +56,23 @@ def loops_of(one: dict[str, Any]) -> str:
     return f"{rounds} × {one['a round']}"
 
 
-def table(rows: Rows, size: str, dtype: str, with_loops: bool = True) -> Iterator[str]:
+def table(rows: Rows, size: str, dtype: str, is_short: bool = False) -> Iterator[str]:
     """Yield the table of the cases of one size and dtype, and the means behind it.
 
     Args:
-        with_loops: whether to tell the iterations of the innermost loops, and the kernels of each.
+        is_short: without JAX's own compiler, which refuses most kernels, and without the iterations of the
+            innermost loops and the kernels of each.
     """
     chosen = {key.split("-")[0]: row for key, row in rows.items() if key.endswith(f"-{size}-{dtype}")}
     chosen = {name: row for name, row in chosen.items() if {"warm", "error"} & row.get("np2tf", {}).keys()}
-    yield f"| {' | '.join(['', *SYSTEMS.values()])} | with copies{LOOPS if with_loops else ''} |"
-    yield "|---" * (len(SYSTEMS) + (4 if with_loops else 2)) + "|"
+    systems = {name: label for name, label in SYSTEMS.items() if name != "jax" or not is_short}
+    yield f"| {' | '.join(['', *systems.values()])} | with copies{'' if is_short else LOOPS} |"
+    yield "|---" * (len(systems) + (2 if is_short else 4)) + "|"
     for name, row in chosen.items():
         ours = row["np2tf"]
         copies = f"{ours['copies'] * 1e3:.3g}" if "copies" in ours else "–"
-        cells = [cell(row.get(system)) for system in SYSTEMS]
-        loops = [loops_of(row.get(system, {})) for system in ("np2tf", "hand")] if with_loops else []
+        cells = [cell(row.get(system)) for system in systems]
+        loops = [] if is_short else [loops_of(row.get(system, {})) for system in ("np2tf", "hand")]
         yield f"| {name} | {' | '.join([*cells, copies, *loops])} |"
     yield ""
     for system, label in list(SYSTEMS.items())[1:]:
@@ -87,7 +89,7 @@ def table(rows: Rows, size: str, dtype: str, with_loops: bool = True) -> Iterato
 
 
 def tables(
-    machine: dict[str, Any], rows: Rows, sizes: Collection[str] = tuple(SIZES), with_loops: bool = True
+    machine: dict[str, Any], rows: Rows, sizes: Collection[str] = tuple(SIZES), is_short: bool = False
 ) -> str:
     """Return the tables of sizes, and of all dtypes that have figures, as Markdown."""
     lines = [
@@ -101,7 +103,7 @@ def tables(
                 for key, row in rows.items()
                 if key.endswith(f"-{size}-{dtype}")
             ):
-                lines += ["", f"{words}, {dtype}:", "", *table(rows, size, dtype, with_loops)]
+                lines += ["", f"{words}, {dtype}:", "", *table(rows, size, dtype, is_short)]
     return "\n".join(lines)
 
 
@@ -115,7 +117,7 @@ def main() -> None:
     machine, rows = merged(args.files)
     # A page needs the sizes for which the device is there; where none was measured, it has what there is.
     sizes = ["LARGE"] if any("-LARGE-" in key for key in rows) else list(SIZES)
-    text = f"{BEGIN}\n\n{tables(machine, rows, sizes, with_loops=False)}\n\n{END}"
+    text = f"{BEGIN}\n\n{tables(machine, rows, sizes, is_short=True)}\n\n{END}"
     page = args.page.read_text()
     args.page.write_text(re.sub(f"{BEGIN}.*?{END}", lambda _: text, page, flags=re.DOTALL))
 
