@@ -150,13 +150,6 @@ def markdown(modules: Mapping[str, Module]) -> str:
         if module.host:
             lines += ["", "On NumPy: " + ", ".join(f"`{name}`" for name in module.host) + "."]
         if module.no:
-            lines += ["", *(f"* {reason}: {names}" for reason, names in _by_reason(module.no).items())]
+            names = ", ".join(f"`{name}`" for name in module.no)
+            lines += ["", f"Refused, for a reason that `np2tf explain np.NAME` tells: {names}."]
     return "\n".join(lines)
-
-
-def _by_reason(refused: Mapping[str, str]) -> dict[str, str]:
-    """Return the refused names by their reasons."""
-    found: dict[str, list[str]] = {}
-    for name, reason in refused.items():
-        found.setdefault(reason, []).append(f"`{name}`")
-    return {reason: ", ".join(names) for reason, names in found.items()}
