@@ -68,13 +68,12 @@ def with_table(page: str, results: dict[str, Measured], names: list[str]) -> str
 def as_markdown(results: dict[str, Measured], names: list[str]) -> str:
     """Return the results as a table of a page, with the geometric means below it."""
     others = [system for system in results if system != "numpy"]
-    heads = ["kernel", "NumPy ms", "np2tf, first call", *(f"{one}, warm" for one in others), "np2tf runs"]
+    heads = ["kernel", "NumPy ms", *(f"{one}, warm" for one in others), "np2tf runs"]
     rows = [heads, ["---", *["---:"] * (len(heads) - 2), "---"]]
     for name in names:
-        first = ratio(results, "np2tf", name, "first") if "np2tf" in results else None
         cells = [_cell(results, system, name) for system in others]
         how = results.get("np2tf", {}).get(name, {}).get("how", "")
-        rows.append([name, f"{results['numpy'][name]['warm'] * 1000:.0f}", _number(first), *cells, how])
+        rows.append([name, f"{results['numpy'][name]['warm'] * 1000:.0f}", *cells, how])
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([*lines, "", *(f"* {line}" for line in means(results, names))])
 

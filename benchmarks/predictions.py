@@ -24,7 +24,7 @@ from np2tf.staging.tiers.expected_savings import expected_saving
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS, PAGE, CHART = ROOT / "docs/kernels.md", ROOT / "docs/measurements.md", ROOT / "docs/predictions.png"
 BEGIN, END = "<!-- begin: written by benchmarks/predictions.py -->", "<!-- end of predictions.py -->"
-_ROW = re.compile(r"^\| (\w+) \| [\d.]+ \| [\d.]+ \| ([\d.]+) \| ", re.MULTILINE)
+_ROW = re.compile(r"^\| (\w+) \| [\d.]+ \| ([\d.]+) \| ", re.MULTILINE)
 
 
 def measured() -> dict[str, float]:

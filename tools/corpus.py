@@ -25,8 +25,6 @@ from tools.packages.trials import LONGEST, Trials
 DOCUMENT = ROOT / "docs" / "corpus.md"
 BEGIN = "<!-- begin: written by tools/corpus.py --write-docs -->"
 END = "<!-- end -->"
-DRAWN = "<!-- begin: written by tools/corpus.py --draw --write-docs -->"
-END_OF_DRAWN = "<!-- end of the drawn packages -->"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -73,7 +71,7 @@ END_OF_DRAWN = "<!-- end of the drawn packages -->"
     help="With --pypi and --draw: the number of processes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-@click.option("--write-docs", is_flag=True, help="Write the table into docs/corpus.md.")
+@click.option("--write-docs", is_flag=True, help="Write the table of the catalogue into docs/corpus.md.")
 def main(
     names: tuple[str, ...],
     chosen: str,
@@ -99,8 +97,6 @@ def main(
             trials = Trials(place.absolute(), min(timeout, LONGEST), modes[0], processes, console)
             trials.run(wanted, first, numpy_only)
         trials.show(as_json)
-        if write_docs:
-            _document(trials.markdown(), DRAWN, END_OF_DRAWN)
         sys.exit(trials.status)
     rows: list[report.Row] = []
     faults: list[str] = []
@@ -117,7 +113,7 @@ def main(
     else:
         Console().print(report.table(rows))
     if write_docs:
-        _document(report.markdown(rows), BEGIN, END)
+        _document(report.markdown(rows))
     for fault in [*faults, *(fault for row in rows for fault in report.faults(row))]:
         console.print(fault, style="red", markup=False, highlight=False)
     sys.exit(0 if rows and not faults and all(row.verdict for row in rows) else 1)
@@ -180,11 +176,11 @@ def _rows(
     return rows
 
 
-def _document(table: str, begin: str, end: str) -> None:
+def _document(table: str) -> None:
     """Replace the text between two marks of the document by a table."""
-    before, _, text_behind = DOCUMENT.read_text(encoding="utf-8").partition(begin)
-    _, _, after = text_behind.partition(end)
-    text = f"{before}{begin}\n\n{table}\n\n{end}{after}"
+    before, _, text_behind = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = text_behind.partition(END)
+    text = f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
     DOCUMENT.write_text(text, encoding="utf-8")
 
 

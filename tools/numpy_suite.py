@@ -37,7 +37,7 @@ def main() -> int:
         print(report.table(outcomes))
     if options.docs:
         head = DOCUMENT.read_text(encoding="utf-8").partition(MARK)[0]
-        DOCUMENT.write_text(f"{head}{MARK}\n\n{report.table(outcomes)}\n", encoding="utf-8")
+        DOCUMENT.write_text(f"{head}{MARK}\n\n{report.table(outcomes, by_folder=True)}\n", encoding="utf-8")
     if options.k or options.oracle:
         return 0
     listed = known.known_failures()

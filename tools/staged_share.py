@@ -75,7 +75,11 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
     )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     every = [fate for fates in found.values() for fate in fates]
-    for name, fates in [*found.items(), ("**all**", every)]:
+    packages = [found[package.name] for package in catalogue()]
+    projects = [fates for fates in found.values() if not any(fates is one for one in packages)]
+    groups = {f"{len(packages)} packages": packages, f"{len(projects)} projects": projects}
+    told = {name: [fate for fates in group for fate in fates] for name, group in groups.items()}
+    for name, fates in [*told.items(), ("**all**", every)]:
         loops = [replace(fate, fate=HOST if fate.fate == HOST else STAGED) for fate in fates if fate.loops]
         cells = [name, str(len(fates)), *(_cell(fates, fate) for fate in (STAGED, CALLED, HOST))]
         cells += [str(len(loops)), *(_cell(loops, fate) for fate in (STAGED, HOST))]

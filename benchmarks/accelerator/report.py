@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 SYSTEMS = {"np2tf": "np2tf", "hand": "JAX by hand", "jax": "jax.jit", "cupy": "CuPy", "numpy": "NumPy"}
 #: The sizes, and what a page calls them.
 SIZES = {"LARGE": "The larger sizes", "SIZE": "The sizes of kernels.md", "SMALL": "Tiny arguments"}
+LOOPS = " | iterations × kernels | by hand"
 #: Behind a time: right, wrong, and not compared, because NumPy has no result.
 _MARKS = {True: "", False: " (other results)", None: " (not compared)"}
 
@@ -55,17 +56,23 @@ def loops_of(one: dict[str, Any]) -> str:
     return f"{rounds} × {one['a round']}"
 
 
-def table(rows: Rows, size: str, dtype: str) -> Iterator[str]:
-    """Yield the table of the cases of one size and dtype, and the means behind it."""
+def table(rows: Rows, size: str, dtype: str, is_short: bool = False) -> Iterator[str]:
+    """Yield the table of the cases of one size and dtype, and the means behind it.
+
+    Args:
+        is_short: without JAX's own compiler, which refuses most kernels, and without the iterations of the
+            innermost loops and the kernels of each.
+    """
     chosen = {key.split("-")[0]: row for key, row in rows.items() if key.endswith(f"-{size}-{dtype}")}
     chosen = {name: row for name, row in chosen.items() if {"warm", "error"} & row.get("np2tf", {}).keys()}
-    yield f"| {' | '.join(['', *SYSTEMS.values()])} | with copies | iterations × kernels | by hand |"
-    yield "|---" * (len(SYSTEMS) + 4) + "|"
+    systems = {name: label for name, label in SYSTEMS.items() if name != "jax" or not is_short}
+    yield f"| {' | '.join(['', *systems.values()])} | with copies{'' if is_short else LOOPS} |"
+    yield "|---" * (len(systems) + (2 if is_short else 4)) + "|"
     for name, row in chosen.items():
         ours = row["np2tf"]
         copies = f"{ours['copies'] * 1e3:.3g}" if "copies" in ours else "–"
-        cells = [cell(row.get(system)) for system in SYSTEMS]
-        loops = [loops_of(row.get(system, {})) for system in ("np2tf", "hand")]
+        cells = [cell(row.get(system)) for system in systems]
+        loops = [] if is_short else [loops_of(row.get(system, {})) for system in ("np2tf", "hand")]
         yield f"| {name} | {' | '.join([*cells, copies, *loops])} |"
     yield ""
     for system, label in list(SYSTEMS.items())[1:]:
@@ -81,20 +88,22 @@ def table(rows: Rows, size: str, dtype: str) -> Iterator[str]:
             yield f"* {label} takes {mean:.2f} times as long as np2tf ({of})."
 
 
-def tables(machine: dict[str, Any], rows: Rows) -> str:
-    """Return the tables of all sizes and dtypes that have figures, as Markdown."""
+def tables(
+    machine: dict[str, Any], rows: Rows, sizes: Collection[str] = tuple(SIZES), is_short: bool = False
+) -> str:
+    """Return the tables of sizes, and of all dtypes that have figures, as Markdown."""
     lines = [
         f"{machine.get('device')}, JAX {machine.get('jax')}; NumPy {machine.get('numpy')} on "
         f"{machine.get('cores')} cores. Milliseconds of warm calls."
     ]
     for dtype in ("float64", "float32"):
         for size, words in SIZES.items():
-            if any(
+            if size in sizes and any(
                 "warm" in row.get("np2tf", {})
                 for key, row in rows.items()
                 if key.endswith(f"-{size}-{dtype}")
             ):
-                lines += ["", f"{words}, {dtype}:", "", *table(rows, size, dtype)]
+                lines += ["", f"{words}, {dtype}:", "", *table(rows, size, dtype, is_short)]
     return "\n".join(lines)
 
 
@@ -105,7 +114,10 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args()
-    text = f"{BEGIN}\n\n{tables(*merged(args.files))}\n\n{END}"
+    machine, rows = merged(args.files)
+    # A page needs the sizes for which the device is there; where none was measured, it has what there is.
+    sizes = ["LARGE"] if any("-LARGE-" in key for key in rows) else list(SIZES)
+    text = f"{BEGIN}\n\n{tables(machine, rows, sizes, is_short=True)}\n\n{END}"
     page = args.page.read_text()
     args.page.write_text(re.sub(f"{BEGIN}.*?{END}", lambda _: text, page, flags=re.DOTALL))
 

@@ -10,7 +10,7 @@ import click
 
 from np2tf.loading.programs.startup_log import hold_log
 
-#: The names of the demonstrations, in the order of docs/examples.md.
+#: The names of the demonstrations, which docs/examples.md describes.
 NAMES = (
     *("gelu", "gradient", "per_example_gradients", "jacobian", "lstm", "custom_activation", "optimiser"),
     *("weight_normalisation", "newton", "transformer", "stax", "neural_tangents", "ragged_sentences"),

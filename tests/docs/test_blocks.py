@@ -30,6 +30,7 @@ STORIES = [
 #: The files that the commands of reference pages are about.
 GIVEN = {
     "src/model.py": "import numpy as np\n\n\ndef f(x):\n    return np.sin(x)\n",
+    "your_script.py": "import numpy as np\n\nprint(np.sin(np.ones(3)))\n",
     "script.py": "import numpy as np\n\nprint(np.sin(np.ones(3)))\n",
     "package/__main__.py": "import numpy as np\n\nprint(np.sin(np.ones(3)))\n",
     "mypkg/__init__.py": "import numpy as np\n\n\ndef solve(x):\n    return np.sin(x)\n",

@@ -9,6 +9,9 @@ from typing import NamedTuple
 _FENCE = re.compile(r"^```(\w*)(?:[ ]+title=\"([^\"]+)\")?\s*$")
 _NOT_RUN = re.compile(r"^<!-- not run: (.{10,}) -->$")
 _ELSEWHERE = re.compile(r"^<!-- (tests/[\w/]+\.py) holds .* -->$")
+#: A line that stands for a file of the checkout.
+_FILE = re.compile(r'^--8<-- "([\w/.]+)"$', re.MULTILINE)
+_ROOT = Path(__file__).resolve().parents[2]
 _NEW = "<!-- in a new environment -->"
 _STATUS = re.compile(r"^<!-- exits with (\d+) -->$")
 #: The languages of the blocks that are run; other blocks show output and data.
@@ -51,10 +54,14 @@ def blocks_of(page: Path) -> list[Block]:
             continue
         end = lines.index("```", at + 1)
         told = _before(lines, at)
-        text = "\n".join(lines[at + 1 : end]) + "\n"
+        text = _FILE.sub(_text_of, "\n".join(lines[at + 1 : end])).rstrip("\n") + "\n"
         found.append(Block(opened[1], text, at + 1, opened[2] or "", *told))
         at = end + 1
     return found
+
+
+def _text_of(file: re.Match[str]) -> str:
+    return (_ROOT / file[1]).read_text(encoding="utf-8")
 
 
 def _before(lines: list[str], at: int) -> tuple[str, str, int, bool]:

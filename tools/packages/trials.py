@@ -78,25 +78,6 @@ class Trials:
             for name, error in _failing(record).items():
                 click.echo(f"{record['package']} {name}: {error}")
 
-    def markdown(self) -> str:
-        """Return the table, and the packages that are not kept, for the docs."""
-        kept = [record for record in self.records if record["kept"]]
-        lines = [f"| {' | '.join(_HEAD)} |", f"|---|{'---:|' * (len(_HEAD) - 1)}"]
-        lines += [f"| {' | '.join(_cells(record))} |" for record in kept]
-        on_numpy = sum(len(record["numpy"]["passed"]) for record in kept)
-        translated_count = sum(record["translated"]["passed"] for record in kept)
-        failing = [
-            f"* {record['package']} `{name}`: {error}"
-            for record in kept
-            for name, error in _failing(record).items()
-        ]
-        not_kept = [
-            f"* {record['package']}: {record['reason']}" for record in self.records if not record["kept"]
-        ]
-        percent = 100 * translated_count / on_numpy
-        total = f"Of {on_numpy:,} tests {translated_count:,} pass translated, {percent:.2f} %."
-        return "\n".join([*lines, "", total, *failing, "", "Not kept:", "", *not_kept])
-
     def _on_numpy(self, wanted: str) -> dict[str, Any]:
         record = on_numpy(wanted, self.folder, self.timeout)
         self._say(f"{wanted}: {len(record['numpy']['passed'])} pass" if record["kept"] else _not_kept(record))

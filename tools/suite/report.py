@@ -60,21 +60,23 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def figures(outcomes: Iterable[Outcome]) -> tuple[dict[str, Figures], Figures]:
-    """Return the figures per module, and in all."""
+def figures(outcomes: Iterable[Outcome], by_folder: bool = False) -> tuple[dict[str, Figures], Figures]:
+    """Return the figures per module, or per folder of NumPy that has modules, and in all."""
     modules: dict[str, Figures] = {}
     total = Figures()
     for outcome in outcomes:
-        modules.setdefault(outcome.module, Figures()).add(outcome)
+        name = outcome.module.partition("/")[0] if by_folder else outcome.module
+        modules.setdefault(name, Figures()).add(outcome)
         total.add(outcome)
     return modules, total
 
 
-def table(outcomes: Iterable[Outcome]) -> str:
-    """Return a Markdown table with one row for each module."""
-    modules, total = figures(outcomes)
+def table(outcomes: Iterable[Outcome], by_folder: bool = False) -> str:
+    """Return a Markdown table with one row for each module, or for each folder of NumPy that has modules."""
+    modules, total = figures(outcomes, by_folder)
+    first = "folder" if by_folder else "module"
     rows = [
-        "| module | tests | pass | native only | with host | fail | skipped |",
+        f"| {first} | tests | pass | native only | with host | fail | skipped |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for name, row in [*sorted(modules.items()), ("**all**", total)]:

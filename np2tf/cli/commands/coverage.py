@@ -129,15 +129,27 @@ def _print_names(modules: Mapping[str, Module]) -> None:
 
 
 def markdown(modules: Mapping[str, Module]) -> str:
-    """Return the counts as a table in Markdown, and then the names that are not native, module by module."""
+    """Return the counts as a table in Markdown, and then the names that are not native, module by module.
+
+    Modules of which every name runs on NumPy need neither rows nor lists.
+    """
+    shown = {name: module for name, module in modules.items() if module.native or module.no}
+    whole = [
+        f"{name} ({len(module.host)})"
+        for name, module in modules.items()
+        if name not in shown and module.host
+    ]
     lines = ["| module | native | host | no |", "|---|--:|--:|--:|"]
-    rows = [*((name, module.counts) for name, module in modules.items()), ("all", totals(modules.values()))]
+    rows = [*((name, module.counts) for name, module in shown.items()), ("all", totals(modules.values()))]
     lines += [f"| {name} | {' | '.join(map(str, counts))} |" for name, counts in rows]
-    for name, module in modules.items():
+    if whole:
+        lines += ["", f"Wholly on NumPy, with the number of names: {', '.join(whole)}."]
+    for name, module in shown.items():
         if module.host or module.no:
             lines += ["", f"## {name}"]
         if module.host:
             lines += ["", "On NumPy: " + ", ".join(f"`{name}`" for name in module.host) + "."]
         if module.no:
-            lines += ["", *(f"* `{name}`: {reason}" for name, reason in module.no.items())]
+            names = ", ".join(f"`{name}`" for name in module.no)
+            lines += ["", f"Refused, for a reason that `np2tf explain np.NAME` tells: {names}."]
     return "\n".join(lines)
