@@ -261,10 +261,13 @@ def closing_lines(results: list[Result]) -> list[str]:
 
 
 def markdown(results: list[Result]) -> str:
-    """Return the table and the closing lines for the docs."""
-    lines = [f"| {' | '.join(HEAD)} |", f"|---|---|{'---:|' * 3}---|"]
-    lines += [f"| {' | '.join(one.cells())} |" for one in results]
-    return "\n".join([*lines, "", *(f"* {line}" for line in closing_lines(results))])
+    """Return the ratios and the closing lines for the docs; an output that differs is in bold."""
+    parts = []
+    for kind, line in zip(dict.fromkeys(one.kind for one in results), closing_lines(results), strict=True):
+        ratios = (f"{one.name}&nbsp;{one.ratio:.2f}" for one in results if one.kind == kind)
+        different = [f"**{one.name} differs**" for one in results if one.kind == kind and not one.is_equal]
+        parts += [f"**{line[0].upper()}{line[1:]}.**", "", ", ".join([*different, *ratios]) + "."]
+    return "\n\n".join(part for part in parts if part)
 
 
 def write_document(results: list[Result]) -> None:
