@@ -50,6 +50,10 @@ class Borders:
         self._wanted.add(place)
         return place not in self._places
 
+    def keep(self, *place: object) -> None:
+        """Let a place stay on NumPy from now on."""
+        self._places.add(place)
+
     def want_memory(self, memory: Iterable[object]) -> bool:
         """Let arrays be NumPy's where they come from; return whether one of them is not yet."""
         places = [_origin(root) for root in memory]

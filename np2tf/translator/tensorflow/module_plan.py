@@ -20,6 +20,7 @@ from np2tf.translator.facts.dataflow import (
     reads,
 )
 from np2tf.translator.facts.facts import Facts
+from np2tf.translator.facts.switched_off import switched_off
 from np2tf.translator.rewrites.plan import Plan
 from np2tf.translator.rewrites.uses import quoted_annotations
 from np2tf.translator.sources.options import Options
@@ -52,6 +53,8 @@ def add_module(program: Program, facts: Facts, file: str) -> None:
     world = World(facts, program, file, EXPRESSIONS)
     world.shared_owners = shared_names(facts)
     program.worlds[file] = world
+    for node in switched_off(facts.module):
+        program.borders.keep("statement", node)
 
 
 def follow_to_borders(make: Callable[[Borders], Program], borders: Borders) -> Program:
@@ -253,10 +256,9 @@ def refused(world: World, report: Report) -> bool:
         report.add("NP2TF603", *facts.place(alias), what="a NumPy name that other files may import from here")
     for string, _ in quoted_annotations(facts, ""):
         report.add("NP2TF603", *facts.place(string), what="an annotation in quotes that names NumPy")
-    if facts.compiler_nodes:
-        report.add(
-            "NP2TF603", *facts.place(next(iter(facts.compiler_nodes))), what="code for another compiler"
-        )
+    off = {inside for node in switched_off(facts.module) for inside in walk(node)}
+    if compiled := facts.compiler_nodes - off:
+        report.add("NP2TF603", *facts.place(next(iter(compiled))), what="code for another compiler")
     plan_annotations(world)
     for node in left_over(world):  # in an annotation, a decorator or a statement that is not followed
         world.keep(node)
@@ -317,7 +319,7 @@ def _note_what_stays(world: World, report: Report) -> None:
         return
     told: dict[tuple[str, str], Cause] = {}
     counts: dict[tuple[str, str], int] = {}
-    explained: set[cst.CSTNode] = set()
+    explained = set(switched_off(facts.module))  # by the comment
     for cause in borders.causes:
         if cause.file != world.file:
             continue

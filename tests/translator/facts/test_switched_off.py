@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from np2tf import convert
+from np2tf import Options, convert
 
 _FUNCTION = "def f(x):{}\n    for i in range(3):\n        x[i] = np.sin(x[i])\n    return x\n"
 _OTHER = "\n\ndef g(x):\n    return np.cos(x)\n"
@@ -22,12 +22,13 @@ _OTHER = "\n\ndef g(x):\n    return np.cos(x)\n"
         "class A:  # np2tf: off\n    def f(self, x):\n        return np.sin(x) * np.cos(x)\n",
     ],
 )
-def test_what_is_switched_off_stays(text: str) -> None:
+@pytest.mark.parametrize("target", ["np2tf", "tf"])
+def test_what_is_switched_off_stays(text: str, target: str) -> None:
     """It keeps its text to the last character, and nothing is reported of it; its neighbours change."""
-    result = convert(f"import numpy as np\n\n\n{text}{_OTHER}")
+    result = convert(f"import numpy as np\n\n\n{text}{_OTHER}", Options(target=target))
     assert text in result.text
     assert "tnp.cos(x)" in result.text
-    assert [finding.code for finding in result.diagnostics if finding.code.startswith("NP2TF91")] == []
+    assert result.diagnostics == []
 
 
 @pytest.mark.parametrize("comment", ["# np2tf: offline", "# np2tf off", "#: off"])
