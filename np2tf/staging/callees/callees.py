@@ -30,6 +30,7 @@ from np2tf.staging.callees.eager_callees import eager_version
 from np2tf.staging.callees.known_callees import number_type
 from np2tf.staging.control.unknown_lengths import of_unknown_lengths
 from np2tf.staging.host.jit import JittedFunction
+from np2tf.staging.host.waiting import WaitingFunction
 from np2tf.staging.objects.code_names import is_made_anew
 from np2tf.staging.objects.user_code import is_of_library
 from np2tf.staging.objects.user_objects import class_members, functions_of, has_instances
@@ -216,8 +217,7 @@ def staged_callee(callee: Any) -> Any:
     if name is not None:
         return scipy_functions.implementation_of(name)
     if isinstance(callee, JittedFunction):
-        _refuse_new(callee)
-        return callee
+        return _jitted(callee)
     if isinstance(callee, Function):
         return _of_numpy(callee)
     kind = type(callee)
@@ -433,6 +433,13 @@ def has_source(function: Any) -> bool:
     """Return whether a function's code comes from a file, and not from generated text."""
     code = getattr(function, "__code__", None)
     return code is not None and not code.co_filename.startswith("<")
+
+
+def _jitted(callee: JittedFunction) -> JittedFunction:
+    _refuse_new(callee)
+    if isinstance(callee, WaitingFunction):
+        callee.take_calls_back()
+    return callee
 
 
 def _refuse_new(function: Any) -> None:

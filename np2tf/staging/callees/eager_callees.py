@@ -22,6 +22,7 @@ from np2tf.core.operators import check_bound
 from np2tf.staging.callees import known_callees
 from np2tf.staging.callees.known_callees import map_elements, number_type
 from np2tf.staging.host.jit import JittedFunction
+from np2tf.staging.host.waiting import WaitingFunction
 from np2tf.staging.objects.user_code import is_of_library
 from np2tf.staging.process.boundary import GENERATORS, is_translated_code
 
@@ -39,6 +40,8 @@ def eager_version(callee: Any) -> Any:
     scipy_name = scipy_functions.native(callee)
     if scipy_name is not None:
         return scipy_functions.implementation_of(scipy_name)
+    if isinstance(callee, WaitingFunction):
+        callee.take_calls_back()
     kind = type(callee)
     if kind is types.FunctionType:
         return _function(callee)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from np2tf.arrays.front.flags import fast_flags
 from np2tf.arrays.front.residency import without_tensors
-from np2tf.arrays.front.tensorflow_loading import when_loaded
 from np2tf.core import late
 from np2tf.core.errors import CalleeError
 from np2tf.staging.host.jit import JittedFunction, Run, called
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 #: The name of the decorator in code whose functions wait.
 WAIT = "_np2tf_wait"
-#: The objects whose calls are those of the source's functions.
-_without_calls: list[WaitingFunction] = []
 #: Sets the class of an object that passes for a function.
 _CLASS: Any = object.__dict__["__class__"]
 
@@ -35,6 +32,8 @@ class WaitingFunction(JittedFunction):
     """A jitted function that is the source's own until a call is to be compiled, and is translated then."""
 
     _is_waiting = True
+    #: Whether calls of the object are calls of the source's function.
+    has_given_calls_away = False
     #: After how many timed calls the source's function is to be called instead.
     _calls_to_leave = constants.CALLS_TO_LEAVE
     #: Why the function cannot be translated, as the rest of "it …"; empty if nothing is known against it.
@@ -65,10 +64,10 @@ class WaitingFunction(JittedFunction):
             references: the number of references to it that its latest call has seen.
         """
         function: Any = self.__wrapped__
-        if not fast_flags.tensors:  # no call is one of a trace yet
-            call = {"__call__": staticmethod(function), "__module__": __name__}
-            _CLASS.__set__(self, type(type(self).__name__, (type(self),), call))
-            _without_calls.append(self)
+        if not self.has_given_calls_away:
+            of_source = {"__call__": staticmethod(function), "has_given_calls_away": True}
+            kind = type(self)
+            _CLASS.__set__(self, type(kind.__name__, (kind,), {**of_source, "__module__": __name__}))
         *path, name = function.__qualname__.split(".")
         owner = _owner_of(path, function.__globals__) if path else None
         is_alone = references == _references_of_call() + (called.functions is not None) + 1
@@ -95,11 +94,13 @@ class WaitingFunction(JittedFunction):
         return super()._compiler
 
     def take_calls_back(self) -> None:
-        """Let calls be those of this object again."""
-        _CLASS.__set__(self, type(self).__base__)
+        """Let calls be those of this object again, before a trace calls it."""
+        if self.has_given_calls_away:
+            _CLASS.__set__(self, type(self).__base__)
 
     def translate(self) -> str:
         """Put the translation in the place of the source's function; return why there is none, or nothing."""
+        self.take_calls_back()
         if self._is_waiting and not self._refusal:
             source: Any = self.__wrapped__
             start = time.perf_counter()
@@ -120,15 +121,6 @@ def _owner_of(path: list[str], names: dict[str, Any]) -> type | None:
     return owner if isinstance(owner, type) else None
 
 
-def _take_all_calls_back() -> None:
-    for function in _without_calls:
-        function.take_calls_back()
-    _without_calls.clear()
-
-
-when_loaded(_take_all_calls_back)
-
-
 class _Probe(WaitingFunction):
     """Counts the references that a call makes, where a function asks for them."""
 
@@ -145,10 +137,14 @@ def _references_of_call() -> int:
     def function(*_: Any) -> None:
         """Do nothing."""
 
-    probe = _Probe(function)
-    probe.bypass_compiler()
-    probe._untimed_calls = 0
-    type("Owner", (), {"probe": probe})().probe()
+    counted, called.functions = called.functions, None  # no report is to list it
+    try:
+        probe = _Probe(function)
+        probe.bypass_compiler()
+        probe._untimed_calls = 0
+        type("Owner", (), {"probe": probe})().probe()
+    finally:
+        called.functions = counted
     return probe.references - len(("probe", "the class"))
 
 

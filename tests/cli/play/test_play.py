@@ -230,13 +230,23 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
     """The page begins with the file, and the address is the first line of the output."""
     (tmp_path / "mine.py").write_text("import numpy as np\nprint(np.sin(0.5))\n")
     command = [sys.executable, str(ROOT / "cli.py"), "play", "mine.py", "--no-browser"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        with urllib.request.urlopen(address, timeout=60) as page:
-            text = page.read().decode()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        # Tests that run in the background ignore the signal, and their children would, too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            with urllib.request.urlopen(address, timeout=60) as page:
+                text = page.read().decode()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
     assert "print(np.sin(0.5))" in text
 
 

@@ -1,8 +1,7 @@
-"""Functions that wait: the source's function takes the wrapper's place where nothing can tell them apart."""
+"""Functions that wait: once they are known to be tiny, their calls are those of the source's functions."""
 
 from __future__ import annotations
 
-import gc
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from np2tf.staging.callees.eager_callees import eager_version
 from np2tf.staging.host import watched_loops
 from np2tf.staging.host.waiting import NAMES, WAIT, WaitingFunction
 from np2tf.staging.host.watched_loops import WatchedLoop
@@ -86,7 +86,6 @@ def test_it_leaves_every_module_that_has_it(module: Any) -> None:
 HOLDERS: dict[str, Callable[[Any], Any]] = {
     "a list": lambda module: [module.tiny],
     "a variable of a running function": lambda module: module.tiny,
-    "a bound method": lambda module: module.tiny.__call__,
     "an attribute of an object": lambda module: types.SimpleNamespace(f=module.tiny),
     "a closure": lambda module: (lambda function: lambda: function)(module.tiny),
     "a class": lambda module: type("Holder", (), {"f": module.tiny}),
@@ -94,22 +93,36 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
-def test_it_stays_where_the_program_could_compare_it(module: Any, hold: Callable[[Any], Any]) -> None:
-    holder = hold(module)
+def test_it_is_the_same_object_where_the_program_holds_it(module: Any, hold: Callable[[Any], Any]) -> None:
+    """Only its calls are those of the source's function."""
+    held, holder = module.tiny, hold(module)
     module.call(CALLS)
-    assert is_waiting(module.tiny)
+    assert module.tiny is held
+    assert not is_waiting(held)
+    assert (held(1), held(x=2), held.__name__, isinstance(held, WaitingFunction)) == (2, 3, "tiny", True)
+    with pytest.raises(TypeError, match=r"tiny\(\) missing 1 required positional argument: 'x'"):
+        held()
     del holder
-    gc.collect()
-    module.call(4 * CALLS)  # it is asked after twice as many calls each time
-    assert not is_waiting(module.tiny)
 
 
-def test_it_stays_while_a_bound_method_is_held(module: Any) -> None:
+def test_a_method_stays_in_its_class_while_a_bound_method_is_held(module: Any) -> None:
     owner = module.Owner()
     handler = owner.tiny
     module.call_method(owner, CALLS)
     assert handler == owner.tiny
-    assert is_waiting(vars(module.Owner)["tiny"])
+    assert handler(1) == owner.tiny(1) == 2
+
+
+def test_a_trace_gets_calls_back(module: Any) -> None:
+    """What traced code calls is np2tf's object, which is traced; and so it stays."""
+    module.call(CALLS)
+    assert not is_waiting(module.tiny)
+    assert eager_version(module.tiny) is module.tiny
+    assert is_waiting(module.tiny)
+    module.call(4 * CALLS)
+    assert not is_waiting(module.tiny)
+    module.tiny.translate()
+    assert is_waiting(module.tiny)
 
 
 LOOPS = """
