@@ -6,6 +6,8 @@ import importlib.util
 
 import click
 
+from np2tf.core.diagnostics import codes
+
 
 def need(extra: str, *packages: str) -> None:
     """Raise click.UsageError, which says what to install, if one of an extra's packages is missing."""
@@ -21,3 +23,14 @@ def is_installed(package: str) -> bool:
         return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError):  # a finder refuses it, or something else has its name
         return False
+
+
+def runs_programs() -> bool:
+    """Return whether programs can be run: the translator alone needs neither NumPy nor TensorFlow."""
+    return is_installed("numpy") and is_installed("tensorflow")
+
+
+def cannot_run() -> click.UsageError:
+    """Return the error for where they are needed and missing."""
+    entry = codes()["NP2TF925"]
+    return click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")

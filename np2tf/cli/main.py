@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from np2tf import __version__
-from np2tf.core.diagnostics import INTERNAL, USAGE, codes
+from np2tf.core.diagnostics import INTERNAL, USAGE
 from np2tf.core.search_path import library_first
 from np2tf.core.settings import config as settings
 
@@ -106,8 +106,9 @@ def main(args: list[str] | None = None) -> Any:
         sys.exit(0)
     except Exception as error:  # the last handler: the user gets a code, and not a traceback
         if isinstance(error, ModuleNotFoundError) and error.name in ("numpy", "tensorflow"):
-            entry = codes()["NP2TF925"]
-            click.echo(f"np2tf: {entry.code} {entry.message}. {entry.remedy}", err=True)
+            from np2tf.cli.extras import cannot_run
+
+            click.echo(f"np2tf: {cannot_run().message}", err=True)
             sys.exit(USAGE)
         click.echo(f"np2tf: NP2TF905 internal error: {type(error).__name__}: {error}", err=True)
         click.echo("Please report this, with the command and the file.", err=True)

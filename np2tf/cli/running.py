@@ -9,9 +9,8 @@ from typing import NoReturn
 
 import click
 
-from np2tf.cli.extras import is_installed
+from np2tf.cli.extras import cannot_run, is_installed
 from np2tf.cli.main import DeferredAction
-from np2tf.core.diagnostics import codes
 from np2tf.core.faults import note_fault
 from np2tf.core.late import TensorFlowMissingError, installation
 from np2tf.core.settings import config
@@ -49,8 +48,7 @@ def start(
         raise click.UsageError("give a file, or -m and a module")
     asks_for_tensorflow = device or float32 or workers is not None or settings.get("eager") == "tensorflow"
     if not is_installed("numpy") or (asks_for_tensorflow and not is_installed("tensorflow")):
-        entry = codes()["NP2TF925"]
-        raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
+        raise cannot_run()
     target, arguments = (module, program) if module is not None else (program[0], program[1:])
     main_program = Program(target, module is not None, tuple(arguments), include, exclude)
     if in_the_way := modules_in_the_way(main_program):

@@ -10,8 +10,11 @@ import select
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 #: The maximal number of seconds for each answer.
 PATIENCE = 120
@@ -21,6 +24,20 @@ _OPTIONS = (
     *("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--hide-scrollbars", "--remote-debugging-pipe"),
 )
+
+
+def new_window(profile: Path) -> Iterator[Browser]:
+    """Yield a browser, and close it; skip the test where none is installed.
+
+    Args:
+        profile: an empty folder.
+    """
+    program = installed_browser()
+    if program is None:
+        pytest.skip("no browser is installed (chromium)")
+    browser = Browser(program, profile)
+    yield browser
+    browser.close()
 
 
 def installed_browser() -> str | None:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
+from np2tf.cli.extras import runs_programs
 from np2tf.core.diagnostics import codes
 
 
@@ -58,7 +59,7 @@ def export(
     The file is run as a module to find the function, and the function is translated. `tf.saved_model.load`
     and `np2tf.load` read the model.
     """
-    if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
+    if not runs_programs():
         _refuse("NP2TF925")
     file, _, name = target.rpartition(":")
     if device is not None and text is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from np2tf.cli.extras import cannot_run, runs_programs
 from np2tf.cli.output import Steps
 from np2tf.cli.verify.tables import Bar, PlotError, check_plot, draw
 from np2tf.core.diagnostics import CLEAN, FINDINGS, codes
@@ -137,9 +137,8 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
         from np2tf.loading.programs.startup_log import keep_quiet
 
         keep_quiet()
-    if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
-        entry = codes()["NP2TF925"]
-        raise click.UsageError(f"{entry.code} {entry.message}. {entry.remedy}")
+    if not runs_programs():
+        raise cannot_run()
     if options["plot"]:
         try:
             check_plot(options["plot"])

@@ -18,7 +18,7 @@ from tests.helpers.visible_pages import FAINT, TOO_WIDE
 
 if os.name == "nt":
     pytest.skip("the browser is driven over the pipes of POSIX", allow_module_level=True)
-from tests.helpers.browser import Browser, installed_browser
+from tests.helpers.browser import Browser, new_window
 
 FILES = "document.querySelector('#files')"
 #: The file names that the table shows, in their order.
@@ -33,12 +33,7 @@ NUMBERS = "[...document.querySelectorAll('{} tbody')].map((one) => Number(one.ro
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A browser for all tests of this file."""
-    program = installed_browser()
-    if program is None:
-        pytest.skip("no browser is installed (chromium)")
-    browser = Browser(program, tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
+    yield from new_window(tmp_path_factory.mktemp("profile"))
 
 
 @pytest.fixture
